@@ -9,8 +9,8 @@ use plimsoll_model::Reason;
 use plimsoll_solvers::Library;
 use serde::{Deserialize, Serialize};
 
-/// The arithmetic of a proof. If a claim needs two bounds, the weaker arithmetic counts, which is the greater
-/// of the two values.
+/// The arithmetic of a proof. If a claim depends on two bounds, the weaker arithmetic applies, which is the
+/// greater of the two values of this type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {

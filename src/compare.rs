@@ -157,7 +157,7 @@ mod tests {
         Solver, Stats, Stop, Witness, simple_bound,
     };
 
-    /// A solver that reports a bound from a search, which cannot be checked, and no solution.
+    /// A solver that returns no solution, but reports a bound from a search, which cannot be checked.
     struct Prover(u64);
 
     impl Solver<Offsets> for Prover {

@@ -52,7 +52,7 @@ pub struct Section {
 
 impl Section {
     /// Returns the bytes below the extent that no live buffer occupies. Mutually exclusive buffers may share
-    /// addresses and count once each, so with exclusions this is too low.
+    /// addresses, but each of them is counted in full. With exclusions, the result may therefore be too low.
     pub fn free(&self) -> Bytes {
         Bytes::new(self.extent.get().saturating_sub(self.live.get()))
     }
@@ -62,7 +62,7 @@ impl Diagnosis {
     /// Diagnoses the layout with these address ranges per buffer, as returned by
     /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on its peak, in bytes.
     ///
-    /// O(n log n) for n address ranges times intervals of lifespans.
+    /// O(n log n), where n is the sum over all buffers of address ranges times lifespan intervals.
     pub fn of(instance: &Instance, pieces: &[Vec<Piece>], bound: Bytes) -> Self {
         let end = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.end()).max().unwrap_or_default();
         let start = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.start).min();

@@ -189,7 +189,7 @@ impl Engine {
         Ok(MemoryPlan { ordered, plan })
     }
 
-    /// Schedules the weight transfers that overlap with computation, for the least makespan. Operators run in
+    /// Schedules weight transfers, which overlap with computation, for the least makespan. Operators run in
     /// file order.
     ///
     /// Returns the program on the machine, and the timelines of its segments.
@@ -226,8 +226,8 @@ impl Engine {
         Ok((case, outcome))
     }
 
-    /// Groups operators that run as one, so that as many relations as possible are optimised. The units are
-    /// those named in the graph, and no group spans several units.
+    /// Forms groups of operators that run as one, so that as many relations as possible are optimised. The
+    /// units are those named in the graph, and no group spans several units.
     ///
     /// # Errors
     /// See [`FuseError`].

@@ -33,7 +33,7 @@ pub enum GraphRunError {
         /// The limit that was exceeded.
         source: StructureError,
     },
-    /// The checker rejected a layout planned under the conflicts of the structure.
+    /// The checker rejected a layout planned under the conflicts derived from the structure of the graph.
     #[error("region '{region}', {algorithm}: {} pairs collide: {first}", .count)]
     Races {
         /// Name of the region.
@@ -174,8 +174,8 @@ impl PlannedRegion {
 }
 
 impl GraphRun<'_> {
-    /// Orders every region, innermost first; the body is last. While an operator runs, it needs the largest
-    /// peak of its regions.
+    /// Orders every region, innermost first; the body is last. While an operator with regions runs, it
+    /// occupies as many bytes as the largest peak of its regions.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -209,8 +209,8 @@ impl GraphRun<'_> {
         Ok(done)
     }
 
-    /// Returns the offset problem of the body under its order. The largest arena among the regions of an
-    /// operator, laid out by `solver`, is one buffer.
+    /// Returns the offset problem of the body under its order. The regions of an operator count as one
+    /// buffer, as large as the largest of their arenas when laid out by `solver`.
     ///
     /// # Errors
     /// See [`GraphRunError`].

@@ -165,7 +165,7 @@
 //!
 //! # Where to go next
 //!
-//! - `examples/` contains one short program per question: `cargo run --example solve`.
+//! - `examples/` contains one short program per question. For instance, run `cargo run --example solve`.
 //! - [`model`] defines the vocabulary: buffer, lifespan, conflict, layout, load, bound, witness.
 //! - The command `plimsoll` (crate `plimsoll-command`) answers the same questions from files.
 //! - The book in `docs/` describes every problem, file format, machine and published result.

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 /// An instance problem whose solutions can be written and drawn.
 pub trait Plan: InstanceProblem + Listed {
-    /// Returns a lower bound that is cheap to compute, bytes.
+    /// Returns a lower bound in bytes that is cheap to compute.
     fn floor(instance: &Instance) -> LowerBound;
 
     /// Returns one line per property of the instance that this problem ignores.

@@ -38,7 +38,7 @@ pub trait Listed: Problem {
     /// Returns the algorithms of the problem.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
-    /// Returns the algorithms of the problem for modification.
+    /// Returns a mutable reference to the algorithms of the problem.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
     /// Returns the variants of the problem's solvers for ablation studies. They run only if named.
@@ -141,8 +141,8 @@ pub struct Excluded {
     pub feature: &'static str,
 }
 
-/// Returns the reason why this build excludes the named solver or variant. Returns `None` if it is in this
-/// build, or in no build.
+/// Returns the reason why this build excludes the named solver or variant. Returns `None` if this build
+/// includes it, or if no build does.
 pub fn excluded(name: &str) -> Option<Excluded> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
     let library = Library::of(name).filter(|library| !library.is_present)?;

@@ -11,10 +11,11 @@ use plimsoll_model::{
 use plimsoll_solvers::spilling::{Fits, Irreducible, fits, irreducible};
 use std::collections::HashMap;
 
-/// Node limit for each decision whether a set of buffers fits. It applies if no other limit is given.
+/// Node limit for each decision on whether a set of buffers fits. It applies if no other limit is given.
 const DECISION_NODES: u64 = 200_000;
 
-/// Returns the bytes moved if a storage of a region is spilled; `None` for blocks, which cannot be spilled.
+/// Returns, for every storage of a region, the bytes moved if it is spilled; `None` for blocks, which cannot
+/// be spilled.
 ///
 /// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. For
 /// an operator with regions, each tensor that its regions capture from outside is read once. A view moves no
@@ -90,11 +91,11 @@ pub enum Capacity {
     Unknown(Stop),
 }
 
-/// Decides whether all buffers fit within the capacity. If they do not, it computes the lowest peak and a
-/// minimal set of buffers that do not fit together.
+/// Decides whether all buffers fit within the capacity. If they do not fit, also computes the lowest peak and
+/// a minimal set of buffers that do not fit together.
 ///
-/// The limits apply to each of the three steps separately. If they contain a deadline, the steps share the
-/// time until it.
+/// The limits apply separately to each of these three computations. If they contain a deadline, the
+/// computations share the time until it.
 ///
 /// # Errors
 /// If an algorithm fails, or if the checker rejects its answer.

@@ -239,7 +239,7 @@ fn segments(name: &str) -> Vec<String> {
     words(&spaced.replace('_', " "))
 }
 
-/// Describes the words of the list that occur in a text.
+/// Describes the words of [`DIALECT`] that occur in a text.
 fn dialect(words: &[String], place: &str) -> Vec<String> {
     let found = DIALECT.iter().filter(|(phrase, _)| {
         let phrase: Vec<&str> = phrase.split(' ').collect();

@@ -2,11 +2,12 @@
 
     python control_flow.py FOLDER
 
-Writes one row per program to `rows.csv` in a folder. Columns, in bytes: `default`, the sizes of all
-memories by ExecuTorch's own rules, with its `greedy`; `branches`, the sum of the plans of all submodules and of
-the graph, if none shared bytes; `plimsoll`, the plan of the whole program; `lower_bound` and `status` of its
-tensors. `outcomes` is the number of ways in which the branches can go; `default_equal` and `plimsoll_equal` count
-the runs out of `runs` whose outputs equal those of eager execution.
+Writes one row per program to `rows.csv` in a folder. Sizes are in bytes. `default` is the total size of all
+memories if ExecuTorch plans them by its own rules with its `greedy`. `branches` is the total size of separate
+plans for the graph and for every submodule, which share no bytes. `plimsoll` is the size of Plimsoll's plan
+of the whole program, and `lower_bound` and `status` belong to that plan. `outcomes` is the number of
+combinations of branches that can run. `default_equal` and `plimsoll_equal` count those of the `runs` runs
+whose outputs match eager execution (`torch.allclose`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def module(function: Callable[..., Any]) -> nn.Module:
 
 
 class TwoBranches(nn.Module):
-    """Two branches, each with large intermediate results, of which one runs."""
+    """Two branches with large intermediate results, only one of which runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ def chained(x: Tensor, p: Tensor, q: Tensor) -> Any:
 
 
 def nested(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """A call within a branch, whose result the branch uses together with an earlier one."""
+    """A branch that contains a call, and adds the result of that call to an earlier result."""
 
     def outer(x: Tensor, q: Tensor) -> Tensor:
         before = torch.relu(x)
@@ -96,7 +97,7 @@ def nested(x: Tensor, p: Tensor, q: Tensor) -> Any:
 
 
 def nested_result(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """A branch returns the result of a call within it, which is used after another call."""
+    """A branch that returns the result of a call within it; that result is used after another call."""
 
     def outer(x: Tensor, q: Tensor) -> Tensor:
         return torch.cond(q, lambda x: x * x + 1, lambda x: torch.tanh(x) - 2, (x,))
@@ -127,7 +128,7 @@ def returned_input(x: Tensor, p: Tensor) -> Any:
 
 
 def viewed_result(x: Tensor, p: Tensor) -> Any:
-    """A view of a result, which must follow the branch that was taken."""
+    """A view of the result of a call, which must refer to the result of the branch that was taken."""
     a = torch.cond(p, lambda x: torch.relu(x) + 1, lambda x: torch.tanh(x) * 2, (x,))
     return a.view(-1) * 2 + x.reshape(-1)
 
@@ -154,7 +155,7 @@ def odd_sizes(x: Tensor, p: Tensor) -> Any:
 
 
 def mapped(x: Tensor, y: Tensor) -> Any:
-    """A loop over slices with an operand from outside, which is used again afterwards."""
+    """A loop over slices whose body also reads an outer tensor, which is used again after the loop."""
     from torch._higher_order_ops.map import map as map_op
 
     z = y * 2
@@ -204,7 +205,7 @@ def scanned_branches(x: Tensor, p: Tensor) -> Any:
 
 
 def loop_in_branch(x: Tensor, y: Tensor, p: Tensor) -> Any:
-    """A loop within a branch, whose result is used after the call."""
+    """A branch that contains a loop and returns its result, which is used after the call."""
     from torch._higher_order_ops.map import map as map_op
 
     def looped(x: Tensor, y: Tensor) -> Tensor:
@@ -214,7 +215,7 @@ def loop_in_branch(x: Tensor, y: Tensor, p: Tensor) -> Any:
 
 
 def empty_tensors(x: Tensor, p: Tensor) -> Any:
-    """Branches with results without elements, which are returned."""
+    """Branches that also return results without elements."""
 
     def one(x: Tensor) -> Any:
         return torch.relu(x) + 1, x[:0] * 2

@@ -3,12 +3,13 @@ runs both programs in the runtime. Writes one row per network to `rows.csv` in a
 
     python networks.py FOLDER [NETWORK...]
 
-Networks have random weights (seed 0) and are exported in fp32 without delegation. Columns, in bytes and
-seconds: `load`, `lower_bound` and `peak` of the tensors, `status`; `greedy` and `plimsoll`, the sizes of all
-planned memories; `file_greedy` and `file_plimsoll`, the sizes in the program files; `process_greedy` and
-`process_plimsoll`, the growth of the data of a process in which the runtime loads the program and its method;
-`solve_seconds` and `plan_seconds`, the time of the solver and of the whole planner without greedy;
-`greedy_seconds`; `equal`, the number of random inputs out of 5 with bit-equal outputs.
+Networks have random weights (seed 0) and are exported in fp32 without delegation. Sizes are in bytes, and
+times in seconds. `load`, `lower_bound`, `peak` and `status` describe Plimsoll's layouts of the tensors.
+`greedy` and `plimsoll` are the total sizes of all planned memories, and `file_greedy` and `file_plimsoll` are
+those stored in the program files. `process_greedy` and `process_plimsoll` are the growth of the data segment
+of a process in which the runtime loads the program and its method. `solve_seconds` is the time of the solver,
+and `plan_seconds` that of the whole planner without greedy. `greedy_seconds` is the time of greedy. `equal`
+is the number of random inputs, out of 5, on which the outputs of both programs are bit-identical.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def virtual() -> int:
 
 
 def execute(path: str) -> None:
-    """Loads a program and prints by how many bytes the data segment of the process grows."""
+    """Loads a program and prints the number of bytes by which the data segment of the process grows."""
     from executorch.runtime import Runtime
 
     runtime = Runtime.get()
@@ -135,7 +136,7 @@ def row(name: str, folder: Path) -> dict[str, Any]:
 
 
 def describe(folder: Path, title: str, text: str, facts: list[str]) -> None:
-    """Writes the README of a record, which contains the columns, the machine and the versions."""
+    """Writes the README of a record, which describes the columns, the machine and the versions."""
     import plimsoll
 
     cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")

@@ -1,4 +1,4 @@
-//! Stores the commit, whether there are local changes, and the compiler in the binary. Rows of records
+//! Stores in the binary: the commit, whether there are local changes, and the compiler. Rows of records
 //! contain these facts.
 
 use std::path::Path;

@@ -27,8 +27,8 @@ pub enum Order {
     /// Largest load during the lifespan descending, then size descending. Buffers that are live at the most
     /// loaded step come first.
     Heat,
-    /// Visits the steps in descending order of live bytes (their *breadth*); ties are broken by the earlier
-    /// step. At each step, the live buffers that are not ordered yet follow, by size descending.
+    /// Visits the steps in descending order of live bytes (their *breadth*); ties are broken in favour of the
+    /// earlier step. At each step, the live buffers that are not ordered yet follow, by size descending.
     Breadth,
 }
 

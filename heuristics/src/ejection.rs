@@ -1,12 +1,12 @@
 //! Ejection search, which lowers the peak of a layout by ejecting the buffers in the way.
 //!
 //! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
-//! above the target is removed and becomes pending. While buffers are pending, one of the larger ones is
-//! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
-//! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
-//! penalty. The penalty is one plus the number of times that no gap was found for the buffer. It prevents
-//! neighbours from ejecting each other forever. When no buffer is pending, the layout is valid and meets the
-//! target, and the search sets a lower one.
+//! above the target is removed and becomes pending. While buffers are pending, one of the larger pending
+//! buffers is placed into a gap below the target. If there is no gap, it is placed at the cheapest offset,
+//! and the buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area
+//! times its penalty. The penalty, which is one plus the number of times that no gap was found for the
+//! buffer, prevents neighbours from ejecting each other forever. When no buffer is pending, the layout is
+//! valid and meets the target, and the search sets a lower one.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
@@ -15,17 +15,18 @@
 //!   │    │ │a│  ┌───┐  │  │     │    │ └───┘ │  │
 //! ```
 //!
-//! The distance of the first target from the peak is the fraction [`STEP`] of the distance from the peak to
-//! the bound. After [`Search::patience`] placements without success, the search restores the best layout,
-//! halves the step and doubles the patience.
+//! The first target lies below the peak by the fraction [`STEP`] of the distance from the peak to the bound.
+//! After [`Search::patience`] placements without success, the search restores the best layout, halves the
+//! step and doubles the patience.
 //!
 //! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
 //! separations and exclusions. Fixed buffers are never ejected. The same seed and node limit give the same
 //! answer.
 //!
-//! **Complexity.** Placing a buffer is O(m log m) for m placed buffers that conflict with it. They are found
-//! in a time index of linear size, and no conflict graph is built. The work is local, since only buffers near
-//! those above the target move. A placement costs about the same for a million buffers as for a thousand.
+//! **Complexity.** Placing a buffer is O(m log m) for m placed buffers that conflict with it. These buffers
+//! are found in a time index of linear size, and no conflict graph is built. The work is local, since only
+//! the removed buffers and the buffers near them move. A placement costs about the same for a million buffers
+//! as for a thousand.
 //!
 //! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with
 //! time windows, 2009 (guided ejection search), applied to offsets. Costs and targets are from this project.
@@ -50,7 +51,7 @@ const DRAWS: usize = 4;
 /// Number of index entries read between two checks of the clock.
 const WORK_STRIDE: usize = 50_000;
 
-/// Placements in a run without a time or node limit: a constant, and a number per buffer.
+/// Maximum number of placements in a run without a time or node limit: a constant, and a number per buffer.
 const EFFORT: (u64, u64) = (20_000, 4);
 
 /// Ejection search for the offset problem. A node is one placement.
@@ -71,8 +72,8 @@ impl EjectionSearch {
     /// Improves a valid layout until it meets `bound` or the target of the budget, or the budget is
     /// exhausted.
     ///
-    /// Returns the best layout and its peak in bytes if it improved, and the termination reason. `better` is
-    /// called for every improvement.
+    /// Returns the termination reason and, if the layout was improved, the best layout and its peak in bytes.
+    /// `better` is called for every improvement.
     pub fn improve(
         &self,
         instance: &Instance,
@@ -165,8 +166,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sets falling targets until the peak meets the bound. The error is the termination reason if it does
-    /// not.
+    /// Sets falling targets until the peak meets the bound. If the search ends earlier, the error is the
+    /// termination reason.
     fn run(
         &mut self,
         bound: Bytes,

@@ -25,10 +25,10 @@ impl Bounded for Fusions {
     }
 }
 
-/// Returns the ascending indices of the matches that one pass over the operators chooses.
+/// Returns the indices of the matches that one pass over the operators chooses, in ascending order.
 ///
 /// The pass visits the operators in order. For each operator, it chooses the longest match that begins there
-/// and contains no operator of an earlier choice. Ties are broken by the order of the patterns. O(matches
+/// and contains no operator of an earlier choice. Ties are broken in favour of the earlier pattern. O(matches
 /// times steps).
 pub fn longest_matches(problem: &FusionProblem) -> Vec<usize> {
     let mut taken = vec![false; problem.operators().len()];

@@ -19,7 +19,7 @@ pub struct Heat {
 pub struct Peak {
     /// Live bytes at the step.
     pub load: Bytes,
-    /// The step, or the earliest of several such steps.
+    /// The most loaded step, or the earliest one if several are equally loaded.
     pub step: Step,
 }
 
@@ -41,7 +41,7 @@ impl Heat {
         heat
     }
 
-    /// Returns the piece with the larger load. Ties are broken by the earlier piece.
+    /// Returns the piece with the larger load. Ties are broken in favour of the earlier piece.
     fn hotter(&self, a: u32, b: u32) -> u32 {
         let key = |piece: u32| (self.profile.pieces()[piece as usize].1, std::cmp::Reverse(piece));
         if key(a) >= key(b) { a } else { b }

@@ -1,16 +1,17 @@
 //! Hill climbing over orders, as in TVM's unified static memory planner.
 //!
 //! **Definition.** A state is an order, and its value is the peak of its [first-fit](crate::place) placement.
-//! The initial order is by size descending, and ties are broken by more conflicts. A move selects a buffer
-//! `x` that ends at the peak, and an earlier buffer that conflicts with `x` or with a neighbour of `x` in the
-//! conflict graph. It swaps the positions of the two buffers. A better or equal order is accepted. A worse
-//! one is accepted with a probability that starts at one half and falls linearly to zero over the attempts.
+//! The initial order is by size descending, and ties are broken in favour of the buffer with more conflicts.
+//! A move selects a buffer `x` that ends at the peak, and an earlier buffer that conflicts with `x` or with a
+//! neighbour of `x` in the conflict graph. It swaps the positions of the two buffers. A better or equal order
+//! is accepted. A worse one is accepted with a probability that starts at one half and falls linearly to zero
+//! over the attempts.
 //!
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.
 //!
-//! **Complexity.** Each attempt needs one placement and O(n) conflict tests. There are 500 attempts, or fewer
-//! on large instances, since the search ends after placing four million buffers. Memory is linear.
+//! **Complexity.** Each attempt needs one placement and O(n) conflict tests. There are 500 attempts. On large
+//! instances there are fewer, since the search ends after placing four million buffers. Memory is linear.
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 

@@ -8,8 +8,8 @@
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
 //! | global decreasing size best fit (XLA) | size, duration | best |
 //!
-//! The [placement engine](crate::place) guarantees valid layouts. The time is O(n^2) in the worst case, and
-//! memory is linear.
+//! The [placement engine](crate::place) guarantees valid layouts. A placement takes O(n^2) time in the worst
+//! case and linear memory.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};

@@ -2,8 +2,8 @@
 
 use plimsoll_model::Instance;
 
-/// The hull of every buffer as a half-open interval of ranks. Only steps at which a hull begins or ends have
-/// a rank.
+/// The hull of every buffer as a half-open interval of ranks. Only steps at which some hull begins or ends
+/// have a rank.
 ///
 /// It is built in O(n log n) with linear memory.
 #[derive(Clone, Debug)]

@@ -31,8 +31,8 @@ impl Bounded for Orders {
     }
 }
 
-/// A heuristic that runs a function. The function offers solutions to the tracker. Its error is the
-/// termination reason if it ends early.
+/// A heuristic that runs a function. The function offers solutions to the tracker. If it ends early, its
+/// error is the termination reason.
 struct Heuristic<F> {
     name: &'static str,
     search: F,

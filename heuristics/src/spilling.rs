@@ -5,8 +5,8 @@
 //! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled. Finally,
 //! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
 //! the buffer that they spill. One chooses the largest *area* (size times steps), which frees the most
-//! memory. The other chooses the largest area per byte of traffic. O(n (T + P)) for T steps at which the load
-//! changes and the time P of a placement.
+//! memory. The other chooses the largest area per byte of traffic. O(n (T + P)) if the load changes at T
+//! steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -129,7 +129,7 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// Returns `None` if the buffers that must not be spilled fit in none of the tried placements.
 ///
 /// # Errors
-/// The termination reason if the budget ends before a solution is found.
+/// The termination reason if the budget is exhausted before a solution is found.
 pub fn greedy_spill(
     problem: &SpillProblem,
     choice: SpillChoice,
@@ -148,7 +148,7 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
-/// Returns the best lower bound on the traffic that follows from the given cliques (see [`cliques_above`]).
+/// Returns the best of the lower bounds on the traffic that the given cliques imply (see [`cliques_above`]).
 ///
 /// The computation stops early if the time runs out. O(c k log k) for c cliques and k simultaneously live
 /// buffers.
@@ -194,7 +194,7 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
     (shortfall == 0).then(|| u64::try_from(total).unwrap_or(u64::MAX))
 }
 
-/// Returns cliques of conflicting buffers whose total size exceeds the capacity, in time order.
+/// Returns cliques of conflicting buffers, in time order. The total size of each clique exceeds the capacity.
 ///
 /// Each clique consists of all buffers of a section. With exclusions, it is a clique among them that is
 /// chosen greedily by size. The list is incomplete if the time of the budget runs out.
@@ -233,7 +233,7 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
 /// Fixed offsets must not contradict each other.
 ///
 /// # Errors
-/// The termination reason if the budget ends before the first placement.
+/// The termination reason if the budget is exhausted before the first placement.
 pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
     let fits = |layout: &Layout| instance.capacity().is_none_or(|capacity| layout.peak(instance) <= capacity);
     let mut best = valley_fit(instance, ValleyWeights::default(), budget)?;
@@ -322,7 +322,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// Spills buffers until the fixed offsets of the kept ones do not contradict each other. Returns false if
-    /// contradicting buffers must not be spilled.
+    /// the fixed offsets of buffers that must not be spilled contradict each other.
     fn without_contradiction(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         if self.problem.instance().contradiction().is_none() {
             return Ok(true);
@@ -346,8 +346,8 @@ impl<'a> Greedy<'a> {
         self.problem.instance().ids().filter(|id| self.stays[id.index()]).collect()
     }
 
-    /// Spills buffers until some placement is within the capacity. Returns `None` if no remaining buffer may
-    /// be spilled.
+    /// Spills buffers until some placement is within the capacity. Returns `None` if no placement is within
+    /// the capacity and no remaining buffer may be spilled.
     fn placed(&mut self, budget: &mut Budget) -> Result<Option<Spill>, Stop> {
         for round in 0.. {
             let kept = self.kept();

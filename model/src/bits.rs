@@ -47,7 +47,7 @@ impl BitMatrix {
         self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
     }
 
-    /// Returns the words of a row, lowest columns first.
+    /// Returns the 64-bit words of a row, lowest columns first.
     ///
     /// # Panics
     /// If the row does not exist.

@@ -42,8 +42,8 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     /// In every order, the sizes of the storages held at the last step add up to the bound.
     End,
     /// In every order, the sizes of the storages held while this operator runs, together with its scratch,
-    /// add up to the bound. These storages begin no later than the operator and are needed until it runs or
-    /// longer.
+    /// add up to the bound. Each of these storages is allocated when the operator runs or earlier, and is
+    /// needed until then or longer.
     Around { operator: O },
     /// A completed search by an exact method found no answer below the bound.
     Search { solver: String },
@@ -211,18 +211,20 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 
 impl Instance {
     /// Returns a proof that no layout exists at any capacity if two conflicting buffers are fixed at
-    /// overlapping addresses. The value of the proof is one byte above the [ceiling](Self::ceiling).
+    /// overlapping addresses. The value of this bound is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
     }
 }
 
-/// Returns the simplest valid lower bound on the peak: the maximum of the load and the highest fixed end.
+/// Returns the simplest valid lower bound on the peak: the maximum of the load and the highest end of a fixed
+/// buffer.
 ///
 /// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
-/// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of this is
-/// returned. O(n log n), plus O(n k) for a clique of k buffers if there are exclusions.
+/// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of the
+/// contradiction is returned instead. O(n log n), plus O(n k) for a clique of k buffers if there are
+/// exclusions.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {
         return bound;
@@ -266,8 +268,8 @@ fn clique_at_load(instance: &Instance) -> LowerBound {
     LowerBound::new(Bytes::new(value), Witness::Clique { buffers: members })
 }
 
-/// Returns a lower bound on the height of pairwise conflicting buffers whose offsets are multiples of
-/// `alignment`; `None` on overflow.
+/// Returns a lower bound on the height of a stack of pairwise conflicting buffers whose offsets are multiples
+/// of `alignment`; `None` on overflow.
 ///
 /// Every member except the topmost occupies its size rounded up. Whichever member is topmost, it saves at
 /// most the largest rounding.
@@ -313,7 +315,7 @@ pub enum BoundError {
     #[error("the bound is {claimed} bytes, but the searched buffers, laid end to end, need at most {most}")]
     Impossible {
         claimed: Bytes,
-        /// A peak that a layout of the searched buffers never needs to exceed.
+        /// An upper bound on the optimal peak of the searched buffers.
         most: Bytes,
     },
     #[error("the fixed offsets in the witness do not contradict each other")]

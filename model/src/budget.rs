@@ -9,19 +9,20 @@ use std::time::{Duration, Instant};
 /// The maximum number of nodes that [`Budget::tick`] counts between two readings of the clock.
 const MOST_STRIDE: u64 = 256;
 
-/// The interval at which [`Budget::tick`] aims to read the clock. The stride is halved if readings are
-/// further apart, and doubled if they are much closer.
+/// The interval at which [`Budget::tick`] aims to read the clock. If readings are further apart, the stride
+/// of [`Clock`] is halved, and if they are much closer, it is doubled.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The resources that a run may use. The algorithm polls the budget. Times are measured by a monotonic clock.
+/// The resources that a run may use. The algorithm polls the budget. Times are measured with a monotonic
+/// clock.
 ///
 /// With a node limit and no time limit, runs are reproducible on any machine.
 #[derive(Clone, Debug)]
 pub struct Budget {
     started: Instant,
-    /// The end of the time limit. Algorithms can see it and may plan their work accordingly.
+    /// The time at which the time limit expires. Algorithms can see it and may plan their work accordingly.
     deadline: Option<Instant>,
-    /// A hard end that is hidden from algorithms.
+    /// A hard deadline that is hidden from algorithms.
     guard: Option<Instant>,
     node_limit: Option<u64>,
     nodes: u64,
@@ -100,8 +101,8 @@ impl Budget {
         self
     }
 
-    /// Stops the run at `end` without announcing it. [`Budget::time_left`] ignores this guard, so until then
-    /// the algorithm proceeds as if it had no time limit.
+    /// Stops the run at `end` without announcing it. [`Budget::time_left`] ignores this guard, so the
+    /// algorithm proceeds as if it had no time limit until `end`.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
@@ -216,9 +217,9 @@ impl Budget {
         Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
-    /// Returns a budget for a part of the work. It has the same flags and target, at most `nodes` nodes, and
-    /// at most `time` from now. It never exceeds what remains of this budget. Afterwards, use
-    /// [`Budget::spend`] to add the nodes of the part to this budget.
+    /// Returns a budget for a part of the work. It has the same flags and target, and allows at most `nodes`
+    /// nodes and at most `time` from now. It never exceeds what remains of this budget. Afterwards, use
+    /// [`Budget::spend`] to count the nodes of that part in this budget.
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

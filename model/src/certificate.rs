@@ -65,7 +65,7 @@ pub enum CertificateError {
     /// The claim does not follow from the peak and the bound.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
     Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
-    /// A valid layout lies below the bound, or within a capacity that was claimed infeasible.
+    /// The peak of a valid layout is below the bound, or within a capacity that was claimed infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
     Refuted { claim: Claim, peak: Bytes, bound: Bytes },
     /// The witness contains a name that does not occur in the instance.
@@ -107,8 +107,8 @@ impl Certificate {
     /// Creates the certificate of an outcome.
     ///
     /// # Panics
-    /// If the witness refers to a buffer that the instance does not have. The audit of a run reports such a
-    /// witness first.
+    /// If the witness refers to a buffer that the instance does not have. The audit of a run rejects such an
+    /// outcome.
     pub fn of<P: InstanceProblem>(instance: &Instance, outcome: &Outcome<P>) -> Self {
         Self {
             version: CERTIFICATE_VERSION,
@@ -191,7 +191,7 @@ impl Certificate {
         }
     }
 
-    /// Compares the certificate with `peak`, the peak of any valid layout.
+    /// Compares the certificate with `peak`, the peak of a valid layout.
     ///
     /// # Errors
     /// [`CertificateError::Refuted`] if the certificate excludes a layout with that peak.

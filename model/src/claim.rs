@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Claim {
     /// The solution is valid and its value equals the lower bound.
     Optimal,
-    /// The solution is valid. Better ones may exist down to the bound.
+    /// The solution is valid. Better solutions may exist, but none better than the bound.
     Feasible,
     /// No solution exists within the capacity.
     Infeasible,

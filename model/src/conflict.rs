@@ -15,16 +15,16 @@ pub struct ConflictGraph {
 }
 
 impl ConflictGraph {
-    /// Builds the graph by a sweep over the steps. O(n log n + c log c) for n buffers and c conflicts. A pair
-    /// counts once per common interval if buffers have gaps.
+    /// Builds the graph by a sweep over the steps. O(n log n + c log c) for n buffers and c conflicts. If
+    /// buffers have gaps, n counts intervals and c counts pairs of overlapping intervals.
     ///
     /// # Panics
-    /// Never: an unlimited budget does not end.
+    /// Never: an unlimited budget is never exhausted.
     pub fn of(instance: &Instance) -> Self {
         Self::within(instance, &mut Budget::unlimited()).expect("an unlimited budget does not end")
     }
 
-    /// Builds the graph, or returns `None` if the budget `watch` ends first.
+    /// Builds the graph, or returns `None` if the budget `watch` is exhausted first.
     pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let mut lists = vec![Vec::new(); instance.len()];
         let is_empty = |id: BufferId| instance.has_empty() && instance.buffer(id).is_empty();

@@ -43,7 +43,8 @@ impl Source<'_> {
         })
     }
 
-    /// Rejects a description of another kind: one that has a section in `other`, but none in `own`.
+    /// Rejects a description of another kind: one that has a section named in `other`, but none named in
+    /// `own`.
     ///
     /// # Errors
     /// [`DescriptionError::Line`] with `reason`, at the first line of such a section.

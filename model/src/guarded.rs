@@ -2,8 +2,8 @@
 //!
 //! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
 //! input, and in the solution it is returned at its fixed offset, or at offset 0 if it has none. If fixed
-//! offsets contradict each other, the answer is `infeasible`, with the two buffers as the witness. All other
-//! inputs are passed on unchanged, at the cost of one scan.
+//! offsets contradict each other, the answer is `infeasible`, with two contradictory buffers as the witness.
+//! All other inputs are passed on unchanged, at the cost of one scan.
 
 use crate::bound::Reason;
 use crate::budget::Budget;

@@ -34,7 +34,7 @@ pub enum InstanceError {
     UnknownBuffer { index: usize, count: usize },
     #[error("the pair of buffers '{name}' and '{other_name}' is both separated and excluded")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
-    /// The sum of all sizes, each aligned and above the highest fixed end, exceeds the address space.
+    /// Aligned and laid end to end above the highest fixed end, the buffers exceed the address space.
     #[error(
         "buffer '{name}': {column} {value} is too large: aligned and laid end to end, the buffers up to it need \
          {needed} bytes; at most {limit} (2^63 - 1) are allowed"
@@ -45,7 +45,8 @@ pub enum InstanceError {
         /// The column with the largest value of this buffer: `size`, `alignment` or `offset`.
         column: &'static str,
         value: Bytes,
-        /// The bytes that the buffers up to this one need, above the highest fixed end.
+        /// The highest fixed end, plus the bytes that the buffers up to this one need if they are laid end to
+        /// end above it.
         needed: u128,
         limit: Bytes,
     },

@@ -15,7 +15,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)
 }
 
-/// Requests all runs of this process to stop.
+/// Requests that all runs of this process stop.
 pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }

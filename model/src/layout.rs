@@ -84,7 +84,7 @@ impl SplitLayout {
     }
 }
 
-/// The answer to the shared-object problem: every buffer gets an object of its own while it is live, and an
+/// The answer to the shared-object problem: every buffer has an object to itself while it is live, so an
 /// object contains one buffer at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolPlan {

@@ -33,9 +33,9 @@
 //! An algorithm implements [`Solver`]. It computes an [`Outcome`] from an input within a [`Budget`], and
 //! reports progress to an [`Observer`]. An outcome separates two facts: what is proved ([`Claim`], the
 //! solution status), and why the run ended ([`Stop`], the termination reason). [`run::run`] executes an
-//! algorithm under [`run::Limits`] and audits its answer with [`run::audit`], so that no statement of an
-//! algorithm is trusted. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`]
-//! stores a claim and a witness as JSON.
+//! algorithm under [`run::Limits`] and audits its answer with [`run::audit`], so that nothing that an
+//! algorithm reports is trusted unchecked. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A
+//! [`Certificate`] stores a claim and a witness as JSON.
 //!
 //! # The nine problems
 //! Every problem is a type that implements [`Problem`], which defines its input, its solution, the value to
@@ -60,7 +60,7 @@
 //!   order is chosen.
 //! - Bounds: [`simple_bound`], [`LoadProfile`], [`sections`], [`orders::around_bound`],
 //!   [`program::ProgramBound`].
-//! - Checkers for more than layouts: [`execution`] runs a graph in its memory and tracks every byte.
+//! - Checkers besides those of the problems: [`execution`] runs a graph in its memory and tracks every byte.
 //!   [`races()`] checks a placement under concurrent execution.
 //! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].

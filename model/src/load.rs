@@ -96,8 +96,9 @@ pub struct Section {
 /// neighbouring set. Buffers of size 0 belong to no section.
 ///
 /// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
-/// buffers that are live at a common step belong to a common section, so sections cover all conflicts in
-/// time. Time and memory are O(n log n + total size of the sections), which is at most quadratic.
+/// buffers that are live at a common step belong to a common section, so the sections cover all pairs of
+/// buffers that overlap in time. Time and memory are O(n log n + total size of the sections), which is at
+/// most quadratic.
 ///
 /// ```text
 /// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,
@@ -108,7 +109,8 @@ pub fn sections(instance: &Instance) -> Vec<Section> {
     sections_within(instance, &mut Budget::unlimited())
 }
 
-/// Computes the sections. If the budget `watch` ends first, only the sections found so far are returned.
+/// Computes the sections. If the budget `watch` is exhausted first, only the sections found so far are
+/// returned.
 pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
     // At the same step, ends sort before starts, because intervals are half-open.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());

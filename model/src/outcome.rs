@@ -49,7 +49,7 @@ impl<P: Problem> Outcome<P> {
     }
 
     /// Derives the claim from the best solution and the bound. The problem provides the value of the solution
-    /// and the limit.
+    /// and, as the capacity, [`Problem::limit`].
     pub fn of(
         input: &P::Input,
         solution: Option<P::Solution>,

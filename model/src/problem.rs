@@ -34,8 +34,8 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         None
     }
 
-    /// Returns a value that some optimal solution does not exceed if any solution exists. A lower bound above
-    /// this value proves infeasibility. By default it is the capacity.
+    /// Returns a value that an optimal solution does not exceed, if there is any solution. A lower bound
+    /// above this value proves infeasibility. By default it is the capacity.
     fn limit(input: &Self::Input) -> Option<Self::Value> {
         Self::capacity(input)
     }
@@ -119,8 +119,8 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     offsets
 }
 
-/// The items shared by all problems whose input is an instance: the associated types except the solution, the
-/// capacity, the text of witnesses, and the checker.
+/// The items shared by all problems whose input is an instance: the capacity, the text of witnesses, the
+/// checker, and all associated types except the solution.
 macro_rules! on_instances {
     ($check:path) => {
         type Input = Instance;

@@ -1,4 +1,4 @@
-//! The progress of the runs of this process, for a progress line.
+//! Reports the progress of all runs of this process, for display in a progress line.
 //!
 //! A program sets one listener. Every run of [`run`](crate::run::run) then reports its improvements to it.
 

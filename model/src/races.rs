@@ -146,7 +146,7 @@ impl<'a> Precedences<'a> {
     /// Like [`Precedences::of`], within the budget `watch`.
     ///
     /// # Errors
-    /// The reason why the budget ended.
+    /// The termination reason, if the budget is exhausted.
     ///
     /// # Panics
     /// The same as for [`Precedences::of`].
@@ -185,8 +185,8 @@ impl<'a> Precedences<'a> {
     /// Finds every pair of memories that share an address and may be needed simultaneously, sorted by victim
     /// and intruder.
     ///
-    /// `pieces` lists the address ranges of each memory: first of the storages, then of the scratch of the
-    /// operators that need scratch. O(m^2 p) for m memories of p pieces each.
+    /// `pieces` lists the address ranges of each memory: first those of the storages, then those of the
+    /// scratch of every operator that needs scratch. O(m^2 p) for m memories of p pieces each.
     ///
     /// # Panics
     /// If `pieces` does not have one list per memory.

@@ -1,9 +1,9 @@
 //! Runs one algorithm on one input under limits, and audits its answer.
 //!
-//! No statement of an algorithm is trusted. The checker validates the solution from the definitions and
-//! recomputes its value. The claim is compared with the value, the bound and the capacity. The witness of the
-//! bound is confirmed, unless this requires repeating a search. If any of these checks fails, the answer is
-//! rejected, whatever its claim.
+//! Nothing that an algorithm reports is trusted unchecked. The checker validates the solution from the
+//! definitions and recomputes its value. The claim is compared with the value, the bound and the capacity.
+//! The witness of the bound is confirmed, unless this requires repeating a search. If any of these checks
+//! fails, the answer is rejected, whatever its claim.
 
 use crate::bound::BoundError;
 use crate::budget::Budget;
@@ -37,8 +37,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a budget with these limits, whose clock starts now. The budget also ends on a [stop
-    /// request](crate::interrupt).
+    /// Creates a budget with these limits, whose clock starts now. A [stop request](crate::interrupt) also
+    /// stops the run.
     pub fn budget(&self) -> Budget {
         let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
         if let Some(time) = self.time {
@@ -114,7 +114,7 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// The result of one run, which is an outcome or an error, with its measurements.
+/// The result of one run (an outcome or an error), and its measurements.
 #[derive(Debug)]
 pub struct Attempt<P: Problem> {
     /// The audited outcome, or the reason why there is no valid answer.
@@ -200,8 +200,8 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
-/// Returns all errors found in an outcome. The list is empty if all statements of the outcome are correct, as
-/// far as they can be recomputed.
+/// Returns all errors found in an outcome. The list is empty if everything in the outcome that can be
+/// recomputed is correct.
 pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> {
     let mut reasons = Vec::new();
     let capacity = P::capacity(input);

@@ -1,9 +1,10 @@
 //! The spilling problem: which buffers stay in on-chip memory if they do not all fit.
 //!
-//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves its bytes,
-//! and their total is its *traffic*. The other buffers need a layout within the capacity. The goal is the
-//! least traffic. The slower tier is unlimited. The problem is from the cross-unit fusion paper, where
-//! tensors that do not fit go to DDR. In optimisation it is known as storage allocation with rejection.
+//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves the bytes
+//! of the buffer, and the total over all accesses is its *traffic*. The other buffers need a layout within
+//! the capacity. The goal is to minimise the traffic. The slower tier is unlimited. The problem is from the
+//! cross-unit fusion paper, where tensors that do not fit go to DDR. In optimisation it is known as storage
+//! allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -159,7 +160,7 @@ pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
 /// The spilling problem: choose the buffers that stay in on-chip memory, and minimise the traffic.
 ///
 /// [`Problem::capacity`] is the traffic of spilling every buffer that may be spilled. A bound above it proves
-/// that the buffers that must stay do not fit.
+/// that the buffers that must stay on chip do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spilling {}
 

@@ -6,13 +6,13 @@ use std::fmt;
 /// Picoseconds per second.
 const SECOND: u64 = 1_000_000_000_000;
 
-/// A point in time or a duration, in picoseconds. The range of 64 bits is 213 days.
+/// A point in time or a duration, in picoseconds. The 64-bit range covers 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of a run, or an empty duration.
+    /// The start of a run, or a duration of zero.
     pub const ZERO: Self = Self(0);
     /// The largest representable time.
     pub const MAX: Self = Self(u64::MAX);
@@ -72,7 +72,8 @@ impl Time {
     }
 }
 
-/// Adds durations of a problem. Validation ensures that their sum does not exceed [`Time::LONGEST`].
+/// Adds two durations of the same problem. The validation of the problem ensures that their sum does not
+/// exceed [`Time::LONGEST`].
 impl std::ops::Add for Time {
     type Output = Self;
 

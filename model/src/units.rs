@@ -131,7 +131,8 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Returns the representative of the set of `at` in a union-find forest of parents, with path halving.
+/// Returns the representative of the set that contains `at`, in a union-find forest given by parents. It
+/// halves the paths on the way.
 ///
 /// # Panics
 /// If a parent is out of range.
@@ -172,8 +173,8 @@ pub enum ParseBytesError {
     TooLarge,
 }
 
-/// Parses a whole number of bytes, or a decimal number with a unit, which may follow a blank. `k`, `M`, `G`
-/// and `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
+/// Parses a whole number of bytes, or a decimal number with a unit, optionally separated by a blank. `k`,
+/// `M`, `G` and `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 

@@ -23,8 +23,8 @@ pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Syn
     }
 }
 
-/// Returns the distance between a value and its bound in percent of the bound. Both have the same unit.
-/// Returns `None` if the bound is zero and the value is not.
+/// Returns the distance between a value and its bound in percent of the bound. Both numbers must have the
+/// same unit. Returns `None` if the bound is zero and the value is not.
 pub fn gap_percent(value: u64, bound: u64) -> Option<f64> {
     match (value.abs_diff(bound), bound) {
         (0, _) => Some(0.0),
@@ -62,7 +62,7 @@ impl Value for Time {
     }
 }
 
-/// A number of optimised relations. More relations are better, so larger numbers compare as less.
+/// A number of optimised relations. More relations are better, so a larger number compares as less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Relations(usize);

@@ -93,7 +93,7 @@ class Program:
     _keys: int = 0
 
     def _storage(self, spec: Any, guard: Guard, loops: frozenset[int]) -> Value:
-        """The storage of a spec, which the region with these choices and loops creates."""
+        """The storage of a spec that a region creates under the choices of ``guard``, inside ``loops``."""
         root = _root(spec)
         if root is not spec and spec.storage_base is not None and all(spec is not one for one in self.parts):
             self.parts.append(spec)
@@ -228,8 +228,8 @@ class Program:
 
 
 def _refuse_overwritten(carries: list[Value], results: list[Value]) -> None:
-    """Refuses a scan whose result is a carry. After an iteration, the emitter copies the results into the carries
-    sequentially, so the carry may be overwritten before it is copied."""
+    """Refuses a scan that returns a carry at a later position. After an iteration, the emitter copies the results
+    into the carries sequentially, so it would overwrite this carry before it copies it."""
     for at, result in enumerate(results):
         for earlier in carries[: min(at, len(carries))]:
             if {storage for storage, _ in earlier} & {storage for storage, _ in result}:
@@ -244,7 +244,8 @@ def _value(value: Any) -> Value:
 
 
 def read(graph_module: Any, graph_signature: Any) -> Program:
-    """Reads a program. Every tensor has a memory (``mem_id``) and an arbitrary offset.
+    """Reads a program. Every tensor to plan already has a memory (``mem_id``) and an offset, whose value does not
+    matter.
 
     Raises ``ValueError`` for control flow that ExecuTorch cannot emit or translates incorrectly, and
     :class:`Unsupported` if a storage contains itself.

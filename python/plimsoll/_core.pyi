@@ -192,7 +192,7 @@ def compare(
     seed: int = 0,
     threads: int = 1,
 ) -> Comparison:
-    """Compares layouts with each other and with the optimum; the search for it takes at most ``time_limit`` seconds."""
+    """Compares layouts with each other and with the optimum, which is searched for at most ``time_limit`` seconds."""
 
 def load_model(
     path: str | PathLike[str],

@@ -74,7 +74,7 @@ class Sequence:
     where: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
 
     def number(self, start: int = 0) -> int:
-        """Numbers the steps from ``start``, collects ``where``, and returns the number after the last step."""
+        """Numbers the steps from ``start``, fills ``where``, and returns the number after the last step."""
         for position, item in enumerate(self.items):
             item.start = start
             if isinstance(item, Step):
@@ -109,7 +109,7 @@ def _is_compatible(a: Guard, b: Guard) -> bool:
 def _live(
     sequence: Sequence, at: int, storage: Storage, guard: Guard, before: bool, after: bool
 ) -> Iterator[tuple[int, int]]:
-    """The steps at which a storage is live, if its accesses are those without a guard and those with ``guard``.
+    """The steps at which a storage is live, counting only its accesses without a guard and those with ``guard``.
     ``before`` and ``after`` state whether the storage is accessed before and after the sequence."""
     found = [position for position, own in sequence.where.get(at, ()) if not own or own == guard]
     if not found and not (before and after):

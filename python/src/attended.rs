@@ -10,11 +10,11 @@ use std::time::Duration;
 /// The interval between two checks for signals.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The stack of the worker in bytes. Algorithms run on a stack of their own.
+/// The stack size of the worker thread in bytes. Algorithms run on a stack of their own.
 const STACK: usize = 16 << 20;
 
-/// Runs `work` without the interpreter lock. `event` is called with the lock for every message that `work`
-/// sends.
+/// Runs `work` without the interpreter lock. For every message that `work` sends, `event` is called with the
+/// lock held.
 ///
 /// Ctrl-C stops every search of the process, and `work` returns its best answer. A second Ctrl-C, and errors
 /// of other signal handlers or of `event`, are raised after `work` has ended.

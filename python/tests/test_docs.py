@@ -13,7 +13,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder with the model that the examples read."""
+    """A folder that contains only the model that the examples read."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.json").write_bytes((ROOT / "python/notebooks/model.json").read_bytes())
     return tmp_path

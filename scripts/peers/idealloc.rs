@@ -1,4 +1,4 @@
-//! A command line for the library of idealloc, because its own binary prints no layout.
+//! A command-line driver for the idealloc library, because idealloc's own binary prints no layout.
 //!
 //! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this
 //! folder.

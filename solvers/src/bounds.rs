@@ -30,7 +30,7 @@ const CLIQUE_CONFLICTS: u64 = 1_000_000;
 /// costs more.
 const CLIQUE_NODES: u64 = 20_000;
 
-/// Returns the best of the fast bounds that the time of `budget` allows.
+/// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
 /// O(k n log n) for k distinct alignments, plus a limited clique search if the conflict graph is not an
 /// interval graph.
@@ -67,12 +67,12 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// Returns the clique bound: the stack height of the heaviest clique at the greatest common divisor of its
-/// alignments, or at one of these alignments if that is higher.
+/// Returns the clique bound: the stack height of the heaviest clique for the greatest common divisor of its
+/// alignments, or for one of these alignments if that is higher.
 ///
 /// If compatible buffers form a partial order, one maximum flow proves that the clique is heaviest. Otherwise
-/// it is the heaviest clique that a limited search finds. If the time of `budget` ends first, the bound is
-/// trivial.
+/// it is the heaviest clique that a limited search finds. If the time of `budget` runs out first, the bound
+/// is trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -96,7 +96,7 @@ pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns a heavy clique in ascending order, or `None` if the time of `watch` ends first.
+/// Returns a heavy clique in ascending order, or `None` if the time of `watch` runs out first.
 fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
     let Some(poset) = Poset::of(instance, watch) else {
@@ -120,7 +120,7 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     found
 }
 
-/// Returns the largest stack height over all steps and all alignments that occur, as a bound.
+/// Returns a bound: the largest stack height over all steps and all alignments that occur.
 fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mut best = LowerBound::trivial();
@@ -139,8 +139,8 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns the highest stack of live buffers and its step. Sweeps over the steps and maintains the sum of the
-/// rounded sizes and the roundings of the live buffers.
+/// Returns the height of the highest stack of live buffers, and its step. Sweeps over the steps and maintains
+/// the sum of the rounded sizes and the roundings of the live buffers.
 fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
     let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
     for b in instance.buffers() {

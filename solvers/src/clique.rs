@@ -1,9 +1,9 @@
 //! Finds a heavy clique of the conflict graph and proves it heaviest if the budget suffices.
 //!
-//! A greedy clique comes first, followed by branch and bound within a node limit. A node is a clique and the
-//! set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can add: of
-//! every colour class, only the heaviest member counts. Candidates are tried from the last class to the
-//! first, until the bound no longer exceeds the weight of the best clique.
+//! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a clique
+//! and the set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can
+//! add: of every colour class, only the heaviest member counts. Candidates are tried from the last class to
+//! the first, until the bound no longer exceeds the weight of the best clique.
 //!
 //! Source: Tomita and Seki 2003, adapted to weights and bit vectors. The result is always a clique, whether
 //! proved heaviest or not.
@@ -26,7 +26,7 @@ const EXACT_VERTICES: usize = 2_000;
 
 const GREEDY_STARTS: usize = 64;
 
-/// Returns the heaviest clique found within the budget. For graphs of more than 2 000 buffers, this is the
+/// Returns the heaviest clique found within the budget. For graphs of more than 2000 buffers, this is the
 /// greedy clique.
 ///
 /// # Panics

@@ -1,8 +1,8 @@
 //! Runs library calls that cannot be interrupted. Each runs on a thread that can be abandoned.
 //!
 //! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
-//! Such a call runs on its own thread and owns all its data. The caller waits until its budget ends, plus a
-//! short grace period after a deadline. It then continues without an answer. The abandoned thread ends when
+//! Such a call runs on its own thread and owns all its data. The caller waits until its budget runs out, plus
+//! a short grace period after a deadline. It then continues without an answer. The abandoned thread ends when
 //! the call returns, or with the process.
 
 use plimsoll_model::{Budget, Stop};
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Number of abandoned calls that are still running.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns the number of abandoned calls into foreign libraries that still run.
+/// Returns the number of abandoned library calls that are still running.
 ///
 /// While this number is not zero, the process must not run the exit handlers of those libraries when it ends.
 pub fn abandoned() -> usize {
@@ -44,8 +44,8 @@ pub(crate) enum Ended<T> {
     Abandoned(Stop),
 }
 
-/// Runs `work` on its own thread and waits until it returns or the budget ends. After a deadline, `work` gets
-/// a grace period of [`GRACE`].
+/// Runs `work` on its own thread and waits until it returns or the budget runs out. After a deadline, `work`
+/// gets a grace period of [`GRACE`].
 pub(crate) fn call<T: Send + 'static>(
     budget: &mut Budget,
     work: impl FnOnce() -> T + Send + 'static,

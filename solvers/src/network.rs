@@ -2,14 +2,15 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity larger than any flow. It requires that the capacities of the arcs out of the source, and of
-/// those into the sink, add up to less than 2^62.
+/// A capacity larger than any flow. This holds if the capacities of the arcs out of the source add up to less
+/// than 2^62, and so do those of the arcs into the sink.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     arcs: Vec<Vec<u32>>,
-    /// Per arc: its head; `left` contains its residual capacity. An arc and its reverse are adjacent.
+    /// Per arc: its head. `left` contains the residual capacity of each arc. An arc and its reverse are
+    /// adjacent.
     to: Vec<u32>,
     left: Vec<u64>,
 }
@@ -88,7 +89,7 @@ impl Network {
         self.most_within(source, sink, &mut Budget::unlimited()).expect("an unlimited budget does not end")
     }
 
-    /// Returns the value of a maximum flow, or `None` if the time of `watch` ends first.
+    /// Returns the value of a maximum flow, or `None` if the time of `watch` runs out first.
     pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {

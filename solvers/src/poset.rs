@@ -3,9 +3,10 @@
 //! Suppose that for any two buffers without a conflict, one ends before the other begins. Suppose also that
 //! the relation "ends before and does not conflict" is transitive. Then the conflict graph is perfect, and
 //! the minimum memory with split buffers is the weight of the heaviest antichain (Dilworth 1950, with
-//! weights). An antichain is a clique of the conflict graph. One maximum flow computes both: every byte that
-//! a buffer passes on to a later one is saved. Interval instances have this property, and so do those that
-//! [`structure`](plimsoll_model::structure) derives under `schedule`, `streams=K` and `reachable`.
+//! weights). An antichain is a clique of the conflict graph. One maximum flow computes both the memory and
+//! the antichain: every byte that a buffer passes on to a later one is saved. Interval instances have this
+//! property, and so do those that [`structure`](plimsoll_model::structure) derives under `schedule`,
+//! `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
 use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
@@ -35,7 +36,7 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
-/// `None` if the time of `watch` ends first. O(n^2 + conflicts).
+/// `None` if the time of `watch` runs out first. O(n^2 + conflicts).
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Buffers that are not in `order` share the position `n`.
@@ -66,7 +67,7 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 
 impl Poset {
     /// Returns the partial order of an instance, or `None` if it has none, is too large, or the time of
-    /// `watch` ends first. O(n^3 / 64) at worst.
+    /// `watch` runs out first. O(n^3 / 64) at worst.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
@@ -110,7 +111,7 @@ impl Poset {
 
     /// Computes the minimum memory, the clique that proves it, and the transfers of memory between positions.
     /// `weights` is indexed by position. This takes one maximum flow on a network of 2 n + 2 vertices and one
-    /// arc per pair of immediate successors. Returns `None` if the time of `watch` ends first.
+    /// arc per pair of immediate successors. Returns `None` if the time of `watch` runs out first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();

@@ -34,7 +34,7 @@ pub struct Line {
     pub all_runs: bool,
 }
 
-/// A contradiction to the chain of inequalities: an arena below the lower bound of a scheme that allows more
+/// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows more
 /// layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
@@ -77,7 +77,7 @@ impl Comparison {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }
 
-    /// Returns the arena of a scheme and a solver, bytes.
+    /// Returns the size of the arena that a scheme needs with a solver, in bytes.
     pub fn arena(&self, scheme: Scheme, solver: &str) -> Option<u64> {
         self.of(scheme).find(|line| line.solver == solver).map(|line| line.arena)
     }
@@ -87,7 +87,7 @@ impl Comparison {
         self.lines.iter().filter(move |line| Some(line.scheme) == name)
     }
 
-    /// Returns the best lower bound on the arena of a scheme, bytes; 0 without any.
+    /// Returns the best lower bound on the arena of a scheme in bytes, or 0 if there is none.
     pub fn bound(&self, scheme: Scheme) -> u64 {
         self.of(scheme).map(|line| line.lower_bound).max().unwrap_or(0)
     }
@@ -98,8 +98,8 @@ impl Comparison {
         (self.bound(Scheme::Exclusive) == best).then_some(best)
     }
 
-    /// Returns the first contradiction to the chain. The lower bound of a scheme is valid for every scheme
-    /// that allows fewer layouts.
+    /// Returns the first violation of the chain. The lower bound of a scheme is valid for every scheme that
+    /// allows fewer layouts.
     pub fn broken(&self) -> Option<Broken> {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);

@@ -38,8 +38,8 @@ const NAME: usize = 24;
 /// Returns a lower bound in bytes on every plan that merges regions into blocks, however well the blocks are
 /// packed.
 ///
-/// It is the load of the body if every operator occupies a block as large as the load of its regions. O(n log
-/// n).
+/// It is the load of the body if every operator with regions occupies a block as large as the largest load of
+/// its regions. O(n log n).
 ///
 /// # Errors
 /// If the sizes add up to 2^63 bytes or more.

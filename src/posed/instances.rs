@@ -1,5 +1,5 @@
-//! Implements [`Posed`] for the problems on instances, where the instance is the whole input, and makes
-//! instances of graphs.
+//! Implements [`Posed`] for the problems on instances, where the instance is the whole input, and derives
+//! instances from graphs.
 
 use super::graphs::order_of;
 use super::terms::instance_keys;
@@ -31,9 +31,10 @@ pub fn check_instance_terms(terms: &Terms) -> Result<(), TermError> {
     order_of(&instance_terms(terms)).map(drop)
 }
 
-/// Returns the offset problem of a graph's body as an instance of that name, without a capacity. The term
-/// `order` names the algorithm that orders the operators; the other terms are those of the liveness analysis.
-/// The largest arena among the regions of an operator is one buffer. Equal terms give equal instances.
+/// Returns the offset problem of a graph's body as an instance with the name of the graph and without a
+/// capacity. The term `order` names the algorithm that orders the operators; the other terms are those of the
+/// liveness analysis. The regions of an operator count as one buffer, as large as the largest of their
+/// arenas. Equal terms give equal instances.
 ///
 /// # Errors
 /// See [`PoseError`].

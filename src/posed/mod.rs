@@ -259,7 +259,7 @@ pub trait Posed: Listed {
     const VALUE: &'static str;
     /// Further figures of an answer: pairs of heading and counter name.
     const FIGURES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether it can decide a capacity instead of minimising the value.
+    /// Whether a question can ask to decide a capacity instead of minimising the value.
     const DECIDES: bool = false;
 
     /// Returns true if the problem can be posed on this kind of subject.
@@ -374,7 +374,7 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
 pub struct Profile {
     /// Unit of its values.
     pub unit: &'static str,
-    /// Whether it can decide a capacity instead of minimising the value.
+    /// Whether a question can ask to decide a capacity instead of minimising the value.
     pub decides: bool,
     /// Returns true if the problem can be posed on a kind of subject.
     pub takes: fn(SubjectKind) -> bool,
@@ -392,7 +392,8 @@ pub fn profile(problem: &str) -> Option<Profile> {
     visit(problem, &mut Own)
 }
 
-/// Returns true if the named problem is posed only on instances. [`instance`] makes an instance of a graph.
+/// Returns true if the named problem is posed only on instances. [`instance`] derives an instance from a
+/// graph.
 pub fn is_on_instances(problem: &str) -> bool {
     profile(problem).is_some_and(|own| !(own.takes)(SubjectKind::Graph))
 }
@@ -407,8 +408,8 @@ pub trait Visitor {
 
 macro_rules! problems {
     ($($problem:ty),* $(,)?) => {
-        /// Names of the problems in the order of tables: problems of instances first, then problems of
-        /// graphs.
+        /// Names of the problems in the order in which tables list them: problems of instances first, then
+        /// problems of graphs.
         pub const PROBLEMS: &[&str] = &[$(<$problem as Problem>::NAME),*];
 
         /// Applies a visitor to the named problem; `None` for an unknown name.
@@ -421,8 +422,8 @@ macro_rules! problems {
     };
 }
 
-/// Resolves the name of a problem. The names of its command (`order`, `overlap`, `spill`, `fuse`) and former
-/// names such as `pools` and `fusions` are accepted.
+/// Resolves the name of a problem. Names of commands (`order`, `overlap`, `spill`, `fuse`) and former names
+/// such as `pools` and `fusions` are accepted.
 pub fn problem(name: &str) -> Option<&'static str> {
     let current = match name {
         "pools" => SharedObjects::NAME,

@@ -51,8 +51,8 @@ impl Front {
 /// Computes the front with the given schedules.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] if an operator does not fit on chip under any schedule; also if the checker
-/// rejects an answer.
+/// [`ScheduleError::Infeasible`] if some operator does not fit on chip, whichever order is used; another
+/// [`ScheduleError`] if the checker rejects an answer.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],

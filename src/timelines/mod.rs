@@ -78,7 +78,7 @@ pub struct Scheduled {
     pub peak: Bytes,
     /// Indices of the segments along the longest run.
     pub path: Vec<usize>,
-    /// The time during which an operator computes in the longest run.
+    /// The total time during which operators compute in the longest run.
     pub computing: Time,
     /// Number of segments of the longest run; `path` contains the first [`MOST_SEGMENTS`].
     pub segments: u64,

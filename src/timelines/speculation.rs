@@ -40,8 +40,8 @@ pub struct Speculation {
     pub bytes: Bytes,
     /// Extra time of the segment before the branch.
     pub cost: Time,
-    /// Time saved in the guessed segment, in picoseconds; negative if the remaining memory is too small for a
-    /// gain.
+    /// Time saved in the guessed segment, in picoseconds; negative if the segment takes longer because less
+    /// memory remains for it.
     pub saved: i128,
 }
 
@@ -126,8 +126,8 @@ struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    /// Returns the possible moves into the segment before the branch, one per region. Segments that take part
-    /// in another move are excluded.
+    /// Returns the possible moves of a transfer into the segment before the branch, at most one per region.
+    /// Segments that take part in another move are excluded.
     fn moves(
         &self,
         program: &OverlapProgram,

@@ -19,13 +19,13 @@ pub const CSV: Format = format("CSV", &["csv"]);
 pub const JSON: Format = format("JSON", &["json"]);
 const SVG: Format = format("SVG", &["svg"]);
 const PNG: Format = format("PNG", &["png"]);
-/// A picture. The suffix determines its format; it is SVG if there is no suffix.
+/// A picture. The suffix of its file determines the format, which is SVG if there is no suffix.
 pub const PICTURE: Format = format("a picture", &["svg", "png"]);
 pub const TOML: Format = format("TOML", &["toml"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
-/// Suffixes of text in any format.
+/// Suffixes that are accepted for text in any format.
 const PLAIN: [&str; 3] = ["txt", "log", "out"];
 
 /// Formats with well-known suffixes.
@@ -53,8 +53,8 @@ const KNOWN: [Format; 20] = [
 ];
 
 impl Format {
-    /// Checks that the suffix of a file name belongs to this format. Names without a suffix, with the suffix
-    /// of plain text, or ending in a number (`X.1048576`) are accepted as well.
+    /// Checks that the suffix of a file name belongs to this format. Names that have no suffix, have a suffix
+    /// of plain text, or end in a number (`X.1048576`) are accepted as well.
     ///
     /// # Errors
     /// Returns a message that names the format of the output, the format of the suffix, and the accepted

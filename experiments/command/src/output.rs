@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name that stands for standard output.
 pub const STANDARD: &str = "-";
 
-/// Text that starts to the right of this column continues at the indentation of its line.
+/// If the text after a name starts to the right of this column, its continuation lines have the indentation
+/// of the line.
 const MOST_INDENTED: usize = 30;
 
 /// True if an output file is standard output; reports then go to standard error.
@@ -58,8 +59,8 @@ pub fn width() -> usize {
     terminal.map(|(width, _)| usize::from(width.0)).or_else(given).unwrap_or(80).max(40)
 }
 
-/// Wraps each line of a text at [`width`]. Continuation lines are indented like the line or, if it
-/// begins with a name and two blanks, like the text after them.
+/// Wraps each line of a text at [`width`]. Continuation lines are indented like the line or, if the line
+/// begins with a name and two blanks, like the text after the blanks.
 pub fn filled(text: &str) -> String {
     let mut filled = String::new();
     for line in text.lines() {

@@ -30,7 +30,7 @@ mod renderer {
     /// Checks that the system has a font.
     ///
     /// # Errors
-    /// Returns a message otherwise, because text would be missing from the picture.
+    /// Returns a message if the system has no font, because text would be missing from the picture.
     pub fn check() -> Result<(), String> {
         fonts().map(|_| ())
     }

@@ -13,26 +13,27 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Width of the names of lines with their blank, in columns.
+/// Width in columns of the names at the start of lines, including the blanks after them.
 const LABEL: usize = 13;
 
-/// A number of bytes with its unit, and in binary units if it is long.
+/// A number of bytes with its unit, followed by binary units if it is long.
 pub fn bytes(number: Bytes) -> String {
     human::exact(number.get())
 }
 
-/// A number of bytes followed by `words`. A large number is repeated in binary units: `11 live bytes`,
+/// A number of bytes followed by `words`. A long number is repeated in binary units: `11 live bytes`,
 /// `1310720 live bytes (1.25 MiB)`.
 pub fn sized(number: Bytes, words: &str) -> String {
     human::sized(number.get(), words)
 }
 
-/// A number of bytes without its unit, and in binary units if it is long.
+/// A number of bytes without its unit, followed by binary units if it is long.
 pub fn size(number: Bytes) -> String {
     sized(number, "")
 }
 
-/// Adds a note in parentheses to a text; parentheses at its end are extended.
+/// Adds a note in parentheses to a text. If the text already ends in parentheses, the note is added inside
+/// them.
 pub fn noted(text: &str, note: &str) -> String {
     text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
 }
@@ -110,9 +111,9 @@ impl Report {
         }
     }
 
-    /// Adds a line with placeholders for members. The placeholder of a size also contains the words after it,
-    /// as in `{peak live bytes}`, and that of a count its noun, as in `{operators operator}`. Text from input
-    /// files must be a member, because it may contain braces.
+    /// Adds a line whose text contains placeholders for members. The placeholder of a size also contains the
+    /// words that follow the size, as in `{peak live bytes}`. The placeholder of a count contains its noun,
+    /// as in `{operators operator}`. Text from input files must be a member, because it may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let shown = |key: &str| match key.find(' ') {
             Some(end) => {
@@ -194,8 +195,8 @@ impl Report {
     }
 
     /// Adds a table after a blank line. `columns` lists members of the rows; members that the rows lack are
-    /// taken from the report. A heading that differs from the name of its member precedes it:
-    /// `bound = lower_bound, claim`.
+    /// taken from the report. If a heading differs from the name of its member, it is written before that
+    /// name: `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
             columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();
@@ -238,8 +239,8 @@ impl Report {
         })
     }
 
-    /// Adds the member `layout`: the rows of a CSV file, or null without one. The names of buffers are text,
-    /// and all other whole numbers are numbers.
+    /// Adds the member `layout`: the rows of a CSV file, or null without one. Whole numbers become JSON
+    /// numbers, except in the names of buffers, which stay text.
     pub fn layout(
         &mut self,
         write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,

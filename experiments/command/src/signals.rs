@@ -11,7 +11,7 @@ use std::io;
 pub enum First {
     /// Sets the flag, so that the command ends with its results so far.
     KeepsAnswers,
-    /// Ends the process. Commands without partial results use this.
+    /// Ends the process. Commands that have no partial results use this.
     Ends,
 }
 

@@ -1,4 +1,4 @@
-//! On-chip memory whose ranges are lent. A borrower exclusively owns the bytes of its range.
+//! On-chip memory that lends out address ranges. A borrower exclusively owns the bytes of its range.
 
 use bytes::BytesMut;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Taken {
 /// A memory that is split when ranges are lent and joined when they are returned.
 #[derive(Debug)]
 pub struct Arena {
-    /// The free ranges by address. No two of them are adjacent.
+    /// The free ranges, keyed by start address. No two of them are adjacent.
     free: BTreeMap<u64, BytesMut>,
 }
 
@@ -56,7 +56,7 @@ impl Arena {
         Ok(Lent { start, bytes })
     }
 
-    /// Returns a range and joins it with its neighbours. O(log n).
+    /// Takes a lent range back and joins it with the free ranges next to it. O(log n).
     pub fn give_back(&mut self, lent: Lent) {
         let Lent { mut start, mut bytes } = lent;
         if bytes.is_empty() {

@@ -1,13 +1,14 @@
 //! Calibrates this machine with a chain of operators that is made for this purpose.
 //!
-//! The chain contains products of many sizes for each kind, passes, and operators without work, in random
-//! order. Under the schedule `synchronous`, every transfer and every computation runs alone. The setup
-//! latency, the bandwidth, the overhead and the compute rates are fitted to the medians of these times. Under
-//! the schedule `eager`, transfers and computations run concurrently. The resulting slowdown is reported, but
-//! it is not part of the machine, whose rates exclude contention.
+//! The chain contains matrix products of many sizes for each kind of kernel, passes over tensors, and
+//! operators without work, in random order. Under the schedule `synchronous`, every transfer and every
+//! computation runs alone. The setup latency, the bandwidth, the overhead and the compute rates are fitted to
+//! the median times under this schedule. Under the schedule `eager`, transfers and computations run
+//! concurrently. The resulting slowdown is reported, but it is not part of the machine, whose rates exclude
+//! contention.
 //!
-//! [`take_samples`] measures times, and the result of [`conclude`] depends only on these samples. The times
-//! of a busy machine may not determine the rates. The outcome is then [`Inconclusive`].
+//! [`take_samples`] measures times, and the result of [`conclude`] depends only on these samples. On a busy
+//! machine, the samples may be too noisy to determine the rates. The outcome is then [`Inconclusive`].
 
 use super::chains::Steps;
 use super::cold::{Cold, Link};
@@ -50,7 +51,8 @@ pub enum CalibrateError {
     Digest,
 }
 
-/// The outcome if the samples determine no machine, usually because other programs kept this machine busy.
+/// The outcome if the samples do not determine all rates, usually because other programs kept this machine
+/// busy.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error(
     "calibration is inconclusive: the times of {what} do not determine a rate; {spread}stop other programs and run it again, or \
@@ -60,10 +62,12 @@ pub enum CalibrateError {
     ))
 )]
 pub struct Inconclusive {
-    /// The operators whose times determine no rate: `transfers`, `computations`, or a kind of computation.
+    /// The operators whose times do not determine a rate: `transfers`, `computations`, or a kind of
+    /// computation.
     pub what: &'static str,
-    /// The difference between the longest and the shortest run of an operator that runs alone, in percent of
-    /// the median of its runs. This is the median over all operators, or `None` with a single run.
+    /// The spread of a typical operator that runs alone. The spread of an operator is the difference between
+    /// its longest and its shortest run, in percent of its median run. This field is the median spread over
+    /// all operators, or `None` with a single run.
     pub spread_percent: Option<f64>,
     /// Number of counted runs per schedule.
     pub repeat: u32,
@@ -71,7 +75,7 @@ pub struct Inconclusive {
     pub samples: usize,
 }
 
-/// A measured time of an operator of the chain, either of its computation or of its transfer.
+/// One measured time of an operator of the chain: that of its computation or that of its transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// `synchronous` or `eager`.
@@ -82,15 +86,16 @@ pub struct Sample {
     pub what: &'static str,
     /// The position of the operator in the chain.
     pub operator: usize,
-    /// The number of bytes fetched, bytes read and written, or multiply-accumulates of a product.
+    /// The amount of work: the bytes fetched by a transfer, the bytes read and written by a pass, or the
+    /// multiply-accumulates of a product.
     pub amount: u64,
     /// The duration, in seconds.
     pub seconds: f64,
     /// For a transfer, the time from its request until its end is observed, in seconds. Otherwise it equals
     /// `seconds`.
     pub known_seconds: f64,
-    /// True if other operations ran concurrently from start to end, false if none did at any time, and
-    /// otherwise `None`.
+    /// True if other operations ran concurrently almost all the time (at least 95 %), false if none did at
+    /// any time, and otherwise `None`.
     pub beside: Option<bool>,
 }
 
@@ -189,7 +194,7 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
 /// See [`CalibrateError`].
 ///
 /// # Panics
-/// Never, since the on-chip memory of the calibration has space for two slices.
+/// Never, because the on-chip memory of the calibration has space for two slices.
 pub fn take_samples(
     settings: Settings,
     cold: &Cold,
@@ -248,8 +253,8 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
     }
 }
 
-/// Returns true if the other stretches, which must be disjoint, cover at least 95 % of a stretch, and false
-/// if they cover nothing of it. Otherwise returns `None`. Under `synchronous`, nothing runs concurrently.
+/// Returns true if `others`, which must be disjoint, cover at least 95 % of the time interval `own`, and
+/// false if they cover none of it. Otherwise returns `None`. Under `synchronous`, nothing runs concurrently.
 fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     if synchronous {
         return Some(false);
@@ -268,20 +273,20 @@ fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     }
 }
 
-/// The medians over all runs of the computation or the transfer of an operator.
+/// The computation or the transfer of one operator, summarised by medians over all runs.
 struct Usual {
     what: &'static str,
     amount: u64,
     /// The duration, in seconds.
     seconds: f64,
-    /// The time until its end is observed, in seconds. A schedule without overlap waits for this time.
+    /// The time until the end is observed, in seconds. A schedule without overlap waits this long.
     known: f64,
-    /// The difference between the longest and the shortest run, as a fraction of the median.
+    /// The difference between the longest and the shortest run, as a fraction of the median run.
     spread: f64,
 }
 
-/// Returns the medians of every operator that ran alone. The key consists of whether it is a transfer, and
-/// the position of the operator.
+/// Returns the medians of every operator that ran alone. The key is a pair: whether the times are those of a
+/// transfer, and the position of the operator.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {
@@ -404,8 +409,8 @@ const ODD_STARTUP: f64 = 1e-4;
 /// suspicious.
 const ODD_SPREAD: f64 = 0.5;
 
-/// Returns the spread of the runs of a typical operator that runs alone, as a fraction of their median. This
-/// is the median over all operators.
+/// Returns the median over all operators of the spread of an operator that runs alone. A spread is the
+/// difference between the longest and the shortest run, as a fraction of the median run.
 fn spread(samples: &[Sample]) -> Option<f64> {
     median(medians(samples).map(|(_, one)| one.spread))
 }
@@ -535,7 +540,8 @@ mod tests {
         assert!(samples.iter().all(|one| one.seconds >= 0.0 && one.known_seconds >= one.seconds));
     }
 
-    /// Returns times of a machine on which the duration of every run is multiplied by a factor.
+    /// Returns the times of a synthetic machine. `factor` returns the number by which all durations of a run
+    /// are multiplied.
     fn synthetic(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
         let mut samples = Vec::new();
         for run in 1..=2u32 {

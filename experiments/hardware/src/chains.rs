@@ -4,8 +4,8 @@ use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Ten
 
 /// Number of operators of a chain.
 const OPERATORS: usize = 60;
-/// The distributions of the ratio of arithmetic to weight bytes. The maximum number of rows is about 2 to
-/// this power.
+/// Base-2 logarithms of the maximum numbers of rows, approximately. The number of rows determines the ratio
+/// of arithmetic to bytes of weights.
 const POWERS: [u64; 4] = [1, 4, 7, 10];
 
 /// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its output.
@@ -19,8 +19,8 @@ impl Steps {
 }
 
 /// Returns chain number `nth`, counted from 0. It has 60 operators. Every fifth operator is a pass over its
-/// tensors, and the others are products with 1 KiB to 2 MiB of weights. With `nth`, the maximum number of
-/// rows cycles through about 2, 16, 128 and 1024.
+/// tensors, and the others are products with 1 KiB to 2 MiB of weights. As `nth` increases, the maximum
+/// number of rows cycles through about 2, 16, 128 and 1024.
 ///
 /// # Errors
 /// The errors from the graph builder. None are known to occur.

@@ -5,8 +5,8 @@ use std::hint::spin_loop;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Number of bytes copied at a time. It is so small that copies pass through the caches, like all other
-/// accesses.
+/// Number of bytes copied at a time. It is small enough that the copied data passes through the caches, as
+/// with all other accesses.
 const PIECE: usize = 16 * 1024;
 
 /// A memory of pseudorandom numbers between -1 and 1.
@@ -36,7 +36,8 @@ impl Cold {
         self.bytes.len() as u64
     }
 
-    /// Copies the bytes from an address on. Addresses wrap around at the end.
+    /// Fills `to` with the bytes that begin at address `from`. Addresses wrap around at the end of the
+    /// memory.
     fn copy(&self, from: u64, to: &mut [u8]) {
         let mut done = 0;
         while done < to.len() {
@@ -57,7 +58,7 @@ impl Cold {
         weights.into_iter().scan(0, place).collect()
     }
 
-    /// Returns `count` bytes from an address on.
+    /// Returns the `count` bytes that begin at address `from`.
     pub fn read(&self, from: u64, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.copy(from, &mut bytes);
@@ -71,8 +72,8 @@ impl Cold {
     }
 }
 
-/// The link through which weights are fetched. A thread copies them, with a setup latency and at the
-/// bandwidth of a slower memory.
+/// The link through which weights are fetched. A thread copies them, and can imitate the setup latency and
+/// the bandwidth of a slower memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Link {
     /// Setup latency, which is the time before the first byte.
@@ -97,7 +98,7 @@ impl Link {
     }
 }
 
-/// Waits until `passed` has elapsed since `begin`. System timers are too coarse for this.
+/// Waits until `passed` has elapsed since `begin`. It polls, because system timers are too coarse.
 fn until(begin: Instant, passed: Duration) {
     if passed > Duration::ZERO {
         wait(|| (begin.elapsed() >= passed).then_some(()));

@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// Maximum size of the on-chip memory that is allocated.
+/// Maximum size of the on-chip memory that a comparison allocates.
 const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 
 /// Settings of a comparison.
@@ -37,7 +37,7 @@ pub struct Settings<'a> {
     pub buffers: usize,
     /// Limits of each schedule.
     pub limits: Limits,
-    /// Graphs whose predicted total time is longer are skipped.
+    /// Graphs whose predicted total time exceeds this duration are skipped.
     pub most: Option<Duration>,
 }
 
@@ -130,7 +130,7 @@ impl Case {
         &self.program.segments()[0].problem
     }
 
-    /// Returns the predicted time of one run of every schedule, in seconds.
+    /// Returns the total predicted time of running every schedule once, in seconds.
     fn seconds(&self) -> f64 {
         self.planned.iter().map(|one| one.predicted.seconds()).sum()
     }
@@ -184,7 +184,7 @@ pub fn compare(
     Ok(Measured { comparisons: comparisons(&samples), samples, steps, capacity, notes: case.notes })
 }
 
-/// Builds the program of a graph on the machine and the instruction list of every schedule.
+/// Builds the program of a graph for the machine, and the instruction list of every schedule.
 fn plan(
     graph: &Graph,
     entries: &[&'static Entry<Timelines>],

@@ -2,9 +2,10 @@
 //!
 //! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer to
 //! the thread of its channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills the
-//! range synchronously. `Compute` multiplies with the weights in the range. Meanwhile it occupies the
-//! addresses of the activations, so weights cannot be there. Only one thread at a time owns a range. A list
-//! with conflicting transfers and computations is therefore refused, regardless of timing.
+//! range synchronously. `Compute` multiplies by the weights in the range. During `Compute`, the computing
+//! thread also borrows the range of the activations, so no weights can be stored there. Only one thread at a
+//! time owns a range. A list with conflicting transfers and computations is therefore refused, regardless of
+//! timing.
 
 use super::arena::{Arena, Lent, Taken};
 use super::cold::{Cold, Link, wait};
@@ -117,7 +118,7 @@ struct Channel {
 }
 
 impl Executor<'_> {
-    /// Returns the digest of a run without buffers, transfers and threads.
+    /// Returns the digest of a run without buffers, transfers or threads.
     pub fn reference(&self) -> u64 {
         let mut cpu = Cpu::new();
         let all = self.problem.operators().iter().zip(self.works).zip(self.places());
@@ -129,11 +130,12 @@ impl Executor<'_> {
 
     /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the cold
     /// memory is read to flush the caches. `before` is called before each run with the number of the run and
-    /// the index of the list. `after` is called after each counted run with these numbers and the execution.
+    /// the index of the list. `after` is called after each counted run with the same two numbers and the
+    /// execution.
     ///
     /// # Errors
-    /// The index of the list. It comes with an error if the list cannot be run, or with `None` if its results
-    /// are wrong.
+    /// Returns the index of the first list that fails, with an error if the list cannot be run, or with
+    /// `None` if its results are wrong.
     pub fn rounds(
         &self,
         lists: &[&[Instruction]],
@@ -165,14 +167,14 @@ impl Executor<'_> {
     }
 
     /// Runs a list and returns all times. The on-chip memory must be free and at least as large as the
-    /// capacity of the problem. Pages of a memory that was used before are already committed. After an error,
-    /// parts of the memory are missing.
+    /// capacity of the problem. If the memory was used before, its pages are already committed. After an
+    /// error, ranges that were lent may never be returned to the memory.
     ///
     /// # Errors
     /// [`ExecuteError`] with the first instruction that cannot be run.
     ///
     /// # Panics
-    /// If the number of works differs from the number of operators.
+    /// If `works` does not have exactly one entry per operator.
     pub fn run(&self, list: &[Instruction], arena: &mut Arena) -> Result<Execution, ExecuteError> {
         assert_eq!(self.works.len(), self.problem.len(), "one work per operator");
         let channels = self.problem.dma().channels as usize;
@@ -291,7 +293,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Fetches weights without a channel. This thread copies them and cannot compute meanwhile.
+    /// Fetches weights without a channel. The computing thread copies them itself, so it cannot compute in
+    /// the meantime.
     fn copy(
         &mut self,
         at: usize,
@@ -333,7 +336,8 @@ impl<'a> Run<'a> {
         self.arena.lend(offset.get(), size.get()).map_err(ExecuteError::taken(at, operator))
     }
 
-    /// Receives finished transfers of the channel until the requested one has arrived.
+    /// Receives finished transfers from the channel of an operator until the weights of that operator have
+    /// arrived.
     fn wait(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
         let channel = match self.weights.get(operator.index()) {
             None => return Err(ExecuteError::unknown(at)),
@@ -461,7 +465,7 @@ mod tests {
         follows(&problem, &run);
     }
 
-    /// Checks that the operators ran sequentially, each after its weights had arrived.
+    /// Checks that the operators ran sequentially, and that each started after its weights had arrived.
     fn follows(problem: &TimelineProblem, run: &Execution) {
         assert!(run.computations.windows(2).all(|pair| pair[0].end <= pair[1].start));
         for one in &run.transfers {

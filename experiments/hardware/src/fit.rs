@@ -1,9 +1,9 @@
 //! Fits rates to samples by least squares of relative errors.
 
-/// Returns non-negative coefficients that minimise the sum of squared relative errors between the rows and
-/// their positive targets. A coefficient that would be negative is set to zero, and the others are fitted
-/// again. Returns `None` if the rows do not determine the coefficients. O(r c^3 + c^4) for r rows and c
-/// columns.
+/// Returns non-negative coefficients that minimise the sum of squared relative errors. The error of a row is
+/// the difference between its weighted sum and its positive target. A coefficient that would be negative is
+/// set to zero, and the others are fitted again. Returns `None` if the rows do not determine the
+/// coefficients. O(r c^3 + c^4) for r rows and c columns.
 pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
     let mut used: Vec<usize> = (0..columns).collect();

@@ -1,6 +1,6 @@
-//! The computations of operators, which are products of rows with weights, and passes over on-chip tensors.
+//! The computations of operators: products of rows and weights, and passes over on-chip tensors.
 //!
-//! Weights are lines of eight numbers, and 256 lines form a panel. All rows are multiplied with a panel, four
+//! Weights are lines of eight numbers, and 256 lines form a panel. All rows are multiplied by a panel, four
 //! at a time, before the next panel is read. Every weight is therefore read from the buffer once and from the
 //! nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
 //! cyclically. All additions and multiplications are in a fixed order, so the same weights in the same order
@@ -21,20 +21,20 @@ type Sums = [[f32; LINE]; ROWS];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Number of rows with which fetched weights are multiplied: 1, 2, or a multiple of 4, or 0 without
+    /// Number of rows by which fetched weights are multiplied: 1, 2, or a multiple of 4, or 0 without
     /// weights.
     pub rows: u64,
-    /// Number of blocks of four rows with which on-chip lines are multiplied.
+    /// Number of blocks of four rows by which on-chip lines are multiplied.
     pub inner_blocks: u64,
-    /// Number of these on-chip lines, at most a panel.
+    /// Number of these on-chip lines, which fit into one panel.
     pub inner_lines: u32,
     /// Number of bytes read and written in a pass over on-chip tensors.
     pub stream: u64,
 }
 
 impl Work {
-    /// Returns the work of slice number `part` of `parts`. It has the same rows for a part of the weights,
-    /// and a share of all other work.
+    /// Returns the work of slice number `part` of `parts`. A slice multiplies its part of the weights by the
+    /// same number of rows, and has a share of all other work.
     #[must_use]
     pub fn slice(self, part: u64, parts: u64) -> Self {
         let share = |whole: u64| {
@@ -149,8 +149,8 @@ fn widen<const M: usize>(sums: [[f32; LINE]; M]) -> Sums {
     wide
 }
 
-/// Returns the sums over the weights for `blocks` blocks of `M` rows. The first rows of each stored block
-/// depend on `state`. O(bytes x blocks x M).
+/// Multiplies `blocks` blocks of `M` rows by the weights and returns the sums. The first rows of each stored
+/// block depend on `state`. O(bytes x blocks x M).
 fn product<const M: usize>(
     rows: &mut [[f32; M]],
     weights: &[u8],
@@ -210,7 +210,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// Implements the definition number by number.
+    /// Computes the same sums value by value, as the definition states.
     fn plain<const M: usize>(rows: &[[f32; M]], weights: &[f32], blocks: usize) -> [[f32; LINE]; M] {
         let mut sums = [[0.0; LINE]; M];
         for (panel, numbers) in weights.chunks(PANEL * LINE).enumerate() {

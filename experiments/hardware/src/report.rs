@@ -10,7 +10,7 @@ use plimsoll_model::timelines::{Machine, Time};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The note for processes in which nothing can overlap.
+/// The note that is printed if this process has only one core, so nothing can overlap.
 const ONE_CORE: &str = "overlap: this process has one core, so transfers and computations alternate";
 
 impl Calibration {

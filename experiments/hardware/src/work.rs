@@ -1,19 +1,20 @@
-//! Maps a graph to executable work. Every operator becomes a product with its weights, or a pass over its
-//! tensors.
+//! Maps a graph to executable work. Every operator becomes a product of rows and its weights, or a pass over
+//! its tensors.
 //!
-//! An operator with known arithmetic multiplies all its weights with the number of rows that matches its
-//! multiply-accumulates. An operator with hardly any weights multiplies rows with on-chip lines instead. Any
-//! other operator reads and writes as many bytes as its tensors have. The graph is rewritten accordingly. Its
-//! kinds become those of [`KINDS`], and its costs the exact numbers. With a machine that has rates for these
-//! kinds, the times of the rewritten graph are predicted like those of any other graph.
+//! An operator with known arithmetic multiplies all its weights by the number of rows that matches its
+//! multiply-accumulates. An operator with hardly any weights multiplies rows by on-chip lines instead. Any
+//! other operator reads and writes as many bytes as its tensors occupy. The graph is rewritten accordingly:
+//! the kinds of its operators become those of [`KINDS`], and their costs become the exact amounts of executed
+//! work. With a machine that has rates for these kinds, the times of the rewritten graph are predicted like
+//! those of any other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 
-/// The kinds of executable work. The first three multiply weights with one row, two rows, or a multiple of
-/// four rows. The fourth is a pass, and the last has no work except the overhead.
+/// The kinds of executable work. The first three multiply weights by one row, two rows, or a multiple of four
+/// rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
 /// Weights with fewer bytes are not treated as a matrix. They are only read, and the arithmetic uses on-chip
@@ -60,8 +61,8 @@ impl Executable {
         Ok(Self { graph, works })
     }
 
-    /// Returns the work of the operators in the order of a region. Each operator is divided into slices of
-    /// its weights.
+    /// Returns the work of the operators in the order of a region. Each operator is divided into slices, each
+    /// with a part of its weights.
     pub fn in_order(&self, region: &OrderedRegion, slice: Option<Bytes>) -> Vec<Work> {
         let mut all = Vec::new();
         for &id in region.order.operators() {

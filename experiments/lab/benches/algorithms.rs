@@ -14,11 +14,11 @@ use std::time::Duration;
 
 /// The smallest, a medium and the largest number of buffers of A to K.
 const SIZES: [u64; 3] = [154, 300, 454];
-/// Node limit of iterated heuristics: a fixed amount of work.
+/// Node limit of iterated heuristics, so that each run does a fixed amount of work.
 const HEURISTIC_NODES: u64 = 200;
 /// Node limit of searches that would otherwise run for a long time.
 const SEARCH_NODES: u64 = 20_000;
-/// Number of buffers of large instances, and number of placements by the ejection search on each of them.
+/// Number of buffers of a large instance, and number of placements that the ejection search makes on it.
 const LARGE_BUFFERS: u64 = 30_000;
 const LARGE_PUTS: u64 = 2_000;
 

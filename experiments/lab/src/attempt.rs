@@ -14,9 +14,9 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// The reason why a run that must decide a capacity is skipped.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Runs an algorithm on a question within limits. The record `asked` contains the seed and the number of
-/// threads. Returns the completed record and the solution. The run is traced if `traced` is set, and its
-/// memory is measured.
+/// Runs an algorithm on a question within limits, and measures the memory of the run. The record `asked`
+/// contains the seed and the number of threads. The run is traced if `traced` is set. Returns the completed
+/// record and the solution.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
@@ -48,7 +48,7 @@ pub fn attempt<P: Posed>(
     (record, run.result.ok().and_then(|answer| answer.solution))
 }
 
-/// A run on a subject. The problem, the algorithm and the terms are given by name.
+/// A run on an instance or a graph. The problem, the algorithm and the terms are given by name.
 pub struct Named<'a> {
     /// The registry that contains the algorithm named in `asked`.
     pub registry: &'a Registry,
@@ -63,7 +63,7 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Attempts the run. For an unknown problem or algorithm, it returns a record with status `failed`.
+    /// Attempts the run. For an unknown problem or algorithm, returns a record with status `failed`.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())

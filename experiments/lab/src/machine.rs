@@ -78,7 +78,7 @@ impl Machine {
     }
 }
 
-/// Lists the optional libraries that this build contains, and those that it lacks.
+/// Lists the optional libraries that this build includes, and those that it lacks.
 fn features() -> String {
     let named = |is_present: bool| -> Vec<&str> {
         let its = LIBRARIES.iter().filter(|library| library.is_present == is_present);
@@ -100,7 +100,7 @@ pub fn timestamp() -> String {
 ///
 /// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own mark. The mark
 /// includes memory that was resident before the run, so it is an upper bound on the memory of the run. On
-/// other systems, there is no measurement.
+/// other systems, nothing is measured.
 #[derive(Debug)]
 pub struct MemoryMeter {
     reset: bool,

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 
-/// Factor by which the time limit of a rerun is extended, so that a slower machine can reproduce the results.
+/// Factor by which the time limit of a rerun is multiplied, so that a slower machine can reproduce the
+/// results.
 const PATIENCE: f64 = 10.0;
 
 /// The columns that a comparison needs.
@@ -43,7 +44,7 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
 pub struct Effort {
     /// Maximum recorded time of a row that is rerun, in seconds.
     pub slowest: f64,
-    /// Of these rows, only every `every`-th is rerun.
+    /// Only every `every`-th of the rows within this maximum is rerun.
     pub every: usize,
 }
 

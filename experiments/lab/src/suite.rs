@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of the environment variable with the folder of the external corpora.
+/// The name of the environment variable that contains the path of the external corpora.
 pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
 
 /// A named suite.
@@ -50,7 +50,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the folder of the external corpora that the suite requires.
+    /// Returns the folder within the external corpora that the suite requires, or `None` if it requires none.
     pub fn folder(self) -> Option<&'static str> {
         match self {
             Self::Embedded(_) | Self::Graphs(_) => None,
@@ -268,7 +268,7 @@ fn suite_names() -> String {
 /// Returns the cases of a suite, which is given by name, file, folder, or pattern as for [`path_cases`].
 ///
 /// # Errors
-/// [`SuiteError`] if nothing of that name exists. A file that cannot be read is a case with an error.
+/// [`SuiteError`] if nothing of that name exists. A file that cannot be read becomes a case with an error.
 pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
         let read = |folder: &str| {
@@ -305,12 +305,12 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     path_cases(Path::new(suite), reading)
 }
 
-/// Returns the cases of a file, a folder, or a pattern (`*` and `?` in any part of a path). A folder
-/// represents its CSV files or, if it has none, its models. If a pattern matches several folders, the suite
-/// of a case is its folder followed by the last part of the pattern.
+/// Returns the cases of a file, a folder, or a pattern (`*` and `?` in any part of a path). A folder stands
+/// for its CSV files or, if it has none, its models. If a pattern matches several folders, the suite of a
+/// case is its folder followed by the last part of the pattern.
 ///
 /// # Errors
-/// [`SuiteError`] if there is no such file. A file that cannot be read is a case with an error.
+/// [`SuiteError`] if there is no such file. A file that cannot be read becomes a case with an error.
 pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     let suite = path.display().to_string();
     if path.is_dir() {
@@ -369,8 +369,8 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found)
 }
 
-/// Returns the default values of the free dimensions of corpus models. The batch size is 1. Voice models get
-/// one sequence of 512 samples with 64 samples of context.
+/// Returns the options for reading a corpus model, with default values for its free dimensions. The batch
+/// size is 1. Voice models get one sequence of 512 samples with 64 samples of context.
 fn usual(path: &Path) -> Reading {
     let listens = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("silero"));
     let import = if listens {

@@ -1,4 +1,4 @@
-//! The CANN graph engine (CANN whitepaper): block reuse, and how it adjusts topological orders.
+//! The CANN graph engine (CANN whitepaper): block reuse, and the adjustment of topological orders.
 
 use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, storages};
 use minijinja::{Value, context};

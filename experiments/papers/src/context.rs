@@ -47,7 +47,8 @@ impl<'a> Context<'a> {
     /// algorithm, or if the algorithm does not support the input.
     ///
     /// # Errors
-    /// If no build contains an algorithm with that name, the algorithm failed, or its answer was rejected.
+    /// Fails if no build contains an algorithm with that name, if the algorithm fails, or if its answer is
+    /// rejected.
     pub fn try_solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -68,7 +69,7 @@ impl<'a> Context<'a> {
     /// Runs an algorithm that must be available and support the input.
     ///
     /// # Errors
-    /// Those of [`Self::try_solve`], and an error if it returns `None`.
+    /// The errors of [`Self::try_solve`], and another one if it returns `None`.
     pub fn solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -84,7 +85,7 @@ impl<'a> Context<'a> {
     /// Runs an algorithm that must return a solution.
     ///
     /// # Errors
-    /// Those of [`Self::solve`], and [`ReproduceError::Limit`] if there is no solution.
+    /// The errors of [`Self::solve`], and [`ReproduceError::Limit`] if there is no solution.
     pub fn answer<P: Problem<Value = Bytes>>(
         &self,
         entries: &[&'static Entry<P>],

@@ -89,7 +89,7 @@ impl Reproduction {
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
-    /// Returns the texts of a figure, evaluated with the facts so far and `it`.
+    /// Returns the texts of a figure, evaluated with `it` and the facts defined so far.
     fn figure(&self, name: &str, it: &Value) -> Result<Figure, ReproduceError> {
         let missing = || ReproduceError::Defect(format!("{}: no figure '{name}'", self.sheet.name));
         let figure = self.sheet.figures.get(name).ok_or_else(missing)?;
@@ -177,7 +177,8 @@ impl Reproduction {
     }
 }
 
-/// Parses a Markdown table from its header and the alignments and rows in `rest`.
+/// Parses a Markdown table. `header` is its first line, and `rest` yields the line of alignments and the
+/// rows.
 fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
     let cells = |line: &str| -> Vec<String> {
         let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).unwrap_or(line);
@@ -198,7 +199,7 @@ impl Reproduction {
         fill("test", template, &Value::from_serialize(&self.facts)).unwrap()
     }
 
-    /// Evaluates a file of the data with the facts so far.
+    /// Evaluates an accompanying file with the facts so far.
     pub(crate) fn filled(&self, file: &str) -> String {
         self.fill(&self.sheet.files.iter().find(|one| one.file == file).unwrap().text)
     }

@@ -77,7 +77,8 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Returns networks generated from their published architectures, and those of the corpora, if available.
+/// Returns networks generated from their published architectures and, if the corpora are available, networks
+/// read from there.
 fn networks(
     inputs: &Inputs,
     context: &Context<'_>,

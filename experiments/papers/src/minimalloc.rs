@@ -1,9 +1,9 @@
-//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). Each is decided at the capacity in its file
-//! name, minimised, and timed.
+//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). For each instance, the capacity in its file
+//! name is decided, the peak is minimised, and both are timed.
 //!
 //! The times of the paper are not quoted, since its table was not available as text. In addition to the
-//! instances, an example with its capacity and layout is public. If a binary of MiniMalloc is given, its
-//! times in the same run are shown too.
+//! instances, an example with its capacity and layout is public. If a binary of MiniMalloc is given, it is
+//! timed in the same run, and its times are shown too.
 
 use crate::mini_infer::proved;
 use crate::{Context, ReproduceError, Reproduction, files, named, sheet};

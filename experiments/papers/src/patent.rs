@@ -114,8 +114,8 @@ fn range(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> S
     format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
 }
 
-/// Defines the facts about both graphs: the conflicts that the rules derive, and those that are safe for
-/// concurrent branches.
+/// Defines the facts about both graphs. For every relation, they contain the number of conflicts, the
+/// conflicts that are not in the printed table, and the optimum.
 fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let printed = &inputs.instance;
     let mut relations = Vec::new();
@@ -156,8 +156,8 @@ fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> R
     Ok(())
 }
 
-/// Returns the operators that are exclusive with each operator, according to the printed table and to the
-/// rules.
+/// Returns, for every operator, the operators with which it is mutually exclusive, according to the printed
+/// table and according to the rules.
 fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     let name = |id: BufferId| printed.buffer(id).name();
     let joined = |excluded: &dyn Fn(BufferId) -> bool| {
@@ -176,7 +176,7 @@ fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     printed.ids().map(row).collect()
 }
 
-/// Returns the buffers by descending size. Ties are broken by the lower position.
+/// Returns the buffers by descending size. Ties are broken in favour of the lower position.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));
@@ -224,7 +224,7 @@ fn figures(
     found.bars("steps", &().into(), vec![panel])
 }
 
-/// Returns the same operators with one more exclusive pair, and possibly one less.
+/// Returns the same operators with one additional exclusive pair, and without the pair `dropped`, if any.
 fn changed(instance: &Instance, added: (usize, usize), dropped: Option<(usize, usize)>) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));

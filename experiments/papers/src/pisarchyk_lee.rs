@@ -1,10 +1,10 @@
-//! Inference buffers shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288). Every
-//! strategy of the paper runs on the available `TFLite` models and is compared with its lower bounds and the
-//! proved optimum.
+//! Memory sharing between inference buffers, as shared objects and by offsets (Pisarchyk and Lee 2020, arXiv
+//! 2001.03288). Every strategy of the paper runs on the available `TFLite` models and is compared with the
+//! lower bounds of the paper and with the proved optimum.
 //!
-//! The tables of the paper cover float32 networks that are not available. They were not available as text
-//! either, so their numbers are not quoted. The quoted numbers come from the abstract and from the authors'
-//! article of October 2020.
+//! The tables of the paper cover float32 networks that are not available. The tables were not available as
+//! text either, so their numbers are not quoted. The quoted numbers come from the abstract and from the
+//! authors' article of October 2020.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -168,7 +168,8 @@ fn instances(
     Ok(all)
 }
 
-/// Returns the facts about a network that the authors' article describes. `scale` converts bytes to float32.
+/// Returns the facts about a network that the authors' article describes. Sizes are multiplied by `scale`,
+/// which converts them to float32.
 fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instance, scale: u64) -> Value {
     let without = graph.operators().iter().filter(|operator| printed.without.contains(&operator.kind));
     let without = without.flat_map(|operator| &operator.outputs);
@@ -189,7 +190,7 @@ struct Shared {
     by: Vec<Option<Bytes>>,
     /// The lower bound of the paper.
     bound: Bytes,
-    /// The best known value, the proved bound and the claim; `None` without an exact solver for the input.
+    /// The best known value, the proved bound and the claim; `None` if no exact solver supports the input.
     least: Option<(Bytes, Bytes, Claim)>,
 }
 
@@ -229,7 +230,7 @@ impl Shared {
         Some(self.proven().map_or_else(open, |least| least.to_string()))
     }
 
-    /// Returns the rows of the bound, all strategies and the optimum.
+    /// Returns the rows for the bound, all strategies and the optimum.
     fn rows(&self) -> Vec<Value> {
         let gap = |bytes: Bytes, floor: Bytes| {
             gap_percent(bytes.get(), floor.get()).map_or_else(|| "-".to_owned(), percent)

@@ -80,12 +80,12 @@ pub enum Expected {
     Same,
     /// Ours differs from the printed value, for the given reason.
     Different,
-    /// No expectation, because the input or the machine is another one.
+    /// There is no expectation, because ours was obtained with another input or on another machine.
     Open,
 }
 
 impl Expected {
-    /// Returns the expectation for its word in the data files.
+    /// Returns the expectation for which a word stands in the data files.
     pub(crate) fn named(word: &str) -> Option<Self> {
         match word {
             "same" => Some(Self::Same),
@@ -103,7 +103,8 @@ pub enum Verdict {
     Same,
     /// Ours differs, for a known reason.
     Explained,
-    /// Ours differs and was obtained with another input or on another machine, which the reason names.
+    /// Ours differs, and it was obtained with another input or on another machine. The reason names the
+    /// difference.
     Other,
     /// There is no printed value.
     Own,

@@ -267,7 +267,7 @@ fn fixed(number: f64, digits: usize) -> String {
     format!("{:.digits$}", unsigned_zero(number, digits))
 }
 
-/// Formats a value. Numbers are formatted as in Rust, and none as a dash.
+/// Formats a value. Numbers are formatted as in Rust, and `none` is formatted as a dash.
 fn shown(state: &State<'_, '_>, value: &Value) -> String {
     let text = match value.kind() {
         ValueKind::None => "-".to_owned(),

@@ -15,7 +15,7 @@ use plimsoll_model::{Budget, Instance, Layout, Stop};
 /// O(m log m) per buffer for m conflicting placed buffers, independent of the total number.
 ///
 /// # Errors
-/// The termination reason if the budget ends before all buffers are placed.
+/// The termination reason if the budget is exhausted before all buffers are placed.
 pub(crate) fn first_fit(
     instance: &Instance,
     ranks: &Ranks,

@@ -7,7 +7,7 @@ use plimsoll_model::{BufferId, Instance};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Maximum random increase of the cost of an eviction, as a fraction.
+/// Maximum fraction by which the cost of an eviction is increased at random.
 const NOISE: f32 = 0.2;
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl<'a> State<'a> {
     }
 
     /// Selects an unplaced buffer and finds its rivals, the conflicting placed buffers. [`State::gap`] and
-    /// [`State::evict`] use them.
+    /// [`State::evict`] use the rivals.
     pub(crate) fn select(&mut self, id: u32) {
         let (at, buffer) = (id as usize, BufferId::new(id));
         let (items, instance, rivals) = (&self.items, self.instance, &mut self.rivals);

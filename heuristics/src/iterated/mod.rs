@@ -63,7 +63,7 @@ impl Default for Effort {
 pub struct IteratedSearch {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Effort of a run whose budget has no limit.
+    /// Effort of a run whose budget has neither a time nor a node limit.
     pub effort: Effort,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
         (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
     }
 
-    /// Decodes an order and keeps it if the elite is not full or the order is better than its worst member.
+    /// Decodes an order, and keeps it if the elite is not full or its worst member has a higher peak.
     fn evaluate(&mut self, order: Vec<BufferId>, fit: Fit, budget: &mut Budget) -> Result<(), Stop> {
         self.run.stats.count("orders", 1);
         let below = if self.elite.len() < ELITE { None } else { self.elite.last().map(|last| last.peak) };
@@ -188,7 +188,7 @@ impl<'a> Search<'a> {
         self.run.enough(budget).map_or(Ok(()), Err)
     }
 
-    /// Decodes an order. Returns `None` if its peak reaches `below`.
+    /// Decodes an order. Returns `None` if the peak of its layout reaches `below`.
     fn decode(
         &mut self,
         order: Vec<BufferId>,

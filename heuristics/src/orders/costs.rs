@@ -6,7 +6,7 @@
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
 
-/// The costs of operators in bytes, as far as they do not depend on the order.
+/// The costs of operators, in bytes, that do not depend on the order.
 pub(super) struct Costs {
     /// Bytes that the operator allocates.
     pub begun: Vec<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Computes the costs of a problem. O(size).
+    /// Computes the costs of a problem. O(size of the problem).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut begun = vec![0; problem.len()];
         for (at, storage) in problem.storages().iter().enumerate() {
@@ -39,8 +39,8 @@ impl Costs {
     }
 }
 
-/// Returns the bytes that each operator frees under an order, which are those of the storages whose last user
-/// it is. O(size).
+/// Returns the bytes that each operator frees under an order. They are the sizes of the storages of which it
+/// is the last user. O(size of the problem).
 pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     let mut ended = vec![0; problem.len()];
     let mut seen: Vec<bool> = problem.storages().iter().map(|s| s.to_end).collect();
@@ -54,7 +54,7 @@ pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     ended
 }
 
-/// Keeps track of the bytes that each operator would free if it ran next, while an order is built.
+/// While an order is built, keeps track of the bytes that each operator would free if it ran next.
 pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
     /// Per storage: the number of users that have not run.
@@ -66,7 +66,7 @@ pub(super) struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    /// Creates the state before the first step. O(size).
+    /// Creates the state before the first step. O(size of the problem).
     pub fn new(problem: &'a OrderProblem) -> Self {
         let storages = problem.storages();
         let left = storages.iter().map(|s| s.users.len() as u32).collect();

@@ -8,17 +8,17 @@
 //!
 //! The document does not specify the ordinary order. It names breadth-first, depth-first and reverse
 //! depth-first order, and its example is depth-first with the left branch first. It does not specify the
-//! sequence in which operators are visited either. Here the ordinary order is a parameter. Operators are
-//! visited once each, from the last to the first, at the steps that result from earlier moves. The producers
-//! of a moved operator can thus be moved as well. Operators only move to later steps.
+//! sequence in which operators are visited either. Here the ordinary order is a parameter. Each operator is
+//! visited once, from the last to the first, and its step is the one that results from earlier moves. The
+//! producers of a moved operator can thus be moved as well. Operators only move to later steps.
 //!
 //! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
-//! not allocate. The memory of a storage that is live from the first step to the last is never reused. That
-//! of tensors outside the arena is never reused either, but the problem does not contain them. The fixed rule
-//! therefore applies to operators without predecessors whose inputs are all of this kind. The dynamic rule
-//! considers the other inputs. If such an input is live at the end, its lifespan counts as infinite. The
-//! dynamic rule may extend the lifespans of further inputs and thus raise the peak. This is a property of the
-//! published rule.
+//! not allocate. The memory of a storage that is live from the first step to the last is never reused. The
+//! memory of tensors outside the arena is never reused either, but the problem does not contain them. The
+//! fixed rule therefore applies to operators that have no predecessors and whose inputs are all live from the
+//! first step to the last. The dynamic rule considers the other inputs. If such an input is live at the end,
+//! its lifespan counts as infinite. The dynamic rule may extend the lifespans of further inputs and thus
+//! raise the peak. This is a property of the published rule.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -29,7 +29,7 @@ use std::cmp::Reverse;
 pub enum Adjust {
     /// Operators with constant inputs move to their first consumer.
     Fixed,
-    /// Operators move later if an input stays live beyond the delay.
+    /// Operators move to later steps if an input is live beyond the new step anyway.
     Dynamic,
     /// Both rules.
     Both,
@@ -42,8 +42,8 @@ const GAP: u64 = 1 << 32;
 struct Line {
     /// A label per operator that increases along the sequence.
     label: Vec<u64>,
-    /// The predecessor of every operator in the sequence. The index after the last operator is the end
-    /// marker.
+    /// The predecessor of every operator in the sequence. The entry after those of all operators belongs to
+    /// the end marker.
     before: Vec<u32>,
     /// The successor of every operator in the sequence.
     after: Vec<u32>,
@@ -114,8 +114,8 @@ impl Line {
     }
 }
 
-/// Returns a valid order in which the rules have moved operators to later steps. O(size), plus O(n) for every
-/// 32 moves before the same operator.
+/// Returns a valid order in which the rules have moved operators to later steps. O(size of the problem), plus
+/// O(n) for every 32 moves to before the same operator.
 pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
     let mut line = Line::new(order);
     let last = |line: &Line, at: usize| {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// Runs the ready operator with the least growth of live bytes. O(size log n).
+/// Runs the ready operator with the least growth of live bytes. O(s log n) for a problem of size s.
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -50,9 +50,10 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
 
 /// Runs the ready operator with the least resulting peak, then the least growth, then the lowest id.
 ///
-/// Operators that fit under the current peak are tied, and the others differ in the bytes that they need
+/// Operators that fit under the current peak are tied. The others are compared by the bytes that they need
 /// while they run. Operators are ranked by need once, and a tree over the ranks stores the least growth of
-/// the ready ones. The initial peak includes the bytes that are live at the end. O(size log n).
+/// the ready ones. The initial peak includes the bytes that are live at the end. O(s log n) for a problem of
+/// size s.
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,

@@ -4,15 +4,16 @@
 //! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the sum
 //! over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak dominate
 //! this sum, but it also distinguishes orders of equal peak. A more expensive state is accepted with a
-//! probability that decreases with the difference and with time. Every round starts from the best order so
-//! far or from the order of another rule. It starts at its own temperature and cools down. The hottest rounds
-//! come first.
+//! probability that decreases with the difference in cost and with time. Every round starts from the best
+//! order so far or from the order of another rule. Each round starts at its own temperature and cools down.
+//! The hottest rounds come first.
 //!
 //! **Invariants.** Every state is valid. The best order is stored separately.
 //!
-//! **Complexity.** A move is linear in the operators that it passes and the storages that they use. An
-//! improvement costs O(size). Without limits, the search ends after [`LocalSearch::effort`] moves per
-//! operator, [`MOVES`] moves, or [`WORK`] passed operators.
+//! **Complexity.** A move takes time linear in the number of operators that it passes and of storages that
+//! they use. An improvement costs O(size of the problem). Without limits, the search ends after
+//! [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] passed operators, whichever comes
+//! first.
 //!
 //! **Source.** This project. Annealing is that of Kirkpatrick, Gelatt, Vecchi, 1983.
 
@@ -33,7 +34,7 @@ const REACH: usize = 512;
 const MOVES: u64 = 2_000_000;
 /// Maximum number of operators passed, over all moves of a run without limits.
 const WORK: u64 = 40_000_000;
-/// Number of moves between two reports of the best order, unless the order ends the search.
+/// Number of moves between two reports of the best order. An order that ends the search is reported at once.
 const REPORT_EVERY: u64 = 4096;
 /// Number of rounds of a run without limits. With limits, rounds continue until a limit is reached.
 const ROUNDS: u64 = 8;
@@ -41,7 +42,8 @@ const ROUNDS: u64 = 8;
 /// Simulated annealing over orders. A node is one attempted move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalSearch {
-    /// Attempted moves per operator if the budget has no limit. In total, there are at most [`MOVES`].
+    /// Number of attempted moves per operator if the budget has no limit. The total number of moves is at
+    /// most [`MOVES`].
     pub effort: u64,
     /// Seed of all random choices.
     pub seed: u64,
@@ -211,7 +213,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Sets the state to an order. O(size).
+    /// Sets the state to an order. O(size of the problem).
     fn begin(&mut self, order: &Order) {
         self.ops = order.operators().to_vec();
         for (at, id) in self.ops.iter().enumerate() {
@@ -280,14 +282,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the latest end to which the block can move: the step of the first of its successors.
+    /// Returns the latest end to which the first block can move: the step of the first of its successors.
     fn later(&self, from: usize, middle: usize) -> usize {
         let block = self.ops[from..middle].iter();
         let after = block.flat_map(|&id| self.problem.successors(id)).map(|after| self.step[after.index()]);
         after.filter(|&step| step >= middle).min().unwrap_or(self.ops.len())
     }
 
-    /// Returns the earliest step to which the block can move: directly after the last of its predecessors.
+    /// Returns the earliest step to which the second block can move: directly after the last of its
+    /// predecessors.
     fn earlier(&self, middle: usize, to: usize) -> usize {
         let block = self.ops[middle..to].iter();
         let before =

@@ -5,16 +5,17 @@ use super::{list, walk};
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Stop};
 
-/// A rule that orders operators. Ties are broken by the lower id unless stated otherwise.
+/// A rule that orders operators. Ties are broken in favour of the lower id unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderRule {
-    /// The ready operator with the lowest id, which gives the file order as far as it is topological.
+    /// The ready operator with the lowest id, which gives the file order if it is topological.
     File,
-    /// The operator that became ready first; ties are broken by the lower id.
+    /// The operator that became ready first.
     Breadth,
-    /// Depth-first from the sources: the operator that became ready last; ties are broken by the lower id.
+    /// Depth-first from the sources: the operator that became ready last.
     DepthLeft,
-    /// Depth-first from the sources: the operator that became ready last; ties are broken by the higher id.
+    /// Depth-first from the sources: the operator that became ready last; ties are broken in favour of the
+    /// higher id.
     DepthRight,
     /// [`OrderRule::DepthRight`] on the graph with all edges reversed. The result is reversed again.
     ReverseDepth,
@@ -59,10 +60,10 @@ impl Base {
 }
 
 impl OrderRule {
-    /// Returns the order of a problem. O(size log size). A node is one scheduled operator.
+    /// Returns the order of a problem. O(s log s) for a problem of size s. A node is one scheduled operator.
     ///
     /// # Errors
-    /// The termination reason if the budget ends first.
+    /// The termination reason if the budget is exhausted first.
     pub fn of(self, problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
         match self {
             Self::File => walk::file(problem, budget),

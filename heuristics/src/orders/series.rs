@@ -6,7 +6,7 @@
 //! [sequence](super::strings) of jobs.
 //!
 //! - *Series*: let a node have only one successor, and let that successor have only this predecessor. The two
-//!   become one node, and their sequences are concatenated.
+//!   nodes become one, and their sequences are concatenated.
 //! - *Parallel*: two nodes with the same predecessors and the same successors become one node, and their
 //!   sequences are merged.
 //! - *Triangle*: an edge parallel to a path through a node with one predecessor and one successor is
@@ -22,7 +22,7 @@
 //! skips, and nested branches that fork and join. If several users of a storage can be the last one, as for a
 //! tensor read by parallel branches, the last user in the previous order is assumed. The first round uses the
 //! file order. The reduction is repeated until the order is stable or for [`ROUNDS`] rounds, and the best
-//! order is kept. The claim of the outcome does not rely on this argument but on the lower bound.
+//! order is kept. The solution status that is reported does not rely on this argument but on the lower bound.
 //!
 //! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
 //! costs O(n) moves.
@@ -202,8 +202,8 @@ impl Reduction {
         self.enqueue(twin);
     }
 
-    /// Joins a node to its only successor if it is the only predecessor of that node. Then tries the same
-    /// with its only predecessor.
+    /// Joins a node to its only successor if that successor has no other predecessor. Then, if the node still
+    /// exists, tries to join it to its only predecessor in the same way.
     fn series(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// The ascending sort key of segments when independent sequences are merged.
 type Rank = (bool, i64);
 
-/// Consecutive jobs that run without interruption. They form a linked list in [`Chains`].
+/// Consecutive jobs that run without interruption. The jobs form a linked list in [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// Peak live bytes relative to those before the segment.

@@ -69,7 +69,7 @@ pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> 
 }
 
 /// Traverses the graph depth-first from the sinks, highest ids first. The result is reversed, so ties are
-/// broken by the lower id.
+/// broken in favour of the lower id.
 pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut blocked: Vec<usize> = problem.ids().map(|id| problem.successors(id).len()).collect();
     let mut stack: Vec<OperatorId> = problem.ids().filter(|id| blocked[id.index()] == 0).collect();

@@ -3,7 +3,8 @@
 //!
 //! **Definition.** Buffers are placed by size descending. Memory is *single* if exactly one placed buffer
 //! uses it, and *shared* if several do. A buffer is placed in memory whose users do not conflict with it,
-//! preferably in single memory, otherwise in shared memory. The remainder is new memory on top.
+//! preferably in single memory, otherwise in shared memory. What does not fit there is placed in new memory
+//! on top.
 //! - `patent_descending` assigns one range to every buffer: the lowest sufficient range that consists only of
 //!   single memory. If there is none, it uses the lowest sufficient range below the top. If there is none
 //!   either, it uses the free addresses directly below the top, continued by new memory above it.
@@ -19,11 +20,11 @@
 //! **Invariants.** Only memory without a conflicting user is assigned, so every partial layout is valid.
 //! Fixed buffers are placed first.
 //!
-//! **Complexity.** The time is O(n^2 log n). Memory is linear in the number of buffers, or of ranges for
-//! split buffers.
+//! **Complexity.** The time is O(n^2 log n). The memory required is linear in the number of buffers or, for
+//! split buffers, of ranges.
 //!
 //! **Source.** The memory-planning patent on mutually exclusive operators. The contiguous variant reproduces
-//! the result of its worked example, 46 M.
+//! the result of the patent's worked example, 46 M.
 
 mod descending;
 mod ranges;

@@ -9,7 +9,7 @@ use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
 /// Every piece starts at an aligned address. Free bytes before that address stay unused.
 ///
 /// # Errors
-/// The termination reason if the budget ends before all buffers are placed.
+/// The termination reason if the budget is exhausted before all buffers are placed.
 pub fn patent_split(instance: &Instance, budget: &mut Budget) -> Result<SplitLayout, Stop> {
     let mut memory = Memory::default();
     let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];

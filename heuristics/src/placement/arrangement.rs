@@ -199,7 +199,7 @@ impl<'a> Arrangement<'a> {
     }
 }
 
-/// Converts buffers to items. Steps become 32-bit ranks, which can be compared twice as fast.
+/// Converts buffers to items. Steps become 32-bit ranks, which can be compared twice as fast as steps.
 fn items(instance: &Instance) -> Vec<Item> {
     let ranks = Ranks::of(instance);
     let (exclusions, separations) = (instance.exclusions(), instance.separations());

@@ -108,8 +108,8 @@ impl Block {
         }
     }
 
-    /// Visits every buffer whose hull overlaps `query` in ascending order of offset, until `visit` returns
-    /// true. Returns whether it did.
+    /// Visits every buffer whose hull overlaps `query`, in ascending order of offset, until `visit` returns
+    /// true. Returns true if `visit` did.
     pub(super) fn meet(&self, query: Hull, mut visit: impl FnMut(Placed) -> bool) -> bool {
         for from in (0..self.len).step_by(CHUNK) {
             let mut hits = [0u8; CHUNK];

@@ -58,7 +58,7 @@ impl Scan {
         top <= self.floor
     }
 
-    /// Returns true if no buffer at or above `first` can change the answer.
+    /// Returns true if no buffer whose offset is at least `first` can change the answer.
     pub(super) fn is_settled(&self, first: u64) -> bool {
         self.done || self.fit == Fit::First && first >= self.floor + self.size
     }

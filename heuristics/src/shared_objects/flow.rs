@@ -1,12 +1,12 @@
 //! Shared objects by minimum-cost flow. Every buffer may inherit the memory of one dead buffer.
 //!
 //! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). A
-//! buffer may open an object, and the cost is its size. Otherwise it inherits the memory of a buffer whose
-//! lifespan ends before its own begins, and the cost is the number of bytes by which it is larger. At most
-//! one buffer inherits the memory of each buffer. The cheapest choice is a matching of buffers with
-//! predecessors, which a minimum-cost flow computes. The chains of the matching are the objects. The cost of
-//! a chain is the size of its object unless sizes along the chain fall and rise again. In that case the cost
-//! is higher, so the plan is not optimal in general.
+//! buffer may open an object, at a cost equal to the size of the buffer. Otherwise it inherits the memory of
+//! a buffer whose lifespan ends before its own begins. The cost is then the number of bytes by which the heir
+//! is larger. The memory of each buffer is inherited by at most one other buffer. The cheapest choice is a
+//! matching of buffers with predecessors, which is computed as a minimum-cost flow. The chains of the
+//! matching are the objects. The cost of a chain is the size of its object unless sizes along the chain fall
+//! and rise again. In that case the cost is higher, so the plan is not optimal in general.
 //!
 //! "Ends before" compares hulls of lifespans. The relation is transitive, so members of a chain are never
 //! simultaneously live. Gaps and exclusions are not exploited, and a buffer with separations has its own

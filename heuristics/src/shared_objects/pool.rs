@@ -24,7 +24,8 @@ pub enum Classes {
     Equal,
     /// Buffers with the same smallest sufficient power of two, which is at least this many bytes.
     PowersFrom(Bytes),
-    /// Buffers with the same smallest sufficient size in this ascending list. Larger buffers share no object.
+    /// Buffers with the same smallest sufficient size in this ascending list. Buffers larger than all of
+    /// these sizes share no object.
     Listed(&'static [Bytes]),
 }
 
@@ -126,8 +127,8 @@ impl Pool {
     }
 
     /// Returns true if no member conflicts with `id`. If conflicts are `plain` overlaps of single intervals,
-    /// the members are disjoint in time. Then only the last one that starts before the end of `id` can
-    /// conflict.
+    /// the members are disjoint in time. Then only the last member that starts before the end of `id` can
+    /// conflict with it.
     pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
         let hull = instance.buffer(id).lifespan().hull();
         if !plain {

@@ -18,8 +18,8 @@ const BLOCK: usize = 32;
 
 /// A partial tier plan that never exceeds a capacity.
 ///
-/// Adding or removing a tensor is linear in the number of its steps. With addresses, it is O(k log k) for k
-/// tensors that are in the same tier at about the same time.
+/// Adding or removing a tensor takes time linear in the number of steps at which it is live. With addresses,
+/// it is O(k log k) for k tensors that are in the same tier at about the same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,
@@ -117,7 +117,7 @@ impl<'a> Fill<'a> {
         taken
     }
 
-    /// Returns a tensor to its previous tier and address.
+    /// Puts a tensor back into its previous tier, at its previous address.
     pub fn put_back(&mut self, tensor: usize, tier: TierId, offset: Bytes) {
         let size = self.problem.size(tensor, tier).get();
         self.hold(tensor, tier, offset.get(), size);

@@ -1,18 +1,18 @@
 //! Placement that exploits fused operators (cross-unit fusion, Alg. 1 to 3).
 //!
 //! - **Inside** a group (Alg. 2): a tensor that one unit produces and consumes goes to the buffer of this
-//!   unit if more bytes than its size are free. Otherwise the tensor goes to a RAM between the units
-//!   involved, under the same condition, or else to off-chip memory.
+//!   unit if more bytes are free there than the tensor needs. Otherwise the tensor goes to a RAM between the
+//!   units involved, under the same condition, or else to off-chip memory.
 //! - **Between** groups (Alg. 3): let group s produce a tensor, and let a later group d be its last consumer.
-//!   The bytes that the groups from s up to d produce are summed, with s included and d excluded. If the sum
-//!   is less than the free bytes of a RAM between the units of the tensor, the tensor is placed there, and
-//!   otherwise in off-chip memory.
+//!   The bytes produced by the groups from s (included) to d (excluded) are summed. If the sum is less than
+//!   the free bytes of a RAM between the units of the tensor, the tensor is placed there, and otherwise in
+//!   off-chip memory.
 //! - Graph inputs and outputs without a consumer, which Algs. 2 and 3 do not mention, go to off-chip memory.
 //!
 //! If several tiers are possible, the fastest one with enough space is used. Alg. 1 as printed only subtracts
-//! from the free bytes, so memory would soon be full permanently. `fused` releases the bytes of dead tensors,
-//! but `fused-printed` does not. Both produce plans for the same problem. Unlike in the paper, a tensor that
-//! does not fit into off-chip memory goes to any tier with space.
+//! from the free bytes, so memory would soon fill up and stay full. `fused` releases the bytes of dead
+//! tensors, but `fused-printed` does not. Both produce plans for the same problem. Unlike in the paper, a
+//! tensor that does not fit into off-chip memory goes to any tier with space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::TierId;

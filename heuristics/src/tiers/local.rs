@@ -1,9 +1,9 @@
 //! Local search for tiers, which removes a few tensors and places them again in another order.
 //!
-//! A move selects a tensor that is not in its fastest tier and a few tensors that are simultaneously live. It
-//! removes all of them and places them again: the selected tensor first, and the others in order of time
-//! saved, with noise. Tensors thus change or swap their tiers. A move that increases the time is undone.
-//! After many moves without a gain, larger sets are selected.
+//! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same time
+//! as this tensor. It removes all of them and places them again: the selected tensor first, and the others in
+//! order of time saved, with noise. Tensors thus change or swap their tiers. A move that increases the time
+//! is undone. After many moves without a gain, larger sets are selected.
 
 use super::fill::Fill;
 use super::fused::Fused;
@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 
 /// Default number of moves: a constant, and a number per tensor.
 const MOVES: (u64, u64) = (2_000, 40);
-/// Maximum number of tensors that the default number of moves visits.
+/// Maximum number of tensors that the default number of moves visits in total.
 const VISITS: u64 = 400_000_000;
 
 /// Initial limit on the number of further tensors in a move.
@@ -48,7 +48,7 @@ impl LocalSearch {
     }
 
     /// Improves the best plan of the other heuristics. The number of moves is the node limit of the budget
-    /// or, without a limit, that of [`moves`].
+    /// or, without a node limit, the result of [`moves`].
     pub(super) fn plan(self, problem: &TierProblem, budget: &mut Budget) -> Option<TierPlan> {
         let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
@@ -56,8 +56,8 @@ impl LocalSearch {
         start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
-    /// Improves a plan with at most the given number of moves. Without a time limit, the result depends only
-    /// on the seed and this number.
+    /// Improves a plan with no more than the given number of moves. Without a time limit, the result depends
+    /// only on the seed and this number.
     pub fn improve(
         self,
         problem: &TierProblem,
@@ -145,7 +145,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the tensor and a few simultaneously live ones, in the order in which they are placed again.
+    /// Returns the tensor and a few others that are live at the same time, in the order in which they are
+    /// placed again.
     fn group(&mut self, first: usize) -> Vec<usize> {
         let tensors = self.problem.tensors();
         let one = &tensors[first];

@@ -5,8 +5,8 @@ use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
 /// Fetches weights in the order of the operators. A transfer starts as soon as a channel is free and there is
-/// space above all activations until the operator has run. The weights are placed at the highest free
-/// address.
+/// space for the weights, above all activations, until the operator has run. The weights are placed at the
+/// highest free address.
 ///
 /// It finds a timeline whenever one exists, because no other buffer is occupied after the previous operator
 /// has run.

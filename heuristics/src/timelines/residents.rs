@@ -4,7 +4,7 @@ use super::Prefetch;
 use plimsoll_model::timelines::{OverlapProgram, Time};
 use plimsoll_model::{Budget, Bytes, Solver};
 
-/// The measure of the benefit of resident weights. Blocks with the most benefit per byte come first.
+/// A measure of the benefit of resident weights. Blocks with the most benefit per byte come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
     /// The time of the saved transfers, including the setup latency. Small weights with many uses therefore
@@ -73,9 +73,10 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignmen
 
 /// Returns candidate sets of blocks that stay resident within a capacity, the empty set first.
 ///
-/// There is a set for every size threshold and share. It contains all blocks above the threshold, and as many
-/// of the others, in the given order, as fit into the share of the remaining space. `shares` are in eighths.
-/// The remaining space excludes the largest block below the threshold, which may still have to be fetched.
+/// There is one set for every combination of a size threshold and one of the `shares`, which are in eighths.
+/// The set contains all blocks above the threshold, and as many of the others, in the given order, as fit
+/// into this share of the remaining space. The remaining space excludes the largest block below the
+/// threshold, which may still have to be fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],

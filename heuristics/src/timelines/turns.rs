@@ -30,8 +30,8 @@ pub struct Turns {
 impl Turns {
     /// No overlap of transfers and computations.
     pub const SYNCHRONOUS: Self = Self { name: "synchronous", buffers: 1, fetch: Fetch::AfterPrevious };
-    /// LUNA, Alg. 3: `DMAStart(next)` is before the computation of an operator, and `DMAWait(next)` is after
-    /// it.
+    /// LUNA, Alg. 3: `DMAStart(next)` is called before the computation of an operator, and `DMAWait(next)`
+    /// after it.
     pub const PING_PONG: Self = Self { name: "ping-pong", buffers: 2, fetch: Fetch::WithPrevious };
     /// [`Self::PING_PONG`] with a numbering that skips operators without weights.
     pub const PING_PONG_WEIGHTED: Self =

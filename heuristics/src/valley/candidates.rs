@@ -1,10 +1,10 @@
 //! The unplaced buffers. A query returns the best one that fits between two walls.
 //!
 //! Buffers are grouped into classes by the binary logarithm of their duration, rounded down. A buffer that
-//! fits into a valley of `w` ranks is in a class up to that of `w`. Each class is a segment tree over its
-//! buffers in order of their starts. A node stores the best score and the earliest end among its descendants.
-//! Removing a buffer is O(log n). A query is O(log n) per class, plus the number of visited buffers that
-//! extend beyond the valley.
+//! fits into a valley of `w` ranks is in the class of duration `w` or in a lower one. Each class is a segment
+//! tree over its buffers in order of their starts. A node stores the best score and the earliest end among
+//! its descendants. Removing a buffer is O(log n). A query is O(log n) per class, plus the number of visited
+//! buffers that extend beyond the valley.
 
 use crate::ranks::Ranks;
 

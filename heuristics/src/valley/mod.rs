@@ -26,7 +26,8 @@
 //! log n). Memory is linear.
 //!
 //! **Source.** This project. The idea of valleys is from Burke, Kendall, Whitwell: A new placement heuristic
-//! for the orthogonal stock-cutting problem, 2004. In that problem, pieces may also move horizontally.
+//! for the orthogonal stock-cutting problem, 2004. In the original problem, pieces may also move
+//! horizontally.
 
 mod candidates;
 mod skyline;
@@ -57,7 +58,7 @@ impl Default for ValleyWeights {
 /// Computes a layout by valley fit. A node is one placed buffer.
 ///
 /// # Errors
-/// The termination reason if the budget ends before all buffers are placed.
+/// The termination reason if the budget is exhausted before all buffers are placed.
 pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budget) -> Result<Layout, Stop> {
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);

@@ -82,8 +82,8 @@ impl Skyline {
         Some(begin)
     }
 
-    /// Places a block over `lower..upper` in a valley. Its upper edge is at `top`. Returns the segment from
-    /// which the next descent starts.
+    /// Places a block over `lower..upper` in a valley. The upper edge of the block is at `top`. Returns the
+    /// segment from which the next descent starts.
     pub(crate) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
         let (mut begin, mut end) = (lower, upper);
         if lower > valley.lower {

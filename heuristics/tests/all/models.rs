@@ -1,4 +1,4 @@
-//! Tests the whole path of real `TFLite` models from the file to the arena. The models must be in the folder
+//! Tests all stages from the file to the arena with real `TFLite` models. The models must be in the folder
 //! `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
@@ -7,8 +7,8 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::{Budget, Bytes, Instance, Offsets, Problem, Setup, Silent, load};
 use std::path::Path;
 
-/// The name, the load and the arena size of each model in bytes, for the file order. Offsets are multiples of
-/// 16, and weights are outside the arena.
+/// The name of each model, and its load and arena size in bytes with operators in file order. Offsets are
+/// multiples of 16, and weights are outside the arena.
 const ARENAS: &[(&str, u64, u64)] = &[
     ("ad01_int8", 768, 768),
     ("dtln_noise_suppression", 1282, 1312),

@@ -198,7 +198,7 @@ fn the_drawn_network_has_the_printed_lifespans() {
     assert_eq!(steps("ge", &problem).0, "ABCDEF");
 }
 
-/// B reads a constant instead of the tensor of A, so it moves before its consumer F.
+/// B reads a constant instead of the tensor of A, so B moves to just before its consumer F.
 #[test]
 fn the_fixed_rule_moves_readers_of_constants() {
     let problem = drawn(true);

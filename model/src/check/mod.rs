@@ -108,7 +108,7 @@ const MOST_OVERLAPS: usize = 10_000;
 /// Returns all violations of a layout. The list is empty if the layout is valid.
 ///
 /// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers of k intervals
-/// each, the time is O(n^2 k^2) up to 4096 buffers. Above, it is O(n k log n) if there are few exclusions.
+/// each, the time is O(n^2 k^2) up to 4096 buffers. For more, it is O(n k log n) if there are few exclusions.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
     check_placed(instance, &placed)
@@ -267,8 +267,8 @@ pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Vio
 }
 
 /// Returns the pairs of buffers whose pieces may overlap, in ascending order, each with the smaller id first.
-/// For at most [`ALL_PAIRS`] buffers, these are all pairs whose address ranges overlap. For more, they are
-/// the conflicting pairs found by the sweep.
+/// For at most [`ALL_PAIRS`] buffers, these are all pairs whose address ranges, from the lowest piece to the
+/// highest, overlap. For more, they are the conflicting pairs found by the sweep.
 fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
     if pieces.len() > ALL_PAIRS {
         let range = |piece: &Piece| (piece.start.get(), piece.end().get());

@@ -25,7 +25,7 @@ pub enum Answer {
     Spill {
         /// The offsets of the buffers that stay on chip.
         spill: Spill,
-        /// The bytes moved by each buffer if it is spilled; `None` if it must stay on chip.
+        /// The bytes moved for each buffer if it is spilled; `None` if it must stay on chip.
         traffic: Vec<Option<Bytes>>,
     },
 }

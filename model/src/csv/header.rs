@@ -92,7 +92,8 @@ impl Column {
         }
     }
 
-    /// Returns names that other programs use for the column. They are not accepted, but hints name them.
+    /// Returns names that other programs use for the column. They are not accepted, but error messages
+    /// suggest renaming such a column.
     const fn other_words(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["name", "tensor", "tensor_id", "tensor_name", "buffer_name"],
@@ -128,7 +129,7 @@ impl Header {
         Ok(Self { names, unknown, at, endpoints })
     }
 
-    /// Returns true if the column of the last steps is named `end`.
+    /// Returns true if the column with the ends of lifespans is named `end`.
     pub fn has_end(&self) -> bool {
         self.position(Column::Upper).is_some_and(|position| self.names[position] == "end")
     }
@@ -176,8 +177,8 @@ impl Header {
         similar.next().cloned()
     }
 
-    /// Returns the quoted names of the unknown columns and of the columns in `others` that the file has. If
-    /// an unknown name is close to a known one, a suggestion follows it.
+    /// Returns the quoted names of the unknown columns, and of those columns in `others` that the file has.
+    /// If an unknown name is close to a known one, a suggestion follows it.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];

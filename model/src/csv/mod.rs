@@ -15,14 +15,14 @@
 //! | `separations` | extension: ids of buffers that may not share addresses, whatever their lifespans |
 //! | `exclusions` | extension: ids of buffers that may share addresses, whatever their lifespans |
 //!
-//! Lists of ids are separated by blanks. Inside an id, a blank is written `%20` and a `%` is written `%25`.
-//! Unknown columns are ignored. Answers have further columns that depend on their kind ([`Answer`]).
+//! The ids in a list are separated by blanks. Inside an id, a blank is written `%20` and a `%` is written
+//! `%25`. Unknown columns are ignored. Answers have further columns that depend on their kind ([`Answer`]).
 //!
 //! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in
 //! LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
 //!
-//! A gap with a window, `a-b@lo:hi`, keeps a part of the buffer live. It is recognised and rejected. If the
-//! file name has a number before its extension, as in `X.1048576.csv`, the number is the capacity.
+//! A gap with a window, `a-b@lo:hi`, keeps a part of the buffer live. Such a gap is recognised and rejected.
+//! If the file name has a number before its extension, as in `X.1048576.csv`, the number is the capacity.
 
 mod answer;
 mod error;

@@ -27,7 +27,8 @@ pub struct Noted<T> {
     pub value: T,
     /// The ignored columns, quoted, in file order.
     pub ignored: Vec<String>,
-    /// True if the last column of lifespans is named `end`, which by default is the last live step.
+    /// True if the column with the ends of lifespans is named `end`. By default, it contains the last live
+    /// steps.
     pub has_end: bool,
 }
 
@@ -45,7 +46,7 @@ impl<T> Noted<T> {
 }
 
 impl Noted<Instance> {
-    /// Returns one line per remark: ignored columns, and a file without rows.
+    /// Returns one line per remark. Remarks report ignored columns, or that the file has no rows.
     pub fn notes(&self) -> Vec<String> {
         let rows = self.value.buffers().is_empty();
         let none = rows.then(|| "no rows below the header, so the instance has no buffers".to_owned());
@@ -333,7 +334,7 @@ impl<'a> Row<'a> {
         self.record.get(self.header.position(column)?)
     }
 
-    /// The fields in columns of unknown names, with these names.
+    /// Returns the fields in unknown columns, each with the name of its column.
     pub(super) fn unknown(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.header.unknown().filter_map(|(at, name)| Some((name, self.record.get(at)?)))
     }

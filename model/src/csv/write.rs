@@ -36,7 +36,7 @@ pub fn content_hash(instance: &Instance) -> String {
 /// The same as for [`write_instance`].
 ///
 /// # Panics
-/// If the layout does not have one offset per buffer. The checker reports such a layout first.
+/// If the layout does not have one offset per buffer. Check the layout first.
 pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) -> io::Result<()> {
     assert_eq!(instance.len(), layout.offsets().len(), "one offset per buffer");
     write_rows(instance, Some(layout), &[], output)

@@ -26,8 +26,8 @@ impl Random {
 /// The decisions of successive runs. They are either enumerated like an odometer, in which the last decision
 /// changes fastest, or drawn at random.
 ///
-/// Runs that make the same decisions reach the same next decision. The enumeration therefore yields every
-/// combination exactly once.
+/// Runs that have made the same decisions so far face the same next decision. The enumeration therefore
+/// yields every combination exactly once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decisions {
     /// Each decision with its number of options.

@@ -296,14 +296,14 @@ impl<'a> Machine<'a> {
         exchanged.extend(self.hand(id, owner, Moment::End(position), &[]));
     }
 
-    /// Returns the handovers of a moment whose source has a value. A region that has not run hands over
-    /// nothing.
+    /// Returns the handovers at a moment, except those whose source has no value. A region that has not run
+    /// hands over nothing.
     fn moves(&self, owner: &Owner, when: Moment) -> Vec<Handover> {
         let there = |h: &&Handover| h.when == when && self.value[h.from.index()].is_some();
         owner.flow.handovers.iter().filter(there).copied().collect()
     }
 
-    /// Performs all handovers of a moment simultaneously and writes the cells in `more`. Returns the pairs of
+    /// Performs all handovers at a moment simultaneously and writes the cells in `more`. Returns the pairs of
     /// slots that were exchanged.
     fn hand(&mut self, id: OperatorId, owner: &Owner, when: Moment, more: &[Cell]) -> Vec<(usize, usize)> {
         let event = (Some(id), Stage::Hands(when));
@@ -339,10 +339,11 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// Returns the two slots that may be exchanged instead of copying a handover between two iterations.
+    /// Returns the two slots to exchange between two iterations instead of copying a handover, if this is
+    /// allowed.
     ///
     /// Both slots must have the same size. The body must produce the source and hand it over only once. No
-    /// other handover of that moment may use either slot.
+    /// other handover at the end of the iteration may use either slot.
     fn exchangeable(
         &self,
         id: OperatorId,

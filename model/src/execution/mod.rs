@@ -18,16 +18,17 @@
 //!   place need not be intact afterwards. Any other sharing of a slot overwrites its contents.
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
-//! - **Handovers** of one moment are copied simultaneously: all sources are read, then all destinations are
-//!   written, then both must be intact. If both tensors share a slot, nothing is copied, and the destination
-//!   takes over the value. A region that has not run hands over nothing. Outputs of the operator without a
-//!   handover are written at its exit.
+//! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
+//!   destinations are written, and then all of these tensors must be intact. If the source and the
+//!   destination of a handover share a slot, nothing is copied, and the destination takes over the value. A
+//!   region that has not run hands over nothing. Outputs of the operator that no handover has written are
+//!   written at its exit.
 //! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
 //!   has no source in memory.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). Instead of copying a result of a loop body to
 //!   the state, the two slots swap roles. The exchange applies to everything inside the loop until the loop
-//!   ends. A handover out of the loop is copied from the current slot of the state, unless that slot is the
-//!   destination.
+//!   ends. A handover out of the loop is copied from the current slot of the state, unless the destination is
+//!   in that slot.
 //!
 //! Tensors without a slot or of zero bytes occupy no memory. For them, the checker only verifies that they
 //! are written before they are read. A value taken over by a larger tensor does not fill that tensor, which
@@ -56,8 +57,8 @@ pub struct ExecutionReport {
     pub runs: usize,
     /// True if every combination of decisions was run and no run was truncated.
     pub complete: bool,
-    /// All violations, in the order found. Violations of the same operator at the same stage for the same
-    /// cell are reported only once.
+    /// All violations, in the order found. A violation of the same tensor or scratch memory by the same
+    /// operator at the same stage is reported only once.
     pub violations: Vec<ExecutionViolation>,
 }
 

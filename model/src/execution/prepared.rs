@@ -13,9 +13,10 @@ pub(super) struct Owner {
     pub(super) flow: Flow,
     /// Outputs that are written part by part.
     pub(super) stacked: Vec<Cell>,
-    /// Per region: its own inputs, each with true if a handover writes it.
+    /// Per region: the inputs that belong to it, each paired with true if a handover writes it.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Cells discarded when the operator is entered: the inputs and the outputs that belong to its regions.
+    /// Cells discarded when the operator is entered: the inputs and outputs of each of its regions that
+    /// belong to that region.
     pub(super) fresh: Vec<Cell>,
     /// For loops: all cells in the regions, including nested regions, in ascending order.
     pub(super) inside: Vec<Cell>,

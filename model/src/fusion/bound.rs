@@ -12,8 +12,8 @@ use crate::value::Relations;
 use serde::Serialize;
 use std::fmt;
 
-/// The unit of dual multipliers: the number of parts per relation. It is a multiple of every possible number
-/// of steps.
+/// The scale of dual multipliers: this value stands for one relation. It is a multiple of every possible
+/// number of steps of a pattern.
 pub const MULTIPLIER_UNIT: u64 = 720_720;
 
 /// The reason for an upper bound on the optimised relations.
@@ -51,8 +51,9 @@ pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
 /// Computes dual multipliers. O(m s^2) for m matches of s steps.
 ///
-/// The multiplier of an operator starts at the operator's largest share of any match. The multipliers are
-/// then lowered one at a time as far as the matches allow.
+/// Each match gives each of its operators an equal share of the relations that it optimises. The multiplier
+/// of an operator starts at the largest share that any match gives it. The multipliers are then lowered one
+/// at a time as far as the matches allow.
 pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
     let mut multipliers = vec![0u64; problem.operators().len()];
     let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); multipliers.len()];

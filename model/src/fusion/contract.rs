@@ -8,9 +8,10 @@ use std::collections::HashSet;
 /// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed by
 /// region id. O(size of the graph).
 ///
-/// The names of its members are joined to the name of the operator, and their kinds to its kind. Tensors
-/// produced and read only inside a group disappear, because their placement is internal to the unit. The cost
-/// of the operator is the sum of the costs of its members, and its scratch is the maximum of theirs.
+/// The names of the members of a group are joined to form the name of its operator, and their kinds to form
+/// its kind. Tensors produced and read only inside a group disappear, because their placement is internal to
+/// the unit. The cost of the operator is the sum of the costs of the members, and its scratch is the maximum
+/// of theirs.
 ///
 /// # Errors
 /// [`GraphError`]. Fusions of this graph never cause an error.

@@ -164,9 +164,9 @@ impl Fusion {
 /// The number of optimised relations out of all relations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Coverage {
-    /// Relations within groups.
+    /// The number of relations within groups.
     pub optimised: usize,
-    /// All relations of the region.
+    /// The number of all relations of the region.
     pub relations: usize,
 }
 

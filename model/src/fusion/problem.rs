@@ -62,7 +62,8 @@ pub struct TooManyMatches {
 }
 
 /// The matches in one region. The problem is validated and immutable. No two matches have the same operators.
-/// They are sorted by their first operator in the order of the region, and longer matches come first.
+/// They are sorted by their first operator in the order of the region. Among matches with the same first
+/// operator, longer ones come first.
 ///
 /// Outputs inside a match, except those of its last operator, are read only inside the match. Any operator
 /// that depends on a match therefore depends on its last operator. For any choice of matches, the groups can
@@ -292,8 +293,8 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Returns true if the remaining `left` steps may still match all outside readers of the outputs on the
-    /// path. Outputs of the last step of a match may have other readers.
+    /// Returns true if every reader of the outputs on the path is on the path too, or may still match one of
+    /// the `left` remaining steps. Outputs of the last step of a match may have other readers.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {

@@ -102,7 +102,8 @@ impl Units {
 
     /// Returns the units that the operators of a graph are mapped to, in the order of their first appearance.
     ///
-    /// If some operators are not mapped, or if there are no operators, a unit named `cpu` runs every kind.
+    /// If some operators are not mapped, or if there are no operators, the list contains a unit named `cpu`
+    /// that runs every kind.
     pub fn of_graph(graph: &Graph) -> Self {
         let mut units: Vec<Unit> = Vec::new();
         let mut rest = graph.operators().is_empty();

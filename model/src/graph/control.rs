@@ -12,8 +12,8 @@
 //! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists no handovers, they are
 //! derived from the positions of inputs and outputs:
 //! - *Branch and call*: when a region begins, the last inputs of the operator are copied to the inputs of the
-//!   region. When it ends, all its outputs are copied to the outputs of the operator. A call with several
-//!   regions returns the outputs of the last one.
+//!   region. When the region ends, all its outputs are copied to the outputs of the operator. In a call with
+//!   several regions, only the last region does this.
 //! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of the
 //!   operator are copied to the state. The condition passes the state to the body, and the last outputs of
 //!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
@@ -51,7 +51,8 @@ impl Control {
     }
 }
 
-/// The moment of a handover. Regions are identified by their position among the regions of the operator.
+/// The moment at which a handover takes place. Regions are identified by their position among the regions of
+/// the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {
@@ -74,7 +75,7 @@ pub struct Handover {
     pub from: TensorId,
     /// The destination tensor.
     pub to: TensorId,
-    /// True if each copy concerns only a part of a tensor: the rows that a scan splits or stacks.
+    /// True if each copy transfers only a part of a tensor: one of the rows that a scan splits or stacks.
     pub part: bool,
 }
 
@@ -95,7 +96,7 @@ pub enum FlowError {
     Unknown { operator: String, kind: String },
     #[error("{operator}: {what} {has}; expected {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
-    /// The operator does not have the tensors or the moment of the handover.
+    /// The handover refers to a tensor or a region that the operator does not have.
     #[error("{operator} passes '{from}' to '{to}' {when}: {reason}")]
     Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
@@ -112,7 +113,8 @@ impl fmt::Display for Moment {
 }
 
 impl Graph {
-    /// Returns how an operator runs its regions; `None` if it owns none. O(size of their interfaces).
+    /// Returns how an operator runs its regions; `None` if it owns none. The time is linear in the number of
+    /// inputs and outputs of the operator and its regions.
     ///
     /// # Errors
     /// [`FlowError`] if the control flow is unknown, or if handovers are invalid or cannot be derived.

@@ -9,9 +9,9 @@ const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
 
 impl Graph {
     /// Removes operators that read only constants. Returns the folded graph and, for each of its operators,
-    /// the id in this graph.
+    /// the id in the original graph.
     ///
-    /// Like in runtimes, the outputs of removed operators are computed once before the program runs and
+    /// As in runtimes, the outputs of removed operators are computed once, before the program runs, and
     /// become weights. Weights without readers are dropped. Operators that own regions, that draw random
     /// numbers, or that produce an output of the graph are kept. O(s log s) for a graph of size s.
     ///

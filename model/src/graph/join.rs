@@ -137,8 +137,8 @@ impl Graph {
     /// the body that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
     ///
     /// # Errors
-    /// [`GraphError`] if the part is not a valid graph, for example because an input is produced inside a
-    /// region of an operator of the body.
+    /// [`GraphError`] if the part is not a valid graph, for example because one of `inputs` is produced
+    /// inside a nested region.
     ///
     /// # Panics
     /// If an id belongs to another graph.

@@ -10,13 +10,13 @@
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written. A view of zero bytes shares nothing.
 //! - An operator may write **in place** if its input is an activation of the same size. Every other operator
-//!   that uses the storage of the input must produce a tensor of that storage. Those operators run earlier in
+//!   that uses the storage of the input must produce a tensor in that storage. Those operators run earlier in
 //!   every order, so the overwritten data is never read again.
 //!
 //! If a loop body returns a view of its own input, the view gets a storage of its own and counts as a copy.
 //! The reason is that the loop overwrites its state while it reads the result. Two tensors share nothing if
-//! only one of them is in the arena. An output of the region may share a storage. An input of the region may
-//! be viewed, but is never overwritten.
+//! only one of them is in the arena. An output of the region may share its storage with other tensors. An
+//! input of the region may have views, but is never overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::orders::{OrderError, OrderProblem, Storage};
@@ -85,9 +85,9 @@ pub struct Storages {
     /// The order problem. Its operators are those of the region, in the topological order closest to file
     /// order.
     pub problem: OrderProblem,
-    /// The graph operator of each operator of the problem, indexed by operator of the problem.
+    /// Per operator of the problem: the corresponding operator of the graph.
     pub operators: Vec<OperatorId>,
-    /// The tensors of each storage, ascending, indexed by storage of the problem.
+    /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
     /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each is paired with a
     /// storage of its own that describes its lifetime.
@@ -100,7 +100,7 @@ impl Graph {
     ///
     /// `scratch` returns the bytes that an operator needs while it runs, in addition to its own
     /// [`Operator::scratch`]: the memory of the regions that it owns. Tensors of enclosing regions are not
-    /// counted, because those regions count them. Tensors of size zero occupy no memory.
+    /// counted, because they are counted in those regions. Tensors of size zero occupy no memory.
     ///
     /// # Errors
     /// [`OrderError::TooLarge`] if the rounded sizes add up to 2^63 bytes or more.
@@ -300,8 +300,8 @@ impl<'a> Scope<'a> {
         self.graph.tensor(self.tensors[one]).bytes > Bytes::ZERO
     }
 
-    /// Returns true if a loop body returns `output`, which is a view of one of its inputs. If the two shared
-    /// a storage, the loop would read and overwrite it at the same time.
+    /// Returns true if a loop body returns `output`, which is a view of one of the body's inputs. If the view
+    /// and the input shared a storage, the loop would read and overwrite it at the same time.
     fn carries(&self, root: usize, output: usize) -> bool {
         self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }

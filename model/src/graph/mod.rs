@@ -329,8 +329,8 @@ impl Graph {
     /// Returns the display name of an operator: its name or, if it has none, its kind and first output, as in
     /// `Conv(features)`.
     ///
-    /// The converter of `TFLite` joins the names of all operators that it fused into one by semicolons. Only
-    /// the first of them is used.
+    /// If the `TFLite` converter fuses several operators, the name of the output consists of several names
+    /// separated by semicolons. Only the first of them is used.
     pub fn called(&self, id: OperatorId) -> String {
         let operator = self.operator(id);
         if !operator.name.is_empty() {

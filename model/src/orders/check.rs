@@ -100,8 +100,9 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
 
 /// Returns the bytes that are live while an operator runs, whatever the order, including its scratch.
 ///
-/// The counted storages are used by the operator or one of its ancestors, and also by the operator or one of
-/// its descendants.
+/// A storage counts if it has begun and is still needed. It has begun if it is held from the start, or if the
+/// operator or one of its ancestors uses it. It is still needed if it is held to the end, or if the operator
+/// or one of its descendants uses it.
 fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, BoundError> {
     if operator.index() >= problem.len() {
         return Err(BoundError::BadOperator(operator));

@@ -1,15 +1,15 @@
 //! A lower bound on the peak of a program over all orders and layouts.
 //!
 //! The offset problem of a program depends on the orders of its regions, but this bound is valid for all of
-//! them. While an operator without regions runs, two kinds of buffers are live. In the region of the
-//! operator, these are the buffers that are live around it in every order ([`around_bytes`]). In each
-//! enclosing region, consider the operator that owns the next inner region: buffers that begin before this
-//! operator and are used after it are live.
+//! them. While an operator without regions runs, two kinds of buffers are live. The first kind are the
+//! buffers of its own region that are live around it in every order ([`around_bytes`]). The second kind are
+//! buffers of enclosing regions: those that begin before the operator that owns the next inner region, and
+//! are used after that operator.
 //!
-//! Buffers used by the owning operator itself may be dead by then, or not yet live. When the owning operator
-//! is entered, all buffers that begin before it and are used by it or later are live. When it exits, all
-//! buffers that begin no later than it and are used later are live. All inputs of the body are live at the
-//! start, and all its outputs at the end.
+//! A buffer whose last use is by the owning operator itself may be dead by then, and one whose first use is
+//! by it may not be live yet. When the owning operator is entered, all buffers that begin before it and are
+//! used by it or later are live. When it exits, all buffers that begin no later than it and are used later
+//! are live. All inputs of the body are live at the start, and all its outputs at the end.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
@@ -71,14 +71,14 @@ impl ProgramBound {
 struct OwnerBytes {
     /// The bytes live when the operator is entered.
     entered: u64,
-    /// The bytes live for the whole time in which the operator runs.
+    /// The bytes live for as long as the operator runs.
     through: u64,
     /// The bytes live when the operator exits.
     left: u64,
 }
 
 impl OwnerBytes {
-    /// Computes the bytes of an operator. O(e + u) for e edges and u users of storages.
+    /// Computes the bytes that are live around an operator. O(e + u) for e edges and u users of storages.
     fn of(problem: &OrderProblem, operator: OperatorId) -> Self {
         let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];

@@ -124,8 +124,8 @@ impl<'a> Liveness<'a> {
     /// Returns the points at which a tensor must keep its memory, as maximal intervals in ascending order.
     ///
     /// The search runs backwards from every read to the writes that may have produced the data. A write
-    /// without readers counts as a single point. O(p log p), where p is the number of live points and of
-    /// their predecessors.
+    /// without readers counts as a single point. O(p log p), where p is the number of live points and their
+    /// predecessors.
     pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
         let (points, mark) = (self.points, tensor.get());
         let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);

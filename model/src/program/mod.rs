@@ -1,4 +1,4 @@
-//! Programs: a program is a graph with an order for every region, expressed as a single offset problem.
+//! Programs: graphs with an order for every region, each expressed as a single offset problem.
 //!
 //! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
 //! contains its entry, then the beginning, the operators and the end of each region in turn, and then its
@@ -12,9 +12,10 @@
 //! - temporaries of a loop body are dead between iterations.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
-//! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] are the views of planners
-//! with less information or more restrictions. Layouts of [`Program::sequential`] and [`Program::flat`] are
-//! also valid for [`Program::instance`], because these views only extend lifespans and add conflicts.
+//! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] show the program as seen
+//! by planners with less information or more restrictions. Layouts of [`Program::sequential`] and
+//! [`Program::flat`] are also valid for [`Program::instance`], because these problems only extend lifespans
+//! and add conflicts.
 //!
 //! # Copies
 //!
@@ -355,8 +356,8 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
     needy.map(one).collect()
 }
 
-/// Joins buffers that are handed over to each other and that are not simultaneously live elsewhere, largest
-/// first.
+/// Joins pairs of buffers, the largest first, if one is handed over to the other and they are simultaneously
+/// live only at the point of the handover.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The views of planners with less information about branches.
+//! The offset problem of a program as seen by planners that have less information about branches.
 
 use super::Program;
 use crate::graph::Control;

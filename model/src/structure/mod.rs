@@ -9,27 +9,27 @@
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
 //! | `streams=K` | all users of one finish before any user of the other starts, with operators in K streams |
-//! | `reachable` | the same holds in every order, if independent operators may run at any time |
+//! | `reachable` | the same holds in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
 //! The first three relations are based on a partial order of the operators, *happens before*. A memory is
-//! *before* another one if all its users happen before all users of the other. In addition, it must not be
-//! needed at the end, and the other must not be held from the start. Two memories conflict unless one is
-//! before the other. `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K`
-//! uses paths in the graph, with the operators of each stream chained in their order. Memory that is held
-//! from the start or to the end is held that way in all relations. Which tensors share a storage is decided
-//! beforehand.
+//! *before* another one if all its users happen before all users of the other, it is not needed at the end,
+//! and the other is not held from the start. Two memories conflict unless one is before the other. `schedule`
+//! uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph, with
+//! the operators of each stream chained in their order. Whether a memory is held from the start or to the end
+//! does not depend on the relation. Nor does the assignment of tensors to storages.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
 //! - The conflicts of `schedule` are a subset of those of `streams=K`, and these are a subset of those of
 //!   `reachable`, for any K and order. `streams=1` equals `schedule`. With as many streams as operators,
 //!   `streams=K` equals `reachable`.
-//! - Two memories conflict in `reachable` if and only if some execution in which independent operators may
-//!   run concurrently holds both simultaneously. If only one operator runs at a time, the same is true with
-//!   one exception: two memories with one user each are never held together.
+//! - Two memories conflict in `reachable` if and only if both are held simultaneously in some execution that
+//!   may run independent operators concurrently. If only one operator runs at a time, the same is true with
+//!   one exception. Two memories that are each held only while a single operator runs are never held
+//!   simultaneously if these two operators are independent.
 //! - The conflicts of `mutex` are a subset of those of `reachable`. They neither contain those of `schedule`
 //!   nor are contained in them, because `mutex` overlooks readers. A tensor may be read even after the output
-//!   of its first reader was used, but `mutex` lets it conflict only with its neighbours. See
+//!   of its first reader has been used, but `mutex` lets it conflict only with its neighbours. See
 //!   [`Relation::Mutex`].
 //!
 //! **Complexity.** Reachability is a bit matrix of n^2/8 bytes, computed in O(n e / 64) time for n operators
@@ -69,7 +69,7 @@ pub enum StructureError {
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
     #[error("'{name}': the {count} conflicts under relation '{relation}' exceed the limit of {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },
-    /// The budget ended before the relation was complete.
+    /// The budget was exhausted before the relation was complete.
     #[error("'{name}': the conflicts under relation '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
     #[error(
@@ -172,7 +172,7 @@ impl<'a> Structure<'a> {
     /// n operators and e precedences. The budget `watch` is polled once per memory.
     ///
     /// # Errors
-    /// [`StructureError::OutOfTime`] if the budget ends.
+    /// [`StructureError::OutOfTime`] if the budget is exhausted.
     pub fn conflicts(&self, relation: Relation, watch: &mut Budget) -> Result<Conflicts, StructureError> {
         let found = match relation {
             Relation::Schedule => self.by_steps(watch),
@@ -205,12 +205,13 @@ impl<'a> Structure<'a> {
     /// offsets at multiples of `align` bytes.
     ///
     /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order, and all further
-    /// conflicts become separations. The conflicts of `mutex` need not include those of these lifespans. Its
-    /// buffers therefore live for one step each, in the order in which they begin, and all conflicts become
-    /// separations.
+    /// conflicts become separations. The conflicts of `mutex` need not include those of these lifespans.
+    /// Under `mutex`, each buffer is therefore live for one step, in the order in which the memories begin,
+    /// and all conflicts become separations.
     ///
     /// # Errors
-    /// [`StructureError`] if there are too many conflicts, the budget ends, or the alignment is invalid.
+    /// [`StructureError`] if there are too many conflicts, the budget is exhausted, or the alignment is
+    /// invalid.
     ///
     /// # Panics
     /// Never: each lifespan has one step.

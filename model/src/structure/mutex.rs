@@ -6,7 +6,7 @@ use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;
 
-/// A graph of the operators, followed by one node for every memory held from the start.
+/// A graph whose nodes are the operators, followed by the memories held from the start.
 struct Nodes {
     /// The transitive closure of the producer-consumer edges.
     reach: BitMatrix,
@@ -67,7 +67,7 @@ impl Nodes {
     }
 }
 
-/// Computes the conflicts, or returns `None` if `watch` ends first.
+/// Computes the conflicts, or returns `None` if the budget `watch` is exhausted first.
 pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option<Conflicts> {
     let memories = &structure.memories;
     let mut next = structure.problem.len();

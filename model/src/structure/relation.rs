@@ -10,15 +10,15 @@ use std::str::FromStr;
 pub enum Relation {
     /// Memories conflict if they are held at a common step of the order.
     Schedule,
-    /// Memories conflict unless they are separated by the graph together with the order within each stream.
-    /// The number of streams is given and must be at least one.
+    /// Memories conflict unless the graph, together with the order within each stream, implies that one is
+    /// before the other. The number of streams is given and must be at least one.
     ///
     /// Operators are assigned to streams in their order. If an operator depends on the last operator of a
     /// stream, it joins that stream. Of several such streams, it joins the one whose last operator is latest.
     /// Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last operator
     /// is earliest. Only this last case adds a dependency that the graph does not require.
     Streams(u32),
-    /// Memories conflict unless the graph separates them.
+    /// Memories conflict unless the graph alone implies that one is before the other.
     Reachable,
     /// The rules of the memory-planning patent (paragraphs 71 to 78).
     ///
@@ -104,7 +104,7 @@ pub struct Conflicts {
 
 impl Conflicts {
     /// Returns the pairs of `len` memories for which `conflict` returns true. `conflict` is called with the
-    /// smaller number first. Returns `None` if `watch` ends first.
+    /// smaller number first. Returns `None` if the budget `watch` is exhausted first.
     pub(super) fn where_true(
         len: usize,
         watch: &mut Budget,

@@ -3,15 +3,15 @@
 //! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
 //! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
 //!   tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of its
-//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) capacity(t). For every
-//!   tensor, take the minimum of transfer time plus payment over its tiers. The sum of these minima, less the
-//!   maximum total payment, is therefore a lower bound. With optimal multipliers it equals the bound of the
-//!   linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts ignore. Rounded weights
-//!   take such gaps into account. Let k be a positive integer. If tensors fit together into a capacity C,
-//!   their weights `floor((k + 1) size / (C + 1))` add up to at most k (Gomory 1958, Chvatal 1973). The
-//!   reason is that the unrounded weights add up to less than k + 1. For k = 1, at most one of the tensors is
-//!   larger than half of the capacity. These k *parts* of a capacity have dual multipliers too. Multipliers
-//!   are integers, and the bound is recomputed from them.
+//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) capacity(t) over all
+//!   tiers and steps. For every tensor, take the minimum of transfer time plus payment over its tiers. The
+//!   sum of these minima, less the maximum total payment, is therefore a lower bound. With optimal
+//!   multipliers it equals the bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that
+//!   byte counts ignore. Rounded weights take such gaps into account. Let k be a positive integer. If tensors
+//!   fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add up to at most k
+//!   (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less than k + 1. For k =
+//!   1, at most one of the tensors is larger than half of the capacity. These k *parts* of a capacity have
+//!   dual multipliers too. Multipliers are integers, and the bound is recomputed from them.
 //! - **Search**: a completed search.
 
 use super::problem::TierProblem;
@@ -94,7 +94,7 @@ impl fmt::Display for TierWitness {
 /// A lower bound on the transfer time of every plan, with its witness.
 pub type TierBound = LowerBound<Time, TierWitness>;
 
-/// Returns the bound with every tensor in its cheapest tier. A tensor that fits into no tier costs nothing.
+/// Returns the bound with every tensor in its cheapest tier. A tensor that fits into no tier counts as zero.
 /// O(n t) for n tensors and t tiers.
 pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
@@ -114,8 +114,8 @@ fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
 }
 
 /// Returns the bound proved by dual multipliers. Returns `None` if a sum exceeds 128 bits, or if a multiplier
-/// refers to a tier or step that does not exist. O(n k + m + s) for n tensors, k kinds of multipliers, m
-/// multipliers and s steps.
+/// refers to a tier or step that does not exist. O(n (k + t) + m + k s) for n tensors, t tiers, m
+/// multipliers, s steps, and k different pairs of a tier and a number of parts.
 pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Option<Time> {
     let duration = problem.duration();
     // Per tier and number of parts: the cumulative payment up to each step.

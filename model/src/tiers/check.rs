@@ -82,7 +82,7 @@ pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation>
     found
 }
 
-/// Returns the size of a tensor in a tier, rounded up. The code is independent of the problem's.
+/// Returns the size of a tensor in a tier, rounded up. It shares no code with [`TierProblem::size`].
 fn rounded(bytes: Bytes, alignment: Bytes) -> u128 {
     let (bytes, alignment) = (u128::from(bytes.get()), u128::from(alignment.get()));
     bytes.div_ceil(alignment) * alignment
@@ -151,7 +151,7 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
 
 /// Finds the first tensor whose tier is not accessible to some unit that produces or reads the tensor.
 ///
-/// In a problem built from a graph, the steps state the producer and the readers of each tensor. A view moves
+/// In a problem built from a graph, each tensor lists the steps of its producer and its readers. A view moves
 /// no data and needs no access.
 pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<TierViolation> {
     problem.tensors().iter().zip(&plan.tiers).find_map(|(tensor, &tier)| {

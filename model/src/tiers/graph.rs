@@ -6,9 +6,9 @@
 //!   reader reads it with one access. The time of an access is the setup latency of the tier plus the bytes
 //!   divided by its bandwidth. Views move no data. Tensors that share memory occupy the same tier.
 //! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
-//! - The regions of an operator (branches, loop bodies) form one block in one tier, with the bytes of the
-//!   largest region. The block moves as many bytes as the tensors of its regions. For a branch, only the
-//!   region that moves most bytes counts. For a loop, one iteration counts.
+//! - The regions of an operator (branches, loop bodies) form one block in one tier. The block is as large as
+//!   the largest region. It moves the bytes of all accesses to tensors of its regions. For a branch, only the
+//!   region that moves the most bytes counts. For a loop, one iteration counts.
 //! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
 //!   problem.
 
@@ -168,8 +168,8 @@ impl TierRegion<'_> {
         found
     }
 
-    /// Computes the cost of the given accesses by the given units in each tier that all of these units can
-    /// access. The caller sets the size and the lifespan.
+    /// Creates a tensor with the cost of its accesses in each tier that all given units can access. The
+    /// caller sets the size and the lifespan.
     fn tensor(
         &self,
         name: &str,
@@ -248,7 +248,7 @@ impl TierRegion<'_> {
         self.graph.flow(id).is_ok_and(|flow| flow.is_some_and(|flow| flow.control == Control::Branch))
     }
 
-    /// Returns, for each tier, the cost of accesses of the sizes `moved` by the given units.
+    /// Returns, for each tier, the cost if the given units perform accesses of the sizes in `moved`.
     fn uses(
         &self,
         name: &str,

@@ -1,12 +1,12 @@
 //! Tiered memory: assign every tensor to one of several memories of different size and speed.
 //!
 //! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between units,
-//! and off-chip memory (cross-unit fusion, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans,
-//! which are ranges of steps of an order. For each tensor and tier, it contains the transfer time and the
-//! bytes moved in one run. A tier is not allowed for a tensor if some unit that accesses the tensor has no
-//! access to the tier. A [`TierPlan`] contains a tier for every tensor and, unless only bytes are counted, an
-//! address in that tier. Its value is the sum of all transfer times, an exact [`Time`]. [`check_tiers`]
-//! reports the violations of a plan.
+//! and off-chip memory (Algorithm 1 of the cross-unit fusion paper). A [`TierProblem`] is a set of tensors
+//! with lifespans, which are ranges of steps of an order. For each tensor and each tier, it contains the
+//! transfer time and the number of bytes moved in one run. A tier is not allowed for a tensor if some unit
+//! that accesses the tensor has no access to the tier. A [`TierPlan`] contains a tier for every tensor and,
+//! with [`Addresses::Placed`], an address in that tier. Its value is the sum of all transfer times, an exact
+//! [`Time`]. [`check_tiers`] reports the violations of a plan.
 //!
 //! ```text
 //! cbuf    |  a  |     |  d  |        dla produces a and d and reads them itself
@@ -14,8 +14,8 @@
 //! ddr     |        c        |        c would not fit beside b
 //! ```
 //!
-//! The model does not cover tensors that move between tiers during their lifespan, overlapping transfers and
-//! computations, or contention on buses.
+//! The model does not cover tensors that move between tiers during their lifespan, the overlap of transfers
+//! with computations, or contention on buses.
 
 mod bandwidth;
 mod bound;
@@ -57,7 +57,8 @@ impl Problem for Tiers {
         plan.time(problem)
     }
 
-    /// Returns a limit that the time of no plan exceeds. A lower bound above it means that no plan exists.
+    /// Returns an upper limit on the time of any plan. A lower bound above this limit means that no plan
+    /// exists.
     fn limit(_: &TierProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

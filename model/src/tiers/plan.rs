@@ -34,8 +34,8 @@ impl TierPlan {
         traffic.into_iter().map(Bytes::new).collect()
     }
 
-    /// Returns the maximum of the live bytes over all steps for each tier, with rounded sizes. O(n + s) per
-    /// tier for n tensors and s steps.
+    /// Returns, for each tier, the maximum number of live bytes at any step, counting rounded sizes. O(n + s)
+    /// per tier for n tensors and s steps.
     ///
     /// # Panics
     /// If the plan has fewer tiers than the problem has tensors. Check the plan first.

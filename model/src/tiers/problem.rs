@@ -13,7 +13,7 @@ pub struct TierSpace {
     pub name: String,
     /// The location of the memory.
     pub kind: TierKind,
-    /// The units with access, ascending; `None` if all units have access.
+    /// The units that have access to the memory, ascending; `None` if all units have access.
     pub units: Option<Vec<UnitId>>,
     /// The size in bytes.
     pub capacity: Bytes,
@@ -28,7 +28,7 @@ impl TierSpace {
     }
 }
 
-/// The cost of one run if a tensor is stored in a given tier.
+/// The cost, per run, of storing a tensor in a given tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierUse {
     /// The total time of all accesses to the tensor.
@@ -63,15 +63,15 @@ pub struct TierStep {
     pub name: String,
     /// The unit that runs the operator.
     pub unit: UnitId,
-    /// The number of the fusion group. Operators of a group run as one.
+    /// The number of the fusion group. The operators of a group run as one operator.
     pub group: usize,
 }
 
 /// Whether plans contain addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addresses {
-    /// Plans contain no addresses. Only the bytes at every step are limited, so the optimum is a lower bound
-    /// for plans with addresses.
+    /// Plans contain no addresses. Only the total bytes at every step are limited, so the optimum is a lower
+    /// bound on the time of plans with addresses.
     Counted,
     /// Plans contain the address of every tensor in its tier.
     #[default]
@@ -115,8 +115,8 @@ pub enum TierError {
 /// Tensors that each occupy one of several tiers for their whole lifespan. A tier problem is validated and
 /// immutable.
 ///
-/// Even with the most expensive choices, times add up to at most [`Time::LONGEST`], and both traffic and
-/// sizes add up to less than 2^63 bytes.
+/// Even if every tensor is in its most expensive tier, the times add up to at most [`Time::LONGEST`], and
+/// traffic and sizes each add up to less than 2^63 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierProblem {
     name: String,

@@ -5,24 +5,25 @@
 //! - **Compute**: the sum of c.
 //! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. This takes
 //!   at least 1/m of the sum of l up to k, and at least the largest of these l. The operators from k on
-//!   compute after that. The bound is the maximum over k. The first k gives "first transfer, then compute",
-//!   and the last k gives "all transfers, then the last computation".
-//! - **Memory**: let operator h end at E(h). Weights of later operators whose transfer begins before E(h) are
-//!   in on-chip memory together with A(h) and w(h), so they have at most C - A(h) - w(h) bytes. The remaining
-//!   weights of operators h+1 to k are fetched between E(h) and the start of k, which takes at least 1/m of
-//!   their transfer time. A fractional knapsack minimises this remainder. It chooses weights in ascending
-//!   order, because the setup latency is the largest share of the time for the smallest weights. Weights that
-//!   do not fit on their own are fetched completely and take at least their own transfer time. A second
-//!   argument covers all k at once: the weights that are in memory while h computes save at most as much time
-//!   as the best choice among all weights after h. The bound is the longest path over all pairs h < k,
-//!   combined with the two other bounds. The first argument is used for at most [`WINDOW`] weights between h
-//!   and k, and the second always.
+//!   compute after that. The bound is the maximum over k. The first k gives the first transfer plus all
+//!   computations, and the last k gives all transfers plus the last computation.
+//! - **Memory**: let operator h end at E(h). Consider the weights of later operators. Those whose transfer
+//!   begins before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
+//!   w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of k,
+//!   which takes at least 1/m of their transfer time. A fractional knapsack minimises this remainder. It
+//!   chooses weights in ascending order, because the setup latency is the largest share of the time for the
+//!   smallest weights. Weights that do not fit beside h even on their own are fetched completely between E(h)
+//!   and the start of k, which takes at least the longest of their transfer times. A second argument covers
+//!   all k at once: the weights that are in memory while h computes save at most as much time as the best
+//!   choice among all weights after h. The bound is the longest path over all pairs h < k, combined with the
+//!   two other bounds. The first argument is applied only if at most [`WINDOW`] weights lie between h and k;
+//!   the second is always applied.
 //!
 //! If the processor copies weights, each weight is either transferred or copied, and the bounds allow for
 //! both. Let p be the copy times.
 //! - **Transfers**: before operator k starts, the processor has computed all earlier operators and copied
-//!   some of the weights up to k. The other weights take 1/m of their transfer times. The earliest end
-//!   results from a fractional split that copies the weights with the largest l / p.
+//!   some of the weights up to k. The other weights take 1/m of their transfer times. The earliest end is
+//!   reached by a fractional split that copies the weights with the largest l / p.
 //! - **Memory**: the remaining weights take at least min(l, p) each, with m + 1 in place of m.
 
 use super::prefix_sums::PrefixSums;
@@ -187,7 +188,8 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     })
 }
 
-/// The weights that remain to be fetched after an operator. The operators that follow it are added in order.
+/// The weights that remain to be fetched after an operator. The weights of later operators are added in
+/// order.
 struct Rest {
     /// The bytes of weights that fit into on-chip memory together with the operator.
     space: u128,
@@ -225,12 +227,12 @@ impl Rest {
     }
 }
 
-/// Returns for each operator the maximum transfer time of later weights that fit into on-chip memory together
-/// with it. O(n log n) for n operators.
+/// Returns, for each operator, the maximum total transfer time of later weights that fit into on-chip memory
+/// together with the operator. O(n log n) for n operators.
 ///
 /// These are the smallest weights that fit, and a fraction of the next one, because the setup latency is the
-/// largest share of the time for the smallest weights. The time is at most that of the same number of the
-/// largest weights.
+/// largest share of the time for the smallest weights. No larger number of whole weights fits, so the result
+/// is also at most the total time of that many of the largest weights that fit on their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();

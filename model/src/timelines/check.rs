@@ -1,4 +1,4 @@
-//! The checker of timelines. It uses the definitions and shares no code with the schedulers.
+//! The checker of timelines. It applies the definitions directly and shares no code with the schedulers.
 //!
 //! A timeline is *valid* if
 //! - operators compute in order, one at a time, for exactly their computing time;
@@ -54,7 +54,7 @@ pub enum TimelineViolation {
     /// The weights arrive after the start of their operator.
     #[error("operator '{name}' starts at {start}, before its transfer {transfer} ends at {end}")]
     Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
-    /// The transfers carry more or fewer bytes than the weights have.
+    /// The transfers of an operator carry more or fewer bytes than its weights have.
     #[error("transfers carry {given} bytes for operator '{name}', which has {expected} bytes of weights")]
     Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
     /// The operator has more than one transfer.
@@ -132,7 +132,8 @@ pub enum TimelineViolation {
 /// Returns all violations of a timeline. The list is empty if the timeline is valid. O(n log n + p) for n
 /// operators and transfers and p pairs of buffers that overlap in time.
 ///
-/// If uses of a channel or of the processor overlap, only neighbours in time are compared and reported.
+/// Each use of a channel or of the processor is compared only with its neighbours in time, so not every pair
+/// of overlapping uses is reported.
 pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
     if timeline.computations.len() != problem.len() {
         return vec![TimelineViolation::Count {

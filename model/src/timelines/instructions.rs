@@ -2,8 +2,8 @@
 //!
 //! The list is a single sequential stream. `DMAStart` queues a transfer on its channel and continues.
 //! `DMAWait` waits for the end of the transfer of an operator. `Compute` and `Copy` block for their duration.
-//! A transfer starts when the earlier transfers in the queue of its channel have ended. [`replay`] executes
-//! the stream. The resulting timeline ends no later than the original one.
+//! A transfer starts as soon as all earlier transfers in the queue of its channel have ended. [`replay`]
+//! executes the stream. The resulting timeline ends no later than the original one.
 
 use super::problem::TimelineProblem;
 use super::program::OverlapProgram;
@@ -30,8 +30,8 @@ pub enum Instruction {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ReplayError {
-    /// The instruction refers to an operator or channel that does not exist, or is a copy on a machine
-    /// without copies.
+    /// The instruction refers to an operator or channel that does not exist, or is a copy although the
+    /// processor does not copy.
     #[error(
         "instruction {at} refers to an operator or channel that does not exist, or copies on a machine without copies"
     )]
@@ -141,8 +141,8 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
 /// Writes instructions as CSV with the columns `segment,instruction,operator,name,channel,bytes,offset,size`.
 /// Columns that do not apply are empty.
 ///
-/// Operators are positions in their segment. `size` is the size of the buffer, and `bytes` is the number of
-/// bytes written to it.
+/// The column `operator` contains the position of the operator in its segment. `size` is the size of the
+/// buffer, and `bytes` is the number of bytes written to it.
 ///
 /// # Errors
 /// Any error from the writer.
@@ -165,8 +165,8 @@ pub fn write_instructions<'a>(
 ///
 /// Resident weights come first. If they are fetched before the program, their transfers are in the segment
 /// `preload`. If they stay from run to run, they are in the segment `resident`, with an instruction
-/// `Resident` that states their address. In both segments, a row has the name of the operator that fetches
-/// the weights first, and no position.
+/// `Resident` that states their address. In both segments, a row contains the name of the first operator that
+/// fetches the weights, but no position.
 ///
 /// # Errors
 /// Any error from the writer.

@@ -29,7 +29,7 @@
 //! macs_per_second = 500e6         # or bytes_per_second, or both
 //! ```
 //!
-//! Unknown members are rejected. Every error message contains the file, the line and the value. Seconds are
+//! Unknown keys are rejected. Every error message contains the file, the line and the value. Seconds are
 //! stored as picoseconds and rates as integers, so that all times computed from them are exact integers.
 
 use crate::description::{DescriptionError, Source, preset_or_file};

@@ -5,9 +5,10 @@
 //! and bytes on one [`Machine`]. A [`Timeline`] contains the start and the end of every transfer and every
 //! computation, and the addresses of the weights. Its value is the *makespan*, an exact [`Time`].
 //!
-//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] returns a lower bound for
-//! every timeline. [`Timeline::instructions`] converts a timeline to instructions for a runtime. The weights
-//! of an operator are fetched in one transfer. To fetch them in parts, split the operator with [`sliced`].
+//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] returns a lower bound on the
+//! makespan of every timeline. [`Timeline::instructions`] converts a timeline to instructions for a runtime.
+//! The weights of an operator are fetched in one transfer. To fetch them in parts, split the operator with
+//! [`sliced`].
 //!
 //! ```text
 //! channel 0  |load a|load b   |  |load c|
@@ -15,8 +16,8 @@
 //! ```
 //!
 //! A graph with branches and loops is an [`OverlapProgram`]. It consists of segments, which end where regions
-//! begin and end, and of a [`ControlTree`] that connects the segments. Transfers never overlap across
-//! segments (LUNA, rules 1 to 5).
+//! begin and end, and of a [`ControlTree`] that connects the segments. A transfer never overlaps a
+//! computation or transfer of another segment (LUNA, rules 1 to 5).
 //!
 //! The model does not cover fetching the inputs and storing the outputs of the network, copies between
 //! regions, memory banks, or contention between channels.
@@ -69,7 +70,7 @@ impl Problem for Timelines {
         timeline.makespan()
     }
 
-    /// Returns a limit that the makespan of no timeline exceeds. A lower bound above it means that some
+    /// Returns an upper limit on the makespan of any timeline. A lower bound above this limit means that some
     /// operator does not fit into on-chip memory.
     fn limit(_: &TimelineProblem) -> Option<Time> {
         Some(Time::LONGEST)

@@ -44,8 +44,8 @@ pub enum TimelineError {
 /// Operators in a fixed order, a DMA engine, and on-chip memory. A timeline problem is validated and
 /// immutable.
 ///
-/// All times of a problem (computations, transfers and copies) add up to at most [`Time::LONGEST`]. The
-/// rounded weights and the largest activations add up to at most 2^63 - 1 bytes.
+/// All times of a problem (computations, transfers and copies) add up to at most [`Time::LONGEST`]. All
+/// rounded weights and the largest activations together have at most 2^63 - 1 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineProblem {
     name: String,
@@ -59,7 +59,7 @@ pub struct TimelineProblem {
     dma: Dma,
     capacity: Bytes,
     alignment: Bytes,
-    /// The largest rounded weights of the operators at even and at odd positions.
+    /// The largest rounded weights of the operators at even positions, and of those at odd positions.
     parity: [Bytes; 2],
 }
 
@@ -131,7 +131,7 @@ impl TimelineProblem {
         Self::new(name, operators, dma, machine.capacity, machine.alignment)?.with_copy(machine.copy)
     }
 
-    /// Creates a problem with other operators and another capacity on the same machine. O(n) for n operators.
+    /// Creates a problem for the same machine with the given operators and capacity. O(n) for n operators.
     ///
     /// # Errors
     /// The first [`TimelineError`] found.
@@ -232,7 +232,8 @@ impl TimelineProblem {
         self.buffers[at]
     }
 
-    /// Returns the size of the largest buffer of the operators at even and at odd positions.
+    /// Returns two sizes: that of the largest buffer of the operators at even positions, and that of the
+    /// largest buffer of those at odd positions.
     pub fn parity(&self) -> [Bytes; 2] {
         self.parity
     }
@@ -242,7 +243,7 @@ impl TimelineProblem {
         (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
     }
 
-    /// Returns the maximum bytes of activations over all operators.
+    /// Returns the largest number of activation bytes of any operator.
     pub fn activations(&self) -> Bytes {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }
@@ -256,8 +257,8 @@ impl TimelineProblem {
     /// Returns the highest address at which a buffer of `size` bytes overlaps no range in `taken`, if any.
     /// O(n log n) for n ranges.
     ///
-    /// Each range is a pair of the first address above the range and the first address of the range. Ranges
-    /// may overlap each other.
+    /// Each range is given as a pair: the first address above the range, then the first address of the range.
+    /// Ranges may overlap each other.
     pub fn highest_free(&self, size: Bytes, mut taken: Vec<(u64, Bytes)>) -> Option<Bytes> {
         taken.sort_unstable_by(|a, b| b.cmp(a));
         let mut end = self.capacity;
@@ -287,8 +288,8 @@ impl TimelineProblem {
     }
 }
 
-/// Splits operators with more than `slice` bytes of weights into equal parts of at most that size. The last
-/// part may be smaller. O(n) for n parts in total.
+/// Splits operators with more than `slice` bytes of weights into parts of equal size, at most `slice` bytes
+/// each. The last part may be smaller. O(n) for n parts in total.
 ///
 /// Parts are named like `conv[1/3]`. The computing time is divided equally, up to a picosecond.
 ///

@@ -1,10 +1,11 @@
 //! Overlap programs: a graph with its orders, divided into segments, and the control paths through these
 //! segments.
 //!
-//! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: a segment contains the
-//! operators between two operators that own regions, in the body and in every region separately. A branch
-//! runs exactly one of its regions. A loop runs its body once per iteration, and its condition once
-//! more than that. A call runs all its regions. An operator that owns regions takes no time of its own.
+//! A transfer never overlaps a computation or transfer of another segment. Segments follow LUNA, rules 1 to
+//! 5: a segment contains the operators between two operators that own regions, in the body and in every
+//! region separately. A branch runs exactly one of its regions. A loop runs its body once per iteration, and
+//! its condition once more than that. A call runs all its regions. An operator that owns regions takes no
+//! time of its own.
 
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
@@ -15,7 +16,7 @@ use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
-/// The order of one region, and the storages that its operators hold.
+/// The order of one region, and the storages that its operators use.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionOrder<'a> {
     /// The order problem of the region. The scratch of an operator includes the memory of the regions that it
@@ -31,7 +32,7 @@ pub enum Activations<'a> {
     /// The bytes that are live at the step of the operator.
     #[default]
     Live,
-    /// The peak live bytes of the region, for all operators of the region.
+    /// For every operator of a region, the peak of live bytes of that region.
     Peak,
     /// Per operator of the graph: the highest address in use at its step in a given layout.
     Placed(&'a [Bytes]),
@@ -47,13 +48,14 @@ pub struct OverlapOptions<'a> {
 }
 
 impl Default for OverlapOptions<'_> {
-    /// Returns one iteration per loop, and activations of the bytes live at each step.
+    /// Returns the assumptions that every loop runs once and that activations occupy the bytes live at each
+    /// step.
     fn default() -> Self {
         Self { trips: 1, activations: Activations::Live }
     }
 }
 
-/// A sequence of operators without control flow within a program.
+/// A sequence of operators of a program, without control flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapSegment {
     /// The region that contains the segment.
@@ -89,9 +91,10 @@ pub type ControlTree = Vec<Piece>;
 pub enum Piece {
     /// A segment, given by its index.
     Segment(usize),
-    /// The operator runs one of its regions. Each region has its own control structure.
+    /// An operator that runs one of its regions. Each region has its own control structure.
     Branch { operator: OperatorId, control_trees: Vec<ControlTree> },
-    /// The condition runs before every iteration and once more at the end. The body runs in every iteration.
+    /// A loop, whose condition runs before every iteration and once more at the end. The body runs in every
+    /// iteration.
     Loop {
         /// The condition. It is empty if the body is its own condition.
         condition: ControlTree,
@@ -130,14 +133,14 @@ pub enum OverlapError {
 }
 
 impl OverlapProgram {
-    /// Creates a program from a graph, the orders of its regions, indexed by region, and a machine. O(size of
-    /// the graph).
+    /// Creates a program from a graph, a machine, and the orders of the graph's regions, indexed by region.
+    /// O(size of the graph).
     ///
     /// # Errors
     /// The first [`OverlapError`] found.
     ///
     /// # Panics
-    /// If there is not one order per region, or the orders do not belong to the graph.
+    /// If the number of orders differs from the number of regions, or the orders do not belong to the graph.
     pub fn new(
         graph: &Graph,
         regions: &[RegionOrder<'_>],
@@ -184,8 +187,8 @@ impl OverlapProgram {
         &self.residency
     }
 
-    /// Returns the time of the longest control path, plus the preload of resident weights. `time` returns the
-    /// time of each segment. Returns `None` on overflow. O(size of the program).
+    /// Returns the time of the longest control path, plus the preload of resident weights. `time` maps a
+    /// segment to its time. Returns `None` on overflow. O(size of the program).
     ///
     /// If `time` returns lower bounds, the result is a lower bound on the time of the longest run, because
     /// segments do not overlap.
@@ -193,15 +196,15 @@ impl OverlapProgram {
         longest(&self.control_tree, time)?.checked_add(self.residency.preload)
     }
 
-    /// Returns the expected time in seconds. `time` returns the time of each segment, and `chances` returns
-    /// the probability of each region of a branch. O(size of the program).
+    /// Returns the expected time in seconds. `time` maps a segment to its time, and `chances` maps a branch
+    /// to the probabilities of its regions. O(size of the program).
     pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
         self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
-    /// Returns how often each segment runs if every region of a branch counts as run. This is a product over
-    /// the enclosing loops: each contributes its trip count or, within its condition, one more. O(size of the
-    /// program).
+    /// Returns how often each segment would run if a branch ran all its regions. This is a product over the
+    /// enclosing loops: each contributes its trip count, or one more if the segment is in its condition.
+    /// O(size of the program).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.control_tree, 1, &mut runs);
@@ -210,7 +213,7 @@ impl OverlapProgram {
 
     /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
     /// several regions of a branch take equally long, the first one is chosen. O(size of the program +
-    /// `limit`), plus the size of branches for every iteration of the enclosing loops.
+    /// `limit`), plus, for every branch, its size times the iterations of the enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.control_tree, time, limit, &mut path);
@@ -324,7 +327,7 @@ struct Build<'a> {
     options: OverlapOptions<'a>,
     segments: Vec<OverlapSegment>,
     blocks: Vec<WeightBlock>,
-    /// Blocks by the weights of their operators, which are ascending, and by the index of the slice.
+    /// Maps the weights of an operator, in ascending order, and the index of a slice to a block.
     known: HashMap<(Vec<TensorId>, usize), usize>,
 }
 

@@ -6,10 +6,10 @@
 //!
 //! # A bound over all choices
 //! Let C be the capacity and A the largest activations. Resident weights must leave space for the activations
-//! of every operator, so they have at most `C - A` bytes. A fractional knapsack of that size therefore limits
-//! how much transfer time any choice saves in a segment before each of its operators. In the same way, a
-//! knapsack over a whole control path limits how much any choice saves of all transfers on the path.
-//! [`residency_bound`] is the larger of the two resulting bounds.
+//! of every operator, so they have at most `C - A` bytes. For each operator of a segment, a fractional
+//! knapsack of that size therefore limits the transfer time that any choice can save in the segment before
+//! the operator starts. In the same way, a knapsack over a whole control path limits the transfer time that
+//! any choice can save on the path. [`residency_bound`] is the larger of the two resulting bounds.
 //!
 //! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
 //! way. If weights do not stay from run to run, a third argument applies, because the preload takes time too.
@@ -105,8 +105,8 @@ impl OverlapProgram {
 }
 
 /// A fractional knapsack that is filled item by item. It determines the maximum transfer time in picoseconds
-/// that a given number of bytes can save. Prefix sums are kept over the items in descending order of time per
-/// byte. Adding an item and a query take O(log n) for n items.
+/// that a given number of bytes can save. It keeps prefix sums over the items in descending order of time per
+/// byte. Adding an item and answering a query each take O(log n) time for n items.
 struct Knapsack {
     ranks: Vec<usize>,
     /// Bytes and saved time of each item, by rank.
@@ -181,7 +181,8 @@ pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Ti
 /// The maximum number of blocks for which all sets are bounded separately.
 const FEW_BLOCKS: usize = 10;
 
-/// Returns the bounds that do not enumerate sets. `stays` is true if resident weights stay from run to run.
+/// Returns the best of the bounds that do not enumerate sets of blocks. `stays` is true if resident weights
+/// stay from run to run.
 fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let segments = program.segments();
     let problems = || segments.iter().map(|segment| &segment.problem);
@@ -223,9 +224,9 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
 /// begins.
 ///
 /// With one channel, a block that is used once need not be resident: fetching it at the start of its segment
-/// takes the same time. With several channels, the preload fetches blocks in parallel that segments fetch
-/// sequentially, so this argument does not apply. Therefore, either no block is resident, or at least one of
-/// the other blocks is fetched before all computations.
+/// takes the same time. With several channels, the preload can fetch in parallel the blocks that segments
+/// fetch sequentially, so this argument does not apply. Therefore, either no block is resident, or at least
+/// one block to which the argument does not apply is fetched before all computations.
 fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     let segments = program.segments();
     let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
@@ -244,14 +245,14 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     Some(none.min(some))
 }
 
-/// Returns the maximum time that resident items, which are pairs of bytes and saved time, can save. O(n log
-/// n) for n items.
+/// Returns the maximum time that resident items can save. An item is a pair of its bytes and the time that it
+/// saves. O(n log n) for n items.
 ///
-/// Either all items are resident, or let m be the largest item that is not. While m is in on-chip memory, all
+/// If not all items are resident, let m be the largest item that is not. While m is in on-chip memory, all
 /// resident items are there too, together with the activations of the operator of m. The resident items
 /// therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` are these activations.
 /// All items larger than m are resident. A fractional knapsack chooses among the smaller ones. The result is
-/// the maximum over all m.
+/// the maximum over all m, and over the case that all items are resident.
 fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);
@@ -278,7 +279,7 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
     Time::new(u64::try_from(left).unwrap_or(u64::MAX))
 }
 
-/// The maximum number of segments of a control path in the knapsack over the whole path.
+/// The maximum number of segments of a control path that enter the knapsack over the path.
 const MOST_SEGMENTS: usize = 100_000;
 
 /// Returns the minimum time of one segment for any choice of `space` bytes of weights that stay in on-chip

@@ -11,7 +11,8 @@ pub struct Residency {
     pub blocks: Vec<usize>,
     /// The address range of each block.
     pub slots: Vec<Slot>,
-    /// The first address that no other data uses. All slots are at this address or above.
+    /// The lowest address of the memory that is reserved for resident blocks. All slots are at this address
+    /// or above.
     pub ceiling: Bytes,
     /// The bytes from the ceiling to the end of the memory.
     pub bytes: Bytes,

@@ -18,7 +18,7 @@ pub struct Span {
 pub struct Transfer {
     /// The operator that uses the weights, as its position in the problem.
     pub operator: OperatorId,
-    /// The channel; `None` if the processor copies the weights. It does not compute meanwhile.
+    /// The channel; `None` if the processor copies the weights, and does not compute meanwhile.
     pub channel: Option<u32>,
     /// The number of bytes: the size of all weights of the operator.
     pub bytes: Bytes,
@@ -39,7 +39,7 @@ pub struct Slot {
     pub size: Bytes,
 }
 
-/// The transfers, the computations and the fixed buffers of a problem.
+/// The transfers and computations of a problem, and the slots reserved for weights.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     /// The transfers, in scheduling order.

@@ -65,8 +65,8 @@ fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     held.chain(scratch.map(|id| (levels[id.index()] + 1, levels[id.index()] + 1))).collect()
 }
 
-/// Returns the pairs of memories that some execution holds simultaneously. Operators run level by level. At
-/// each level, any set of ready operators runs, or only one operator if `one_at_a_time` is true.
+/// Returns the pairs of memories that are held simultaneously in some execution. Operators run level by
+/// level. At each level, any set of ready operators runs, or only one operator if `one_at_a_time` is true.
 fn held_together(
     problem: &OrderProblem,
     added: &[(OperatorId, OperatorId)],
@@ -208,8 +208,8 @@ fn instances_have_exactly_the_relation() {
     }
 }
 
-/// Compares the race checker, which follows precedences, with the matrices. All memories are placed at
-/// address 0.
+/// Compares the race checker, which follows precedences, with the conflict matrices. All memories are placed
+/// at address 0.
 #[test]
 fn races_are_the_conflicts_that_share_addresses() {
     for seed in 0..150 {
@@ -235,7 +235,8 @@ fn races_are_the_conflicts_that_share_addresses() {
     }
 }
 
-/// Builds a residual block: `x` is added to a result computed from it. `mutex` allows `b` to overwrite `x`.
+/// Builds a residual block: `x` is added to a result computed from it. The relation `mutex` allows `b` to
+/// overwrite `x`.
 fn residual() -> Graph {
     let mut graph = GraphBuilder::new("residual");
     let mut tensor = |name: &str, role| graph.tensor(Tensor::new(name, 8, role));

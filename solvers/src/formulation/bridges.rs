@@ -13,14 +13,14 @@
 //!   |  a  || a'  |
 //! ```
 //!
-//! A bridge links orders at different steps without using an offset. If cliques fill the peak, as in a
+//! A bridge links orders at different steps without mentioning offsets. If cliques fill the peak, as in a
 //! perfect packing, a bridge is a subset-sum condition and decides most orders.
 
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// The inequality `sum of size [order] <= most`. `[order]` is 1 if the pair of the term has the given order,
-/// otherwise 0.
+/// The inequality `sum of size [order] <= most`. `[order]` is 1 if the two buffers of the term have the given
+/// order, otherwise 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bridge {
     /// Per term: the pair, `true` for the order "first below second", and the size in units.
@@ -30,8 +30,8 @@ pub(crate) struct Bridge {
 }
 
 /// Calls `add` with bridges that can be violated, in ascending order of slack. It stops after about `count`
-/// bridges or when the time of `watch` ends. Bridges are implied, so any subset of them is valid. O(q^2 k +
-/// count x k) for q cliques of k members.
+/// bridges or when the time of `watch` runs out. Bridges are implied, so any subset of them is valid. O(q^2
+/// k + count x k) for q cliques of k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,

@@ -5,10 +5,11 @@ use plimsoll_model::Budget;
 /// Returns maximal cliques of the graph that together cover every edge. No clique contains another.
 ///
 /// `sets` are the sections. A section that is a clique is used as it is; without exclusions, every section is
-/// one. Greedy cliques cover the remaining edges. Edges outside all sections come from separations. Every
-/// clique is then extended by buffers that conflict with all its members, larger sizes first. A buffer
-/// without neighbours is a clique of one. The time is O(edges x n x d) at worst; in practice it is one pass
-/// over the sections. If the time of `watch` ends first, some edges may be uncovered.
+/// a clique. Greedy cliques cover the remaining edges. Edges outside all sections come from separations.
+/// Every clique is then extended by buffers that conflict with all its members, larger sizes first. A buffer
+/// without neighbours is a clique of one. The time is O(edges x n x d) at worst, for n buffers of degree at
+/// most d; in practice it is one pass over the sections. If the time of `watch` runs out first, some edges
+/// may be uncovered.
 pub(crate) fn cover(
     neighbours: &[Vec<usize>],
     size: &[i64],

@@ -27,9 +27,9 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// Propagates to a fixpoint, or until the time of `watch` ends. Returns `None` if the propagation proves
-    /// that no layout ends at or below `upper`. With `symmetry`, some equivalent layouts are excluded as in
-    /// [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
+    /// Propagates to a fixpoint, or until the time of `watch` runs out. Returns `None` if the propagation
+    /// proves that no layout ends at or below `upper`. With `symmetry`, some equivalent layouts are excluded
+    /// as in [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)) for c conflicts.
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)
@@ -65,10 +65,10 @@ impl Domain {
     /// Fixes the order of some pairs. At least one layout of each class of equivalent layouts remains.
     ///
     /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
-    /// the same neighbours. Swapping their offsets preserves the peak, so the lower id may lie below.
-    /// *Mirror*: if no buffer is fixed or aligned, turning a layout upside down preserves the peak, so the
-    /// order of one pair may be fixed. That pair must not contain a twin. Sorting the twins after mirroring
-    /// then does not change the order of the pair.
+    /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
+    /// required to lie below. *Mirror*: if no buffer is fixed or aligned, turning a layout upside down
+    /// preserves the peak, so the order of one pair may be fixed. That pair must not contain a twin. Sorting
+    /// the twins after mirroring then does not change the order of the pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

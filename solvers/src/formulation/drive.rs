@@ -13,7 +13,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
-    /// The bound on the whole instance so far. A lower peak of the part is no improvement.
+    /// The bound on the whole instance so far. A peak of the part below this bound does not improve the
+    /// instance.
     pub lower: i64,
     /// The engine may stop at a peak at or below this value.
     pub enough: i64,
@@ -40,7 +41,7 @@ pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Works on a task until it is settled or the budget ends. Passes every layout to `found`.
+    /// Works on a task until it is settled or the budget runs out. Passes every layout to `found`.
     ///
     /// # Errors
     /// If the engine fails internally.

@@ -39,8 +39,8 @@ impl Part {
     /// Splits an instance into parts. If `absorb` is true, dominated buffers are absorbed.
     ///
     /// Without absorption, the time is O(n + c) for n buffers and c conflicts. Absorption adds up to O(d)
-    /// subset tests of O(d) each per conflict, for degrees d. If the time of `watch` ends first, the cliques
-    /// do not cover all pairs, and no model may be built from the parts.
+    /// subset tests of O(d) each per conflict, for degrees of at most d. If the time of `watch` runs out
+    /// first, the cliques do not cover all pairs, and no model may be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -176,8 +176,8 @@ const ABSORB_CONFLICTS: usize = 200_000;
 ///
 /// A host is at least as large as the guest and conflicts with all of its neighbours, but not with the guest.
 /// `allows` checks all other conditions. Each absorption considers only the remaining buffers. A solution is
-/// therefore completed by undoing the absorptions in reverse order: when a guest is restored, all its
-/// neighbours present are neighbours of its host. Buffers without conflicts are never absorbed.
+/// therefore completed by undoing the absorptions in reverse order: when a guest is restored, all of its
+/// neighbours that are present are neighbours of its host. Buffers without conflicts are never absorbed.
 pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,

@@ -1,5 +1,5 @@
 //! Fusion as an integer program, with a binary variable `x_m` for every match `m`. It maximises the sum of
-//! `w_m x_m`. For every operator, `x_m` must add up to at most 1 over the matches that contain it.
+//! `w_m x_m`. For every operator, the variables of the matches that contain it must add up to at most 1.
 
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
@@ -25,7 +25,7 @@ impl FusionIlp {
     }
 }
 
-/// Builds the integer program. It is incomplete if the time of `watch` ends.
+/// Builds the integer program. It is incomplete if the time of `watch` runs out.
 fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let chosen: Vec<Variable> =

@@ -6,10 +6,10 @@
 //! Tensors produced inside a match are consumed inside it, so most matches are paths in trees that lead to a
 //! last operator. After branching on that operator, whole subtrees remain, so the number of components is at
 //! most the number of operators. If trees are so deep that the memo would take too much memory, the search
-//! branches on a centroid instead. This halves the components.
+//! branches on a centroid instead. In a tree, every component then has at most half the operators.
 //!
-//! A component is finished when its greedy choice meets its dual bound. An option is pruned if, with the dual
-//! bounds of its remaining parts, it cannot exceed the best option.
+//! A component is finished when its greedy choice meets its dual bound. An option is pruned if the dual
+//! bounds of its remaining parts show that it cannot exceed the best option.
 
 use plimsoll_model::fusion::{FusionProblem, MULTIPLIER_UNIT, Match};
 use plimsoll_model::{Budget, Stop, root};
@@ -20,8 +20,8 @@ use std::rc::Rc;
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
 
-/// The search branches on last operators if the parts that can remain contain at most this number of matches
-/// in total.
+/// The search branches on last operators only if all parts that can remain contain at most this number of
+/// matches in total.
 const MOST_BELOW: usize = 1 << 23;
 
 const NONE: usize = usize::MAX;
@@ -50,8 +50,8 @@ struct Part {
 /// Memoised solver for sets of matches.
 pub(super) struct Splitter<'a> {
     problem: &'a FusionProblem,
-    /// Results by the set of matches, in ascending order. The map is never iterated, so its order does not
-    /// matter.
+    /// Results by set of matches, each listed in ascending order. The map is never iterated, so its own order
+    /// does not matter.
     known: HashMap<Vec<usize>, Known>,
     /// Per operator: its number in the current set of matches, or [`NONE`]. All are [`NONE`] between uses.
     slots: Vec<usize>,
@@ -207,8 +207,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Returns the operators of each match by number, in ascending order of operators, and the list of
-    /// operators.
+    /// Returns, for each match, the numbers of its operators, ordered by operator, and the list of all
+    /// operators by number.
     fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
         let places = self.number(matches);
         let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();
@@ -267,9 +267,10 @@ impl<'a> Splitter<'a> {
             .expect("a component has places")]
     }
 
-    /// Returns a dual bound on the value of a set of matches. At first, the multiplier of an operator is the
-    /// largest share of a match that contains it, where a match distributes its weight evenly. Multipliers
-    /// are then lowered as far as the matches allow, in two orders. The better of the two bounds is returned.
+    /// Returns a dual bound on the value of a set of matches. A match distributes its weight evenly over its
+    /// operators. At first, the multiplier of an operator is the largest share that it gets from a match.
+    /// Multipliers are then lowered as far as the matches allow, in two orders. The better of the two bounds
+    /// is returned.
     fn priced(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];

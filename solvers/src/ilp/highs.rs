@@ -12,9 +12,9 @@ use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::time::{Duration, Instant};
 
-/// The largest value, in units, up to which bounds of `HiGHS` are used. Above it, the tolerances of `HiGHS`
-/// (1e-9 at best, times the number of variables) come too close to one unit. Solutions are always checked
-/// exactly.
+/// Bounds of `HiGHS` are used only for values of at most this number of units. Above this number, the
+/// tolerances of `HiGHS` (1e-9 at best, times the number of variables) come too close to one unit. Solutions
+/// are always checked exactly.
 pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
 /// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to within
@@ -97,8 +97,8 @@ impl Answer {
 /// Builds a model and solves it on a fresh thread, warm-started from `start`. Both steps end at the time
 /// limit of `limits` and when `budget` is cancelled.
 ///
-/// `build` polls the budget it receives. If that budget ends, `build` may return an incomplete model, which
-/// is not solved.
+/// `build` polls the budget it receives. If that budget runs out, `build` may return an incomplete model,
+/// which is not solved.
 ///
 /// # Errors
 /// If `HiGHS` rejects the model, an option or the start solution, or if the thread panics.

@@ -13,8 +13,8 @@
 //!
 //! `begun` and `needed` are sums over `x`. A buffer is a storage or the scratch memory of an operator.
 //! Scratch memory is live while its operator runs. Offsets are measured in units of the greatest common
-//! divisor of sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). From a solution, only
-//! the order is used. Its layout is recomputed in integers.
+//! divisor of sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order of a
+//! solution is used. The layout is recomputed in integers.
 //!
 //! **Size.** One binary per operator and step, two per pair of buffers, and one constraint per pair of
 //! buffers and step.
@@ -33,7 +33,7 @@ use plimsoll_model::{
 /// The name in the registry and in witnesses.
 const NAME: &str = "ilp";
 
-/// Maximum number of pairs of buffers times steps. Larger problems are rejected.
+/// Limit on the number of pairs of buffers times the number of steps. Larger problems are rejected.
 const MOST_CONSTRAINTS: usize = 200_000;
 
 /// Limits of the search for the layout of an order: the number of nodes and the fraction of the remaining
@@ -120,7 +120,7 @@ impl Formulation {
         }
     }
 
-    /// Builds the integer program. It is incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` runs out.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;

@@ -9,7 +9,7 @@ use plimsoll_model::Budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
 pub struct Formulation {
-    /// Omit buffers that can always be placed inside another.
+    /// Omit buffers that can always be placed within the addresses of another buffer.
     pub absorb: bool,
     /// Propagate offset ranges exactly. This fixes orders and reduces every big-M constant.
     pub positions: bool,
@@ -25,7 +25,8 @@ pub struct Formulation {
     pub symmetry: bool,
     /// Solve the feasibility problem at the bound before minimising.
     pub decide: bool,
-    /// Warm-start the minimisation from the incumbent. Otherwise only better layouts are feasible.
+    /// Warm-start the minimisation from the incumbent. If this is off, the model admits only layouts that are
+    /// better than the incumbent.
     pub warm: bool,
     /// Maximum number of conflicts; instances with more are rejected.
     pub max_pairs: usize,
@@ -70,7 +71,8 @@ pub(super) struct Model<'a> {
     formulation: Formulation,
     /// Whether to minimise the peak. Otherwise any layout within the peak of the domain is a solution.
     minimise: bool,
-    /// The lower bound on the peak of the whole instance. A peak below it is no improvement.
+    /// The lower bound on the peak of the whole instance. A peak of the part below it does not improve the
+    /// instance.
     lower: i64,
     vars: ProblemVariables,
     offset: Vec<Variable>,
@@ -156,7 +158,7 @@ impl<'a> Model<'a> {
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints. The program is incomplete if the time of `watch` ends.
+    /// Adds all constraints. The program is incomplete if the time of `watch` runs out.
     pub fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let objective: Expression =
             if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };
@@ -187,8 +189,9 @@ impl<'a> Model<'a> {
         problem
     }
 
-    /// Adds the bridges. Each is implied by two stacking cuts with the same offset. But it contains only
-    /// binaries, so `HiGHS` treats it as a knapsack constraint and derives cuts and implications from it.
+    /// Adds the bridges. Each is implied by two stacking cuts for the same offset. A bridge contains only
+    /// binaries, however, so `HiGHS` treats it as a knapsack constraint and derives cuts and implications
+    /// from it.
     fn bridges(&self, problem: &mut HighsProblem, watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.formulation.bridges, watch, |bridge| {
             let mut sum = Expression::with_capacity(bridge.terms.len());

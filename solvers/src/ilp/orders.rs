@@ -2,8 +2,8 @@
 //!
 //! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`. It is constant
 //! outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s` is live
-//! at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022). Cumulative
-//! variables give a tighter relaxation than assignment variables:
+//! at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022). The variables
+//! `e` are cumulative because this gives a tighter relaxation than assignment variables. The program is:
 //!
 //! ```text
 //! minimise P
@@ -32,7 +32,7 @@ const NAME: &str = "ilp";
 /// Maximum number of variables; problems with more are rejected.
 const MOST_VARIABLES: usize = 60_000;
 
-/// Maximum dual infeasibility of relaxations of `HiGHS`, per variable between 0 and 1.
+/// Maximum dual infeasibility of a relaxation of `HiGHS` per variable. All variables lie between 0 and 1.
 const DUAL_ERROR: f64 = 1e-7;
 
 /// Bounds of `HiGHS` are accepted if the errors of all variables add up to at most this fraction of a unit.
@@ -138,7 +138,7 @@ impl<'a> Model<'a> {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
 
-    /// Adds all constraints. The program is incomplete if the time of `watch` ends.
+    /// Adds all constraints. The program is incomplete if the time of `watch` runs out.
     fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);

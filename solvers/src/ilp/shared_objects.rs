@@ -2,8 +2,8 @@
 //!
 //! Every buffer is assigned to one object, the buffers of an object do not conflict, and an object is as
 //! large as its largest member. This is a weighted colouring of the conflict graph. Buffers are sorted by
-//! descending size and then by id, and the first member of an object represents it. Objects need no other
-//! name, and symmetric assignments are excluded (asymmetric representatives):
+//! descending size and then by id, and the first member of an object represents it. The representative
+//! identifies the object, which excludes symmetric assignments (asymmetric representatives):
 //!
 //! ```text
 //! x_ji = 1       buffer i is in the object represented by j; j = i, or j precedes i and does not conflict with it
@@ -21,7 +21,7 @@
 //! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs
 //! were integers and a relaxation were a millionth too high, `HiGHS` would round it up to the next unit.
 //!
-//! **Size.** One variable per pair of buffers without conflict.
+//! **Size.** One variable per buffer and one per pair of buffers without conflict.
 //!
 //! **Source.** The representatives model of graph colouring (Campelo, Campos, Correa 2008).
 
@@ -84,8 +84,8 @@ struct Colouring {
 }
 
 impl Colouring {
-    /// Builds the graph and its variables. If the time of `watch` ends first, the cliques do not cover all
-    /// conflicts, and no model may be built.
+    /// Builds the graph and its variables. If the time of `watch` runs out first, the cliques do not cover
+    /// all conflicts, and no model may be built.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
@@ -163,7 +163,7 @@ impl Colouring {
     }
 
     /// Builds the model with one variable per entry of [`Colouring::pairs`]. It is incomplete if the time of
-    /// `watch` ends.
+    /// `watch` runs out.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x: Vec<Variable> = self.pairs.iter().map(|_| vars.add(variable().binary())).collect();

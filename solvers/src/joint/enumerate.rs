@@ -2,8 +2,8 @@
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
 //! best arena. For a complete order, only the pairs of simultaneously live buffers matter. Suppose that they
-//! contain all pairs of an earlier order that allowed no improvement. Then this order allows none either,
-//! because fewer conflicts never need more memory.
+//! include all such pairs of an earlier order that allowed no improvement. Then this order allows none
+//! either, because fewer conflicts never need more memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};

@@ -36,8 +36,8 @@ impl<'a> Run<'a> {
         self.known.enough(budget).or_else(|| budget.check()).is_some()
     }
 
-    /// Returns the order with the lowest peak of live bytes found, and adopts its bound, which is also valid
-    /// for arenas.
+    /// Returns the order with the lowest peak of live bytes found. Adopts the lower bound on that peak, which
+    /// is also valid for arenas.
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();

@@ -10,7 +10,8 @@ use super::net::{Net, bits};
 /// The bounds of all nodes, updated as nodes run.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Per storage: the nodes during which it is live if it has begun before them, but otherwise may not be.
+    /// Per storage: the nodes during which it is certainly live if it has begun before them, but not
+    /// otherwise.
     rows: Vec<Vec<u32>>,
     /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,
@@ -63,8 +64,8 @@ impl Ahead {
         self.always.iter().copied().max().unwrap_or(0)
     }
 
-    /// Updates the bounds after a node has run. Returns the largest bound that increased, over the nodes not
-    /// in `done`, or 0.
+    /// Updates the bounds after a node has run. Returns the largest of the increased bounds of nodes that are
+    /// not in `done`, or 0 if there is none.
     pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> u64 {
         let mut most = 0;
         for &s in net.touch(node) {

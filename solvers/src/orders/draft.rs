@@ -1,5 +1,5 @@
-//! The problem during reduction. A node is a sequence of operators, and a storage is live from its first to
-//! its last use.
+//! The order problem while it is being reduced. A node is a sequence of operators, and a storage is live from
+//! its first to its last use.
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
 //! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset

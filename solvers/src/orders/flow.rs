@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// if no extension has fewer live bytes than `ran` itself.
 ///
 /// `region` must be closed: the predecessors of its nodes are in `region` or have run. A finite cut of the
-/// network is a downset, whose nodes are on the source side.
+/// network corresponds to a downset: the nodes on its source side.
 /// - A storage that has begun costs its size unless all its users have run.
 /// - A storage that has not begun and is needed later costs its size if a user has run.
 /// - Any other storage costs its size if some of its users have run and some have not.

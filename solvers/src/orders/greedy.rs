@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The preference among nodes that raise the live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The lowest peak so far; ties are broken by the fewest live bytes.
+    /// The lowest peak so far; ties are broken in favour of the fewest live bytes.
     Peak,
     Live,
     /// Successors of the node that ran last.
@@ -38,7 +38,7 @@ pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut 
 /// its storages begins or has a single remaining user.
 struct Front<'a> {
     state: State<'a>,
-    /// Keys: the bytes that the node adds, and the bytes that it needs above the live bytes.
+    /// Keys: the bytes that the node adds, then the bytes that it needs above the live bytes while it runs.
     by_change: BTreeSet<(i128, i128, u32)>,
     by_rise: BTreeSet<(i128, i128, u32)>,
     effects: Vec<Option<(i128, i128)>>,

@@ -1,7 +1,7 @@
 //! A memo of sets of nodes. Sets are compared in full, not only by hash.
 
-/// A hash table with open addressing of bitsets (rows). Each row is stored once, and the size in bytes is
-/// limited.
+/// An open-addressing hash table of bitsets (rows). Each row is stored once, and the size of the table in
+/// bytes is limited.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     words: usize,

@@ -1,9 +1,9 @@
 //! Cuts a problem at downsets that some optimal order passes through.
 //!
 //! Let `M` be a downset. Let `U` be the nodes outside `M` that depend on all nodes of `M`. Let `L` be the
-//! nodes of `M` on which all nodes outside `M` depend. Suppose no downset between `M` and the complement of
-//! `U` has fewer live bytes than `M`, and none between `L` and `M`. Then some order of minimum peak passes
-//! through `M`, and the problem can be solved separately before and after `M`.
+//! nodes of `M` on which all nodes outside `M` depend. Suppose that no downset between `M` and the complement
+//! of `U` has fewer live bytes than `M`, and that no downset between `L` and `M` has, either. Then some order
+//! of minimum peak passes through `M`, and the problem can be solved separately before and after `M`.
 //!
 //! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M` lies
 //! between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By submodularity,
@@ -32,8 +32,8 @@ const MOST_MOVES: usize = 4;
 /// distances.
 const FEW: usize = 128;
 
-/// Cuts a part at suitable downsets found along an order. Ends early if the budget ends. The time is O(n^2 /
-/// 64 x width), plus a few flows per downset.
+/// Cuts a part at suitable downsets found along an order. Ends early if the budget runs out. The time is
+/// O(n^2 / 64 x width), plus a few flows per downset.
 pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
     let reach = Reach::of(&draft);

@@ -114,9 +114,9 @@ impl Net {
         self.nodes[node as usize].steps.len()
     }
 
-    /// Returns three properties of a step of a node. The first is the bytes that only this node uses. The
-    /// second is the storages that are certainly live because the node uses them. The third is the storages
-    /// that it last touched at an earlier step.
+    /// Returns three properties of a step of a node: the bytes that only this node uses, the storages that
+    /// are certainly live because the node uses them, and the storages that it last touched at an earlier
+    /// step.
     pub fn at_step(&self, node: u32, step: usize) -> (u64, Vec<u32>, Vec<u32>) {
         let steps = &self.nodes[node as usize].steps;
         let mut now: Vec<u32> = steps[..=step].iter().flat_map(|s| s.opens.clone()).collect();

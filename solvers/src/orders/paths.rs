@@ -1,10 +1,10 @@
 //! Dynamic programming over downsets in order of increasing peak. This is a bottleneck shortest path.
 //!
-//! Downsets are vertices, and running a node is an edge whose length is its peak (Ahn et al. 2020, SERENITY).
-//! Unlike SERENITY, no memory budget must be guessed. All downsets reachable within a level are visited
-//! before the level rises to the lowest rejected step. At any time, the level is a proved lower bound. The
-//! first path to the full set is optimal. Time and memory are proportional to the number of downsets within
-//! the level, which is 2^n at worst.
+//! Downsets are vertices, and running a node is an edge whose length is the peak while the node runs (Ahn et
+//! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable within
+//! a level are visited before the level rises to the lowest rejected step. At any time, the level is a proved
+//! lower bound. The first path to the full set is optimal. Time and memory are proportional to the number of
+//! downsets within the level, which is 2^n at worst.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -85,7 +85,7 @@ impl<'a> Paths<'a> {
         self.memo.len() as u64
     }
 
-    /// Continues until the level reaches `known`, an order is found or the budget ends. One node of the
+    /// Continues until the level reaches `known`, an order is found or the budget runs out. One node of the
     /// budget is one visit to a downset.
     pub fn run(&mut self, known: u64, budget: &mut Budget) -> End {
         if !self.begun {

@@ -1,12 +1,12 @@
 //! Reductions that remove nodes and preserve the optimum, with proof sketches.
 //!
 //! A node `v` *never relieves* if the storages that it may end are in total no larger than those that it
-//! certainly begins. As long as none of its successors has run, removing `v` from the nodes that have run
-//! then never increases the live bytes. Let `v` run as late as possible, directly before the first of its
-//! successors, `u`. This raises the live bytes at no step in between. While `v` itself runs, it needs at most
-//! its worst-case requirement above the live bytes before it. Suppose that this is at most the bytes that `v`
-//! certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least that of `v`, and `v`
-//! can be *delayed* at no cost:
+//! certainly begins. As long as none of the successors of such a node has run, removing it from the nodes
+//! that have run never increases the live bytes. Let `v` run as late as possible, directly before the first
+//! of its successors, `u`. This raises the live bytes at no step in between. While `v` itself runs, it needs
+//! at most its worst-case requirement in addition to the bytes live before it. Suppose that this is at most
+//! the bytes that `v` certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least
+//! that of `v`, and `v` can be *delayed* at no cost:
 //!
 //! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
 //!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
@@ -14,7 +14,7 @@
 //! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
 //!   omitted. Its storages begin with the successor that runs first, and `v` is reinserted directly before
 //!   that one. This makes a fixed rule of the CANN graph engine (GE) exact. All these successors must be
-//!   single operators. Such nodes read only constants. They are always ready, so they would multiply the
+//!   single operators. Lazy nodes read only constants. They are always ready, so they would multiply the
 //!   number of downsets.
 //! - **transitive**: edges implied by other edges are removed.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
@@ -51,8 +51,8 @@ impl Default for Reductions {
 /// of them.
 pub(super) type Excluded = Vec<Vec<OperatorId>>;
 
-/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. It ends early if the budget ends. O(passes
-/// n e / 64), with few passes in practice.
+/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. Ends early if the budget runs out.
+/// O(passes n e / 64), with few passes in practice.
 pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
@@ -87,11 +87,11 @@ fn thin(draft: &mut Draft, reach: &Reach) {
     }
 }
 
-/// Bounds on the bytes that a node needs above the live bytes before it. They are valid for any set of nodes
-/// that have run.
+/// Bounds on the bytes that a node needs in addition to the bytes live before it. They are valid for any set
+/// of nodes that have run.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// Upper bound on its highest step; `least` is a lower bound.
+    /// Upper bound on the bytes that its highest step needs; `least` is the lower bound.
     most: i128,
     least: i128,
     /// Lower bound on the live bytes that it adds.
@@ -128,8 +128,8 @@ impl<'a> View<'a> {
         (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
     }
 
-    /// Returns the bounds of a node. The time is linear in the number of storages that it touches and of
-    /// their users.
+    /// Returns the bounds of a node. The time is linear in the number of storages that it touches, plus the
+    /// number of their users.
     fn range(&self, node: u32) -> Range {
         let works = &self.draft.nodes[node as usize];
         let mut last: HashMap<u32, usize> = HashMap::new();

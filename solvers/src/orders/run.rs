@@ -56,7 +56,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Starts with the order in the input and the simplest bound, without reductions.
+    /// Starts with the order of the input and the simplest bound, without reductions.
     pub fn new(
         name: &'static str,
         problem: &'a OrderProblem,
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
     }
 
     /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Then it also cuts
-    /// the parts whose value exceeds their bound. If the budget ends first, there may be no parts.
+    /// the parts whose value exceeds their bound. If the budget runs out first, there may be no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
@@ -101,8 +101,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Reduces the parts separately and makes them the parts of this run. If the budget ends first, it keeps
-    /// the previous parts and returns an empty list.
+    /// Reduces the parts separately and makes them the parts of this run. If the budget runs out first, the
+    /// run keeps its previous parts, and the list returned is empty.
     fn enter(&mut self, drafts: Vec<Draft>, rules: Reductions, budget: &mut Budget) -> Vec<Draft> {
         let mut gone = self.gone.clone();
         let mut parts = Vec::with_capacity(drafts.len());

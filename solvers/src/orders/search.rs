@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs a node. Returns false if the lookahead of a remaining node then exceeds the limit.
+    /// Runs a node. Returns false if this raises the lookahead of a remaining node above the limit.
     fn step(&mut self, node: u32) -> bool {
         let live = self.state.live;
         self.state.run(node);
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         need <= self.limit
     }
 
-    /// Applies safe runs. Returns false if the lookahead of a remaining node then exceeds the limit.
+    /// Applies safe runs. Returns false if this raises the lookahead of a remaining node above the limit.
     fn enter(&mut self) -> bool {
         let (from, limit) = (self.trail.len(), self.limit);
         settle(&mut self.state, limit, self.rules.settling, &mut self.trail);
@@ -233,7 +233,7 @@ pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     })
 }
 
-/// The number of nodes from which a net is large.
+/// A net of at least this number of nodes is large.
 const LARGE_NODES: usize = 300;
 
 /// Returns the hash of a row, equal to the hash that a [`State`] maintains.
@@ -242,7 +242,7 @@ pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
 }
 
 /// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
-/// Returns false also if more than `looks` downsets must be examined.
+/// Also returns false if more than `looks` downsets must be examined.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.live, looks };
@@ -258,8 +258,8 @@ struct Between<'a> {
 }
 
 impl Between<'_> {
-    /// Removes nodes in every possible way, in descending order of their position in `run`, so that it visits
-    /// every downset once. Returns false if one has fewer than `ground` live bytes.
+    /// Removes nodes in every possible way, in descending order of their position in `run`, so that every
+    /// downset is visited once. Returns false if a downset has fewer than `ground` live bytes.
     fn take(&mut self, own: &mut State<'_>, upto: usize) -> bool {
         for at in (0..upto).rev() {
             let node = self.run[at].0;

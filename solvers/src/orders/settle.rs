@@ -1,10 +1,10 @@
-//! Safe runs: nodes that can run next because, if any order is within the limit, some such order runs them
-//! next.
+//! Safe runs: nodes that can run next because, if some order stays within the limit, there is one that runs
+//! them next.
 //!
-//! Fix a limit on every step. Let `W` be nodes that can run in sequence within the limit from a downset `D`,
-//! with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. If `D` can be completed
-//! within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D` within the limit. Then
-//! `D_0 + W, D_1 + W, ...` completes `D + W` within the limit, because
+//! Fix a limit on the bytes live at every step. Let `W` be nodes that can run in sequence within the limit
+//! from a downset `D`, with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. If `D`
+//! can be completed within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D` within the
+//! limit. Then `D_0 + W, D_1 + W, ...` completes `D + W` within the limit, because
 //! `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`.
 //! The same holds while each node runs.
 //!

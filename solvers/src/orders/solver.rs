@@ -38,8 +38,8 @@ pub struct OrderSolver {
     params: OrderParams,
 }
 
-/// Node limit of the first stage per part, method and direction. [`STAGE_FACTOR`] is its growth factor in
-/// later stages.
+/// Node limit per part, method and direction in the first stage. From stage to stage, it grows by
+/// [`STAGE_FACTOR`].
 const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;
 
@@ -56,7 +56,7 @@ impl OrderSolver {
         Self { params }
     }
 
-    /// Works on all open parts until none remains or the budget ends.
+    /// Works on all open parts until none remains or the budget runs out.
     fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
         let staged = self.params.method == Method::Staged;
         let mut nodes = if staged { STAGE_NODES } else { u64::MAX };

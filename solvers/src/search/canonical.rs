@@ -15,13 +15,13 @@
 //!    lists are sorted by offset.
 //! 2. *Hole*: consider an unplaced, unfixed buffer b, and let t be its top if it is placed at its floor. The
 //!    offset of the next buffer must be below t. This is sound because all unplaced buffers lie at or above
-//!    the next one. If that one were at or above t, b could move down to its floor, which contradicts the
+//!    the next one. If the next one were at or above t, b could move down to its floor, which contradicts the
 //!    choice of the layout.
 //! 3. *Fixed*: a fixed buffer is placed when its offset is the next in the list. If its floor lies above its
-//!    offset, the branch ends. No conflicting buffer is placed where it would overlap it.
-//! 4. *Stack*: the unplaced buffers of a clique form a stack. It starts at or above the level and the lowest
-//!    of their floors. This start plus their sizes must not exceed the capacity.
-//! 5. *Twins*: of unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
+//!    offset, the branch ends. No buffer is placed where it would overlap a conflicting fixed buffer.
+//! 4. *Stack*: the unplaced buffers of a clique form a stack. It starts at or above both the level and the
+//!    lowest of their floors. This start plus their sizes must not exceed the capacity.
+//! 5. *Twins*: among unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
 //!    comes first. This is sound because exchanging twins changes neither the peak nor the sum of offsets.
 //! 6. *Memo*: the possible continuations depend only on the level, the last buffer placed at it, the set of
 //!    unplaced buffers and the floors. Failed states are stored with all of these.
@@ -54,8 +54,8 @@ pub(crate) struct Canonical<'a> {
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares an instance. Returns `None` if the time of `watch` ends first. O(n log n + conflicts + total
-    /// size of the sections times their width).
+    /// Prepares an instance. Returns `None` if the time of `watch` runs out first. O(n log n + conflicts +
+    /// total size of the sections times their width).
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -66,7 +66,7 @@ impl<'a> Canonical<'a> {
 
 /// Returns the sections, divided into cliques if there are exclusions, and a clique around every separation.
 ///
-/// The list is incomplete if the time of `watch` ends.
+/// The list is incomplete if the time of `watch` runs out.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
@@ -115,7 +115,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
 /// Returns, for each unfixed buffer, the twin with the next smaller id, if any.
 ///
 /// Twins are unfixed, have equal size and alignment, and conflict with the same other buffers. They may
-/// conflict with each other. Some twins are missing if the time of `watch` ends.
+/// conflict with each other. Some twins are missing if the time of `watch` runs out.
 fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));
@@ -180,7 +180,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget ends.
+    /// Searches until a layout is found, none can exist, or the budget runs out.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         if let Some(stop) = budget.check() {
             return Verdict::Stopped(stop);
@@ -352,7 +352,7 @@ fn last_number(level: (u64, Option<u32>)) -> u64 {
     level.1.map_or(0, |last| u64::from(last) + 1)
 }
 
-/// Writes the key of a state, see rule 6.
+/// Writes the key of a state; see rule 6.
 fn write_key(
     problem: &Canonical<'_>,
     floor: &[u64],

@@ -12,7 +12,7 @@ pub enum Verdict {
     Fits(Layout),
     /// No layout within the capacity exists.
     Impossible,
-    /// The budget ended.
+    /// The budget ran out.
     Stopped(Stop),
 }
 
@@ -24,6 +24,6 @@ pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
 
 /// A search at one capacity that can be resumed. It keeps its memo and other learnt facts between calls.
 pub(crate) trait Decide: Send {
-    /// Searches until a layout is found, none can exist, or the budget ends.
+    /// Searches until a layout is found, none can exist, or the budget runs out.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }

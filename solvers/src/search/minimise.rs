@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// Nodes per capacity in the first round.
 const FIRST_ROUND: u64 = 2_000;
 
-/// Number of nodes at the first capacity of a round per node at the other capacities.
+/// Number of nodes that the first capacity of a round gets per node of all other capacities together.
 const AIM_SHARE: u64 = 5;
 
 /// Maximum number of halvings between the first capacity of a round and the best layout.
@@ -80,16 +80,18 @@ const LEARN_SHARE: u64 = 32;
 /// Nodes of windows per node of a round, if a sweep may settle the whole instance.
 const SWEEP_SHARE: u64 = 16;
 
-/// The shares of learning and of windows in late rounds, in which learning usually finishes the search.
+/// Nodes of learning and of windows per node of a late round. In late rounds, learning usually finishes the
+/// search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// Nodes of sweeps over arrangements per node of a round: in late rounds, and on wide instances if most
-/// sections are at the load; and in early rounds of narrow instances, after the other methods.
+/// Nodes of sweeps over arrangements per node of a round, before the other methods: in late rounds, and in
+/// earlier ones on wide instances if most sections are at the load.
 const ARRANGEMENT_SHARE: u64 = 32;
+/// The same in earlier rounds of narrow instances, after the other methods.
 const EARLY_ARRANGEMENT_SHARE: u64 = 8;
 
-/// The share of learning in late rounds if too many buffers are simultaneously live for a sweep.
+/// Nodes of learning per node of a late round if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
@@ -177,7 +179,7 @@ impl Prover<'_> {
 }
 
 /// Runs until the bound meets the best layout, infeasibility within the capacity is proved, the target is
-/// reached, or the budget ends. All relevant peaks are multiples of `grain` bytes.
+/// reached, or the budget runs out. All relevant peaks are multiples of `grain` bytes.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     grain: u64,
@@ -305,8 +307,8 @@ impl Minimiser<'_, '_> {
         };
     }
 
-    /// Returns true if the gap between the best layout and the bound shrank by more than a sixteenth since
-    /// the value `before`.
+    /// Returns true if the gap between the best layout and the bound has shrunk by more than a sixteenth
+    /// since the best value was `before`.
     fn is_much_better(&self, before: Option<Bytes>) -> bool {
         let bound = self.progress.bound.value.get();
         match (before, self.value()) {

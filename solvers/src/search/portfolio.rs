@@ -1,17 +1,17 @@
 //! Several searches at one capacity, each on its own thread.
 //!
-//! Every member has its own seed and node quota. If several members have a result, the one with the lowest
-//! index counts. A member with a result cancels those with a higher index, while those with a lower index
-//! finish their quota. The result and the node count therefore depend only on the seed, the node limit and
-//! the number of members, unless time is limited.
+//! Every member has its own seed and node quota. If several members have a result, that of the member with
+//! the lowest index is used. A member with a result cancels those with a higher index, while those with a
+//! lower index finish their quota. The result and the node count therefore depend only on the seed, the node
+//! limit and the number of members, unless time is limited.
 
 use super::{Decide, Verdict};
 use plimsoll_model::{Budget, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs every member for at most `nodes` nodes and charges the nodes to the budget. Nodes of cancelled
-/// members do not count.
+/// Runs every member for at most `nodes` nodes and charges the nodes to the budget. Nodes of members after
+/// the one whose verdict is returned are not charged.
 pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
     let mut nodes = nodes;
     let mut members = members;
@@ -51,6 +51,6 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
             return verdict;
         }
     }
-    // No member has a result because all reached their quota or the budget ended.
+    // No member has a result because all reached their quota or the budget ran out.
     Verdict::Stopped(budget.spend(spent).unwrap_or(Stop::NodeLimit))
 }

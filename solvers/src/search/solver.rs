@@ -15,8 +15,8 @@ use plimsoll_model::{
 };
 use std::cell::OnceCell;
 
-/// Maximum number of conflicts of an instance to which valley branching does not apply. Larger ones are not
-/// searched because the conflict graph alone would take hundreds of megabytes.
+/// Maximum number of conflicts of an instance to which valley branching does not apply. Instances with more
+/// conflicts are not searched because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
@@ -24,13 +24,13 @@ const MOST_CONFLICTS: u64 = 10_000_000;
 pub struct SearchParams {
     /// Use canonical branching even if valley branching applies.
     pub canonical: bool,
-    /// Switches of valley branching.
+    /// Switches for valley branching.
     pub rules: Rules,
-    /// Switches of windows and sweeps; `None` disables both.
+    /// Switches for windows and sweeps; `None` disables both.
     pub windows: Option<WindowRules>,
-    /// Switches of clause learning; `None` disables it.
+    /// Switches for clause learning; `None` disables it.
     pub learn: Option<LearnRules>,
-    /// Switches of sweeps over arrangements; `None` disables them.
+    /// Switches for sweeps over arrangements; `None` disables them.
     pub arrangements: Option<ArrangementRules>,
 }
 
@@ -67,8 +67,8 @@ impl Search {
         self
     }
 
-    /// Raises a bound by sweeps over arrangements alone, if most sections are at the load. Uses at most
-    /// `nodes` nodes, and at most a quarter of those that are left.
+    /// Raises a bound by sweeps over arrangements alone, if the live bytes of most sections equal the load.
+    /// Uses at most `nodes` nodes and at most a quarter of the nodes that the budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,
@@ -93,7 +93,7 @@ impl Search {
         progress
     }
 
-    /// Improves a valid layout and a bound until they meet or the budget ends.
+    /// Improves a valid layout and a bound until they meet or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
@@ -171,8 +171,9 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns an initial placement by order of area. With many simultaneously live buffers, it may not finish
-/// within half of the time. The result is then a valley placement, or `None` if that does not finish either.
+/// Returns an initial layout: a first-fit placement in order of area. With many simultaneously live buffers,
+/// this placement may not finish within half of the remaining time. The result is then a valley placement, or
+/// `None` if that does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);

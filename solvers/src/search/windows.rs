@@ -1,4 +1,4 @@
-//! Proves bounds above the load on windows, which are parts of the time to which lifespans are clipped.
+//! Proves bounds above the load on windows, which are ranges of sections to which lifespans are clipped.
 //!
 //! Clipping lifespans to a *window* of sections is a relaxation: a layout of the instance, restricted to the
 //! window, has the same or a smaller peak. A capacity that is infeasible for a window is infeasible for the
@@ -7,14 +7,14 @@
 //! Two methods refute a capacity in a window:
 //! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It proceeds left or right from a
 //!   section until no state remains. The end of the window need not be known in advance because the sweep
-//!   stops when the contradiction is complete. Sections with the fewest live buffers are tried first because
-//!   they have the fewest orders.
+//!   stops when the contradiction is complete. Sweeps start first from the sections with the fewest live
+//!   buffers because these have the fewest orders.
 //! - *Valley branching* ([`crate::search::valley`]) is used elsewhere, on windows of 4, 8, 16, ... sections,
 //!   the tightest first.
 //!
 //! A sweep over all sections is not a relaxation and finds the optimum itself. Capacities are tried from just
-//! below the best layout down to the bound. A proof just below the best layout finishes the search, and a
-//! proof at the bound raises the bound.
+//! below the peak of the best layout down to the bound. Refuting the highest of these capacities finishes the
+//! search, and refuting the lowest raises the bound.
 //!
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.
@@ -24,7 +24,7 @@ use crate::search::sweep::{Pass, Sections, SweepEnd};
 use crate::search::valley::{Engine, Reduced, Rules};
 use plimsoll_model::Budget;
 
-/// Switches of the windows, for ablation.
+/// Switches for proofs on windows, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WindowRules {
     /// Sweep over all sections.
@@ -69,7 +69,7 @@ pub(crate) enum Proof {
         /// Offset of each buffer, in the order of [`Reduced`].
         offsets: Vec<i64>,
     },
-    /// A lower bound on the peak, which already holds for the sections of `window`.
+    /// A lower bound on the peak, proved on the sections of `window` alone.
     Bound {
         /// The lower bound in units.
         bound: i64,
@@ -96,11 +96,11 @@ const SHORTEST_SWEEP: u64 = 300;
 /// Minimum node limit of valley branching per window.
 const SHORTEST_BRANCHING: u64 = 300;
 
-/// Maximum number of capacities per call. The first is just below the best layout, and the following ones
-/// approach the bound.
+/// Maximum number of capacities that are tried per call. The first is just below the peak of the best layout,
+/// and the following ones approach the bound.
 const ATTEMPTS: u32 = 4;
 
-/// Refutes capacities with windows. Each call resumes where the previous one ended.
+/// Refutes capacities on windows. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(crate) struct Windows<'a> {
     sections: Sections<'a>,
@@ -120,7 +120,7 @@ pub(crate) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Lists the starting sections. O(sections log sections + total number of live buffers).
+    /// Lists the starting sections. O(s log s + m) for s sections with m live buffers in total.
     pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
         let sections = Sections::of(reduced);
         let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
@@ -327,8 +327,9 @@ mod tests {
         hard_above_load(params, seed).unwrap().instance
     }
 
-    /// Returns the best bound in units that windows prove within the budget, its sections, and the reason if
-    /// the budget ended. `low` is a known lower bound and `high` the peak of a known layout, in units.
+    /// Returns the best bound in units that windows prove within the budget, the sections on which it was
+    /// proved, and the termination reason if the budget ran out. `low` is a known lower bound and `high` the
+    /// peak of a known layout, in units.
     fn window_bound(
         reduced: &Reduced,
         rules: WindowRules,

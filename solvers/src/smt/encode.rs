@@ -8,7 +8,7 @@
 //!
 //! Offsets are measured in units of the greatest common divisor of the part's alignments. If all alignments
 //! are equal, only difference constraints remain. The offset of a buffer with a larger alignment is a
-//! multiple of an additional variable, which requires linear arithmetic.
+//! constant multiple of an additional variable, which requires linear arithmetic.
 
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::{Budget, gcd};
@@ -30,7 +30,7 @@ pub struct Encoding {
     pub absorb: bool,
     /// Propagate offset ranges exactly. This fixes orders.
     pub positions: bool,
-    /// Break symmetry: fix the order of twins, and of one pair to exclude mirror images.
+    /// Break symmetries: fix the order of twins, and fix the order of one pair to exclude mirror images.
     pub symmetry: bool,
     /// Maximum number of bridges to add. A bridge is an inequality over order variables of two cliques that
     /// share a buffer.
@@ -92,7 +92,7 @@ impl<'a> Encoder<'a> {
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts all constraints. The encoding is incomplete if the time of `watch` ends.
+    /// Asserts all constraints. The encoding is incomplete if the time of `watch` runs out.
     pub fn assert(&self, solver: &Solver, watch: &mut Budget) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();

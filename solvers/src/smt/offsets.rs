@@ -1,9 +1,10 @@
 //! Offset assignment as a series of queries to z3: is there a layout at or below a given peak?
 //!
-//! A query contains, for every conflicting pair, the disjunction "one lies below the other" of two difference
-//! constraints. The allowed peak implies further constraints that strengthen it: offset ranges, forced
-//! orders, and bridges between cliques. Symmetry breaking is added. Implied constraints become tighter with a
-//! lower peak, so every query uses a new solver and no learnt clauses are reused. Queries start at the bound:
+//! For every conflicting pair, a query contains the disjunction of two difference constraints: one buffer
+//! lies below the other, or vice versa. The allowed peak implies further constraints that strengthen the
+//! query: offset ranges, forced orders, and bridges between cliques. Constraints that break symmetries are
+//! added. Implied constraints become tighter with a lower peak, so every query uses a new solver and no
+//! learnt clauses are reused. Queries start at the bound:
 //!
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent

@@ -24,7 +24,7 @@ pub(super) struct Answer {
     pub offsets: Option<Vec<f64>>,
     /// Number of conflicts in the search, which count as nodes.
     pub conflicts: u64,
-    /// The reason if z3 stopped early.
+    /// The termination reason, if z3 stopped early.
     pub stop: Option<Stop>,
 }
 
@@ -92,7 +92,8 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     Answer { exists, offsets, conflicts, stop }
 }
 
-/// Runs z3 while a watchdog polls the budget. Returns the result and the reason if the budget ended.
+/// Runs z3 while a watchdog polls the budget. Returns the result, and the termination reason if the budget
+/// ran out.
 fn watched(solver: &Solver, budget: &Budget) -> (SatResult, Option<Stop>) {
     let context = Context::thread_local();
     let handle = context.handle();

@@ -3,18 +3,20 @@
 //!
 //! Every *row* lists buffers and limits how many of their bytes may stay on chip. If the buffers conflict
 //! with each other, the limit is the capacity. If a set is proved not to fit, at least one member must be
-//! spilled. The objective is the minimum traffic of the spilled buffers. Rows ignore addresses, so the
-//! optimum is a lower bound. If the remaining buffers have a layout, it is the solution.
+//! spilled. The objective is to minimise the traffic of the spilled buffers. Rows ignore addresses, so the
+//! optimum is a lower bound. If the remaining buffers have a layout, the choice is also optimal for the
+//! spilling problem.
 //!
-//! Buffers are decided one at a time in time order. A *state* records which decided buffers stay, as far as
-//! an open row depends on it, and the minimum traffic so far. A row is checked when its last buffer is
-//! decided. A state dominates another if it has no more traffic and keeps a subset of the buffers of the
-//! other.
+//! Buffers are decided one at a time in time order. A *state* records the minimum traffic so far and, for
+//! every decided buffer in an open row, whether the buffer stays. A row is checked when its last buffer is
+//! decided. A state dominates another if its traffic is no greater and it keeps a subset of the buffers that
+//! the other keeps.
 //!
-//! With few simultaneously live buffers, the diagram is small and exact: O(n 2^w) for w live buffers. If a
-//! layer grows too wide, a *restricted* diagram drops the most expensive states and yields a solution. A
-//! *relaxed* diagram merges them into one state, with the buffers that stay in all of them and the minimum
-//! traffic, and yields a bound. The search continues from the last exact layer.
+//! With few simultaneously live buffers, the diagram is small and exact: it has O(n 2^w) states for n
+//! buffers, at most w of them simultaneously live. If a layer grows too wide, a *restricted* diagram drops
+//! the most expensive states and yields a solution. A *relaxed* diagram merges them into one state, with the
+//! buffers that stay in all of them and the minimum traffic, and yields a bound. The search continues from
+//! the last exact layer.
 //!
 //! **Source.** Branch and bound with decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to a
 //! temporal knapsack problem.
@@ -23,8 +25,8 @@ use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::collections::{BinaryHeap, HashMap};
 
-/// Maximum width of the layers of the first diagram, which is usually exact. [`NARROW`] is that of later
-/// diagrams.
+/// Maximum width of the layers of the first diagram, which is usually exact. [`NARROW`] is the maximum width
+/// in later diagrams.
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
@@ -76,7 +78,7 @@ pub(super) struct Covered {
     pub bound: Option<u64>,
     /// Per item: whether it stays in the cheapest solution found below the limit.
     pub stays: Option<Vec<bool>>,
-    /// The reason if the search ended before the bound was tight.
+    /// The termination reason, if the search ended before the bound was tight.
     pub stop: Option<Stop>,
 }
 
@@ -110,7 +112,7 @@ impl Cover {
         cover
     }
 
-    /// Adds the row that at least one of these buffers must be spilled.
+    /// Adds a row that requires at least one of these buffers to be spilled.
     pub fn cut(&mut self, buffers: &[BufferId]) {
         let mut items: Vec<(usize, u64)> = buffers.iter().map(|id| (self.item[id.index()], 1)).collect();
         items.sort_unstable();
@@ -223,7 +225,7 @@ struct Open {
 }
 
 impl Ord for Open {
-    /// The greatest state is the one with the lowest bound. Ties are broken by the deeper layer.
+    /// The greatest state is the one with the lowest bound. Ties are broken in favour of the deeper layer.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |one: &Self| (std::cmp::Reverse(one.bound), one.layer);
         key(self).cmp(&key(other)).then_with(|| other.state.stays.cmp(&self.state.stays))
@@ -270,7 +272,7 @@ impl<'a> Diagram<'a> {
     }
 
     /// Returns, for each item, a lower bound on the cost of it and all later items. The costs of rows over
-    /// disjoint ranges of items add up, so this is the most expensive chain of such rows.
+    /// disjoint ranges of items add up, so the bound is the cost of the most expensive chain of such rows.
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
@@ -318,7 +320,7 @@ impl<'a> Diagram<'a> {
         Some(next)
     }
 
-    /// Returns the states after an item, without duplicates and dominated ones. States whose bound reaches
+    /// Returns the states after an item, without duplicates or dominated states. States whose bound reaches
     /// `limit` are dropped.
     fn layer(&self, states: &[State], item: usize, limit: u64) -> (Vec<State>, Vec<Parent>) {
         let (mut next, mut parents): (Vec<State>, Vec<Parent>) = (Vec::new(), Vec::new());
@@ -438,8 +440,8 @@ fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Par
     kept.into_iter().unzip()
 }
 
-/// Merges the most expensive states into the last one within `width`. The merged state has the items that
-/// stay in all of them, and the minimum cost.
+/// Merges the states beyond `width`, which are the most expensive, into the last state within it. The merged
+/// state keeps the items that stay in all of these states, and has their minimum cost.
 fn merge(states: &mut [State], width: usize) {
     let mut merged = states[width - 1].clone();
     for other in &states[width..] {

@@ -62,13 +62,13 @@ pub(super) fn least(
     Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
 }
 
-/// Returns the power of two above the objective, but at most 1024, by which objective values are scaled.
-/// Tolerances are then small compared with one unit.
+/// Returns the number by which objective values are divided: the least power of two above `most`, but at most
+/// 1024. Tolerances are then small compared with one unit.
 fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
 }
 
-/// Builds the integer program. It is incomplete if the time of `watch` ends.
+/// Builds the integer program. It is incomplete if the time of `watch` runs out.
 fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let goes: Vec<Variable> = cover

@@ -34,8 +34,8 @@ pub struct Irreducible {
     /// A lower bound on their peak, above the capacity. The witness refers to buffers by their ids in the
     /// instance.
     pub bound: LowerBound,
-    /// Members for which it was not decided, within the limits, whether the others fit. Empty if the set is
-    /// proved irreducible.
+    /// Members for which the limits leave it undecided whether the other members fit together. Empty if the
+    /// set is proved irreducible.
     pub doubtful: Vec<BufferId>,
 }
 
@@ -59,7 +59,7 @@ pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fi
     })
 }
 
-/// Decides the same question for an instance without empty buffers and with consistent fixed offsets.
+/// Does the same as [`fits`] for an instance without empty buffers and with consistent fixed offsets.
 fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let Some(capacity) = instance.capacity() else {
         return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
@@ -80,7 +80,7 @@ fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<F
     })
 }
 
-/// Shrinks a set of buffers that does not fit to one from which no buffer can be removed. `kept` lists the
+/// Takes a set of buffers that does not fit, and shrinks it until no buffer can be removed. `kept` lists the
 /// buffers of the set by their ids in `instance`. `reason` proves that they do not fit and refers to them by
 /// position in `kept`. Each decision is limited to `patience` nodes.
 ///
@@ -130,7 +130,7 @@ struct Reduction<'a> {
     patience: Option<u64>,
     /// Per buffer: whether the others are proved to fit without it.
     needed: Vec<bool>,
-    /// Per buffer: whether it is undecided that the others fit without it.
+    /// Per buffer: whether it is undecided if the others fit without it.
     doubtful: Vec<bool>,
 }
 
@@ -182,7 +182,8 @@ impl Reduction<'_> {
         Ok(())
     }
 
-    /// Replaces the set by a subset if the subset is also proved infeasible. Returns whether it did.
+    /// Replaces the set by a subset if the subset is also proved infeasible. Returns true if the set was
+    /// replaced.
     fn replace(&mut self, set: Vec<BufferId>, budget: &mut Budget) -> Result<bool, SolveError> {
         match self.decide(&set, budget)? {
             Fits::Never(bound) => {

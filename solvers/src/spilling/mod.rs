@@ -5,9 +5,9 @@
 //! optimal. If they are proved not to fit, an irreducible set ([`irreducible()`]) becomes a further row of
 //! the cover: at least one of its buffers must be spilled. Then the next round starts.
 //!
-//! The number of rounds is limited by the number of irreducible sets, and usually there are few. This is
-//! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers are solved by decision diagrams. If
-//! too many buffers are simultaneously live for these, an integer program is used (feature `ilp`).
+//! The number of rounds is limited by the number of irreducible sets and is usually small. This is
+//! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers are solved by decision diagrams, or
+//! by an integer program (feature `ilp`) if too many buffers are simultaneously live for the diagrams.
 
 mod cover;
 #[cfg(feature = "ilp")]
@@ -44,14 +44,16 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// Node limit per decision while an infeasible set is shrunk. A row need not be an irreducible set.
+/// Node limit per decision while an infeasible set is shrunk. A set that is not proved irreducible also makes
+/// a valid row.
 const PATIENCE: u64 = 50_000;
 
 /// Number of diagram states after which the integer program is tried.
 #[cfg(feature = "ilp")]
 const STATES: u64 = 200_000;
 
-/// Fractions of the remaining time for a quick solution, for a cover, and for placing the remaining buffers.
+/// Fractions of the remaining time for finding a greedy solution, for solving a cover, and for placing the
+/// remaining buffers.
 const GREEDY: f64 = 0.1;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;
@@ -155,7 +157,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Offers a greedy solution in which at most the buffers `stays` stay. It may use a fraction of the
+    /// Offers a greedy solution in which no buffer stays that is not in `stays`. It may use a fraction of the
     /// remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
@@ -223,7 +225,7 @@ impl Rounds<'_> {
         if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
-    /// Looks for addresses of the remaining buffers. If there are none, adds a row to the cover. Returns the
+    /// Looks for addresses for the remaining buffers. If there are none, adds a row to the cover. Returns the
     /// reason to stop, if any.
     fn place(
         &mut self,

@@ -25,7 +25,8 @@ const ONE: u64 = 1 << 32;
 /// A set enters the basis only if its weight exceeds one by this relative amount.
 const TOLERANCE: f64 = 1e-9;
 
-/// Node limit of one pricing. It ends earlier if a set heavier than [`CLEARLY_MORE`] is found.
+/// Node limit for solving one pricing problem. The search ends earlier if it finds a set heavier than
+/// [`CLEARLY_MORE`].
 const PRICING_NODES: u64 = 1_000;
 const CLEARLY_MORE: u64 = ONE + ONE / 16;
 
@@ -86,7 +87,7 @@ impl Basis {
             .collect();
         let ratio = |at: usize| self.used[at].max(0.0) / column[at];
         let leaving = (0..n).filter(|&at| column[at] > 1e-7).min_by(|&a, &b| {
-            // Ties are broken by the largest pivot.
+            // Ties are broken in favour of the largest pivot.
             ratio(a).total_cmp(&ratio(b)).then(column[b].total_cmp(&column[a]))
         });
         let Some(leaving) = leaving else { return false };
@@ -119,9 +120,9 @@ pub(crate) struct Found {
     pub bound: u64,
 }
 
-/// Colours vertices with `demands` units each. The search ends when the bound is met, the program is solved
-/// and rounded, or the budget ends. `bound` must be a proved lower bound. One node of the budget is one
-/// priced column, which takes O(n^2) in addition to the pricing.
+/// Colours vertices with `demands` units each. The search ends when the bound is met, when the program is
+/// solved and its solution is rounded, or when the budget runs out. `bound` must be a proved lower bound. One
+/// node of the budget is one priced column, which takes O(n^2) in addition to the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);
@@ -159,8 +160,8 @@ fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut
     offer(found, rounded(compatible, demands, basis, budget));
 }
 
-/// Fixes the integral parts of multiplicities, or one unit of the most used set, and solves the program again
-/// for the rest. Repeats this until no demand remains.
+/// Fixes the integral parts of multiplicities, or one unit of the set with the greatest multiplicity, and
+/// solves the program again for the rest. Repeats this until no demand remains.
 fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut colouring = Colouring::default();
@@ -203,8 +204,8 @@ fn offer(found: &mut Found, colouring: Colouring) {
     }
 }
 
-/// Returns Farley's bound: the weighted demand divided by `dearest`, an upper bound on the weight of every
-/// stable set, rounded up.
+/// Returns Farley's bound: the weighted demand divided by `dearest`, rounded up. `dearest` must be an upper
+/// bound on the weight of every stable set.
 fn farley(demands: &[u64], multipliers: &[u64], dearest: u64) -> u64 {
     let cost: u128 = demands
         .iter()
@@ -228,7 +229,7 @@ fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut 
 }
 
 /// Uses the sets of the basis with their multiplicities rounded down. If all are zero and `at_least_one` is
-/// true, uses the most used set once.
+/// true, uses the set with the greatest multiplicity once.
 fn whole(
     compatible: &BitMatrix,
     left: &mut [u64],
@@ -249,7 +250,7 @@ fn whole(
     }
 }
 
-/// Uses a set for a number of units. Other buffers that can share these units are added to the set.
+/// Assigns a number of units to a set. Other buffers that can share these units are added to the set.
 fn take(
     compatible: &BitMatrix,
     left: &mut [u64],

@@ -2,7 +2,7 @@
 //! the conflict graph.
 //!
 //! The phases run in this order, until the best layout meets the bound:
-//! 1. *bounds*: bounds of the offset problem, which are also valid for split buffers;
+//! 1. *bounds*: quick bounds of the offset problem that are also valid for split buffers;
 //! 2. *sweep*, if the conflicts are those of intervals: addresses are assigned step by step. The result
 //!    equals the load and is optimal;
 //! 3. *flow*, if compatibility is a partial order: the conflict graph is perfect. One maximum flow gives a
@@ -106,7 +106,7 @@ impl Phases<'_> {
     }
 
     /// Assigns the lowest free addresses when a buffer begins and frees them when it ends. Returns false if
-    /// the time does not suffice. O(pieces log n).
+    /// time runs out. O(pieces log n).
     fn sweep(&mut self) -> bool {
         let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());
@@ -143,8 +143,8 @@ impl Phases<'_> {
         true
     }
 
-    /// Offers the layout of a maximum flow. Returns false if compatibility is not a partial order or the time
-    /// does not suffice.
+    /// Offers the layout of a maximum flow. Returns false if compatibility is not a partial order or if time
+    /// runs out.
     fn flow(&mut self) -> bool {
         let watch = &mut self.budget.without_node_limit();
         let Some(poset) = Poset::of(self.instance, watch) else { return false };
@@ -211,7 +211,7 @@ impl Phases<'_> {
         }
     }
 
-    /// Converts a colouring to addresses: stacks its classes.
+    /// Converts a colouring to addresses by stacking its classes.
     fn addresses(&self, order: &[usize], demands: &[u64], colouring: &Colouring) -> Ranges {
         let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
         let (mut missing, mut floor) = (demands.to_vec(), 0);

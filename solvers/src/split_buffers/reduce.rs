@@ -1,19 +1,19 @@
 //! Removes buffers that can be reinserted at no cost after a colouring.
 //!
-//! - Suppose that a buffer and all its neighbours together do not exceed a lower bound. The buffer can be
-//!   coloured last because its neighbours always leave enough addresses below the bound. Vertices of low
-//!   degree in graph colouring are removed in the same way.
+//! - Suppose that the total size of a buffer and all its neighbours does not exceed a lower bound. The buffer
+//!   can be coloured last because its neighbours always leave enough addresses below the bound. Vertices of
+//!   low degree in graph colouring are removed in the same way.
 //! - Suppose that two buffers do not conflict, and all neighbours of the first are neighbours of the second.
 //!   If the first is no larger than the second, it can use addresses of the second.
 //!
 //! Both rules are applied repeatedly. The remaining buffers are the *core*. Removed buffers are reinserted in
-//! reverse order, each at the lowest addresses that its neighbours do not use. By the rules, these end at or
-//! below the larger of the bound and the total of the core.
+//! reverse order, each at the lowest addresses that its neighbours do not use. By the rules, these addresses
+//! end at or below the larger of the bound and the highest address that the core uses.
 
 use crate::poset::merged;
 use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
 
-/// Maximum number of buffers of a core whose buffers are compared pairwise.
+/// Maximum number of buffers in a core whose buffers are compared pairwise.
 const COMPARED: usize = 2_500;
 
 /// The core and the removed buffers.
@@ -27,7 +27,7 @@ pub(crate) struct Reduced {
 
 impl Reduced {
     /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the time
-    /// of `watch` ends first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
+    /// of `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();
@@ -61,8 +61,8 @@ impl Reduced {
         }
     }
 
-    /// Returns the buffers of the core that can use addresses of other ones that remain. Returns `None` if
-    /// there are none, or if the core is too large.
+    /// Returns the buffers of the core that can use addresses of other buffers, which remain in the core.
+    /// Returns `None` if there are none, or if the core is too large.
     fn dominated(graph: &ConflictGraph, core: &[usize], units: &[u64]) -> Option<Vec<usize>> {
         if core.len() > COMPARED {
             return None;

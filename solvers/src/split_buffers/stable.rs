@@ -2,9 +2,9 @@
 //!
 //! This is branch and bound on vertices in time order. Any stable set is a path in that order whose
 //! consecutive vertices are compatible. Dynamic programming finds the heaviest such path, whose weight is an
-//! upper bound for all stable sets among the candidates. If compatibility is transitive, the path is itself
-//! stable. If it contains a conflicting pair, the search branches on one of its members, which is either in
-//! the set or not.
+//! upper bound on the weight of every stable set among the candidates. If compatibility is transitive, the
+//! path is itself stable. If it contains a conflicting pair, the search branches on one of its members, which
+//! is either in the set or not.
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
@@ -34,7 +34,7 @@ pub(crate) struct Effort<'a> {
 }
 
 impl<'a> Effort<'a> {
-    /// Creates limits with a node limit that do not end early at a heavy set.
+    /// Creates limits under which a search ends at the node limit, but not when it finds a heavy set.
     pub fn nodes(nodes: u64, budget: &'a mut Budget) -> Self {
         Self { nodes, enough: u64::MAX, budget }
     }
@@ -138,7 +138,7 @@ fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
 }
 
 /// Returns the member of a path that conflicts with the most other members, or `None` if there are no
-/// conflicts. Ties are broken by the larger weight.
+/// conflicts. Ties are broken in favour of the larger weight.
 fn worst(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Option<usize> {
     let rivals = |at: usize| path.iter().filter(|&&other| other != at && !compatible.get(at, other)).count();
     let found = path.iter().map(|&at| (rivals(at), weights[at], at)).filter(|&(rivals, ..)| rivals > 0);

@@ -1,10 +1,10 @@
 //! Preprocessing: removes options that an optimal plan does not need.
 //!
-//! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are counted, this
-//! means that at every step of the lifetime of the tensor all tensors that may be in the tier fit at once. If
-//! addresses are required, all tensors that may ever be in the tier must fit end to end. By an exchange
-//! argument, options of a tensor that cost at least as much as a free tier are removed. This may make more
-//! tiers free, so the rule is repeated.
+//! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are only counted,
+//! this means that all live tensors that may be in the tier fit at once, at every step of the lifetime of the
+//! tensor. If addresses are required, all tensors that may ever be in the tier must fit end to end. Options
+//! of a tensor that cost at least as much as a free tier are removed, which an exchange argument justifies.
+//! This may make more tiers free, so the rule is repeated.
 
 use plimsoll_model::TierId;
 use plimsoll_model::gcd;
@@ -31,7 +31,8 @@ pub(super) struct Choice {
 
 pub(super) struct Case<'a> {
     pub problem: &'a TierProblem,
-    /// Tensors in ascending order of their first live step. Among equal ones, long lifetimes come first.
+    /// Tensors in ascending order of their first live step. Among tensors with the same first step, long
+    /// lifetimes come first.
     pub order: Vec<usize>,
     /// Options of each tensor, the cheapest first. The list is empty only if a tensor fits into no tier.
     pub options: Vec<Vec<Choice>>,
@@ -40,7 +41,7 @@ pub(super) struct Case<'a> {
     /// The differences between possible total costs are multiples of this. It is zero if there is only one
     /// total.
     grain: u64,
-    /// One of the possible total costs.
+    /// The total cost if every tensor takes its cheapest option.
     base: u64,
 }
 
@@ -133,9 +134,9 @@ impl<'a> Case<'a> {
         dropped
     }
 
-    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. These are
-    /// the steps directly after which a tensor ends, if some tensor has begun since the previous such step.
-    /// The tensors that are live at another tight step are all live at one of these.
+    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. Such a
+    /// step is the last step of some tensor, and some tensor has begun since the previous such step. All
+    /// tensors that are live at any other tight step are also live at one of these steps.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();
         let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);

@@ -52,7 +52,7 @@ struct Formulation<'a> {
     case: &'a Case<'a>,
     /// Picoseconds per unit.
     unit: u64,
-    /// Upper bound on the cost of a plan beyond the cheapest choices, in units.
+    /// Upper bound on the amount by which the cost of a plan exceeds that of the cheapest choices, in units.
     most: u64,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Formulation<'a> {
         (options[which].cost - options[0].cost) / self.unit
     }
 
-    /// Builds the integer program. It is incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` runs out.
     fn build(&self, cuts: &[Cut], watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let chosen: Vec<Vec<Variable>> = self

@@ -46,8 +46,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Adopts the outcome of the same problem without addresses. The bound and infeasibility remain valid.
-    /// The plan is adopted if it has addresses, and otherwise repaired if possible.
+    /// Adopts the outcome of the same problem without addresses. A bound or a proof of infeasibility remains
+    /// valid. The plan is adopted if it has addresses, and otherwise repaired if possible.
     pub fn relaxed(&mut self, found: Outcome<Tiers>, budget: &mut Budget) {
         if found.claim == Claim::Infeasible {
             self.exhausted = true;
@@ -100,8 +100,8 @@ impl<'a> Known<'a> {
         self.raise(value, TierWitness::Search { solver: self.solver.to_owned() });
     }
 
-    /// Offers a choice of tiers that fits by counted bytes. If addresses are required, it becomes a plan with
-    /// addresses or a cut.
+    /// Offers a choice of tiers that fits by counted bytes. If addresses are required, the choice yields
+    /// either a plan with addresses or a cut.
     pub fn take(&mut self, tiers: Vec<TierId>, budget: &mut Budget) -> Taken {
         if self.problem.addresses() == Addresses::Counted {
             self.offer(TierPlan { tiers, offsets: None });
@@ -153,8 +153,8 @@ pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     bound
 }
 
-/// Returns a plan that is close to a choice of tiers without addresses. Tensors that fit stay in their tier,
-/// and the others move to any tier with space.
+/// Returns a plan that is close to a choice of tiers for which no addresses were found. Tensors that fit stay
+/// in their tier, and the others move to any tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

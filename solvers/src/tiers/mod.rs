@@ -11,10 +11,10 @@
 //!    dropped states.
 //!
 //! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
-//! Tier by tier, the exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes.
-//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut then
-//! forbids this set in that tier, and the search runs again. If the solver cannot decide, the cut is added as
-//! well, but from then on no search raises the bound.
+//! For a choice of tiers in which the counted bytes fit, the exact solver for offsets then assigns addresses,
+//! tier by tier. If it proves that a tier has no layout, the tensors of that tier are reduced to a small
+//! infeasible set. A cut then forbids this set in that tier, and the search runs again. If the solver cannot
+//! decide, the cut is added as well, but from then on no search raises the bound.
 //!
 //! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential only in the
 //! number of simultaneously live tensors.
@@ -72,15 +72,16 @@ pub const TIERS: &[Entry<Tiers>] = &[
     },
 ];
 
-/// Initial number of states, and the growth factor per round.
+/// Initial limit on the number of states that the search keeps (the width), and the growth factor of this
+/// limit.
 const WIDTH: usize = 64;
 const WIDER: usize = 8;
 
 /// Maximum number of search nodes stored per run, at 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Maximum number of infeasible choices per width before a wider run is tried. [`MOST_CUTS_AT_LAST`] applies
-/// to runs that dropped no state.
+/// Maximum number of infeasible choices found at one width before a wider run is tried. [`MOST_CUTS_AT_LAST`]
+/// applies to runs that dropped no state.
 const MOST_CUTS: usize = 5;
 const MOST_CUTS_AT_LAST: usize = 200;
 

@@ -18,7 +18,7 @@ pub(super) enum Packed {
     Unknown,
 }
 
-/// Looks for addresses of the tensors `members` in a tier. Nodes are charged to the budget.
+/// Looks for addresses for the tensors `members` in a tier. Nodes are charged to the budget.
 fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budget: &mut Budget) -> Packed {
     let space = problem.space(tier);
     // Tensors of size zero may have any offset.
@@ -56,8 +56,8 @@ fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed 
     if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
-/// Returns a smaller subset of the tensors that still has no addresses. Tries to remove halves, quarters, and
-/// so on down to single tensors.
+/// Returns a subset of the tensors, smaller if possible, for which there are still no addresses. Tries to
+/// remove halves, quarters, and so on down to single tensors.
 fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
     let mut looks = 0;
     let mut chunk = members.len().div_ceil(2).max(1);

@@ -2,14 +2,16 @@
 //!
 //! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
 //! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
-//! bytes at that step suffices. Of states whose tiers contain equal bytes until equal steps, only the
-//! cheapest is kept. A state is pruned if its cost plus the dual bound of the rest is at least the cost of
-//! the best plan. If there are more states than a given width, those with the least sums are kept (a beam),
-//! and the least sum of the others remains as a bound. A run that dropped no state is exhaustive.
+//! bytes at that step suffices. Two states are equivalent if they agree on all cuts and if, in every tier,
+//! the live tensors that compete for space and end at the same step have the same total size. Of equivalent
+//! states, only the cheapest is kept. A state is pruned if its cost plus the dual bound of the rest is at
+//! least the cost of the best plan. If there are more states than a given width, those with the least sums
+//! are kept (a beam). The least sum of the dropped states remains as a bound. A run that dropped no state is
+//! exhaustive.
 //!
-//! The bound of a state is the sum of its cost and of three terms. For each undecided tensor, the least sum
-//! of time and multipliers is added. For live tensors, the multipliers from this step on are added. For all
-//! capacities, the multipliers from this step on are subtracted.
+//! The bound of a state is its cost plus two sums minus a third one. The first adds up the least time plus
+//! multipliers of every undecided tensor. The second adds up the multipliers of the live tensors from this
+//! step on. The third adds up multiplier times capacity from this step on.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
 //! cut that has begun, a state records whether all of its tensors so far are in that tier.
@@ -33,13 +35,13 @@ pub(super) struct Found {
     pub dropped: Option<u64>,
 }
 
-/// The bytes of live tensors that end together, in a tier that is not free for them.
+/// The total size of the live tensors that end at the same step, in one tier that is not free for them.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
     upper: u32,
     size: u64,
-    /// Their shares in parts, which affect only bounds.
+    /// The shares of these tensors in parts, which affect only bounds.
     parts: [u32; PARTS],
 }
 
@@ -53,7 +55,7 @@ impl Held {
 #[derive(Clone, Debug)]
 struct State {
     held: Vec<Held>,
-    /// Cuts that have begun and whose tensors so far are all in their tier, in ascending order.
+    /// Cuts that have begun and whose tensors so far are all in the tier of the cut, in ascending order.
     cuts: Vec<u32>,
     cost: u64,
     /// Lower bound on the cost of any completion, times 2^16.
@@ -180,8 +182,8 @@ impl<'a> Search<'a> {
         turns
     }
 
-    /// Looks for a plan that takes less than `below` and keeps at most `width` states at a time. One node of
-    /// the budget is one generated state. Returns `None` if the budget ends.
+    /// Looks for a plan that takes less time than `below`, while keeping at most `width` states. One node of
+    /// the budget is one generated state. Returns `None` if the budget runs out.
     pub fn run(&self, below: u64, width: usize, cuts: &[Cut], budget: &mut Budget) -> Option<Found> {
         let turns = self.turns(cuts);
         let mut nodes: Vec<Node> = vec![Node { before: 0, choice: 0 }];

@@ -12,14 +12,15 @@
 //!
 //! Operator k starts at `t_k` and computes for `c_k`. Its transfer starts at `s_k`, takes `l_k`, and uses
 //! channel c if `y_kc` is 1. Its buffer has offset `o_k` and size `w_k`, and its activations have size `A_k`.
-//! `b_ij` is 1 if transfer i ends before transfer j starts, and `a_ij` is 1 if operator i ends before it.
-//! `z_ij` is 1 if buffer i lies below buffer j. `C` is the capacity, and `M` is a large constant.
+//! `b_ij` is 1 if transfer i ends before transfer j starts, and `a_ij` is 1 if operator i ends before
+//! transfer j starts. `z_ij` is 1 if buffer i lies below buffer j. `C` is the capacity, and `M` is a large
+//! constant.
 //!
 //! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
-//! for the rounded problem and ends no later, and its optimum is an integer. The number of units is so small
-//! that the tolerances of `HiGHS` along a chain of constraints add up to far less than one unit. From a
-//! solution, only the order of transfers and the operators during which buffers are live are used. Times and
-//! addresses are recomputed in integer picoseconds and bytes.
+//! for the rounded problem and ends no later, and the optimum of the rounded problem is an integer. The
+//! number of units is so small that the tolerances of `HiGHS` along a chain of constraints add up to far less
+//! than one unit. From a solution, only the order of transfers and the operators during which buffers are
+//! live are used. Times and addresses are recomputed in integer picoseconds and bytes.
 
 use super::known_timeline;
 use super::node::{Case, Node};
@@ -110,7 +111,7 @@ impl<'a> Formulation<'a> {
         Vars { peak, transfers, computations, offsets: offsets.collect() }
     }
 
-    /// Builds the integer program. It is incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` runs out.
     fn build(&self, watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let vars = self.vars(&mut variables);

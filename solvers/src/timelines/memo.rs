@@ -3,15 +3,15 @@
 use super::node::{Case, Node};
 use std::collections::HashMap;
 
-/// The times that determine how early the remaining transfers and operators can be. If two nodes have the
+/// The times that determine how early the remaining transfers and operators can start. If two nodes have the
 /// same started transfers and one is no later in any component, it is at least as good.
 ///
 /// Proof: any continuation of the later node is possible from the earlier one at the same times. Channels are
-/// free in time. A timed operator ends no later than in the later node, or before the next transfer of the
-/// later node starts. All other operators can wait until their times in the later node. During an operator
-/// that has not ended when the next transfer starts, the same started buffers are live in both nodes. Bytes
-/// that suffice for one therefore suffice for the other. Only bytes are counted here; addresses are not
-/// considered.
+/// free early enough. A timed operator ends no later than in the later node, or before the next transfer of
+/// the later node starts. All other operators can wait until their times in the later node. During an
+/// operator that has not ended when the next transfer starts, the same started buffers are live in both
+/// nodes. Bytes that suffice for one therefore suffice for the other. Only bytes are counted here; addresses
+/// are not considered.
 #[derive(Clone, Debug)]
 struct Profile {
     /// The earliest start of the next transfer.

@@ -4,12 +4,13 @@
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
 //! operator as soon as its weights have arrived. Only the order of transfers needs to be searched. The search
 //! is depth-first and tries the lowest bound first. A transfer starts when a channel is free and the capacity
-//! suffices. It suffices if, for every operator that has not ended and computes before the operator of the
-//! transfer, the activations, the weights and all live buffers fit.
+//! suffices. The capacity must suffice for the activations, the weights and all live buffers during every
+//! operator that has not ended and computes before the operator of the transfer.
 //!
-//! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If the buffers
-//! of an order have no addresses, its makespan is still a lower bound. If such a bound is below the best
-//! timeline, a second search tries every start time that addresses may require (`PlacedSearch`).
+//! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no addresses
+//! exist for the buffers of an order, the makespan of that order is still a lower bound. If such a bound is
+//! below the best timeline, a second search tries every start time that addresses may require
+//! (`PlacedSearch`).
 //!
 //! - A node is pruned if no completion ends before the best timeline (`Node::bound`).
 //! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
@@ -158,7 +159,7 @@ impl Known<'_> {
         }
     }
 
-    /// Computes bounds and timelines that need no search. Returns the reason to stop if the budget ends.
+    /// Computes bounds and timelines that need no search. Returns the reason to stop if the budget runs out.
     fn prepare(&mut self, budget: &mut Budget) -> Option<Stop> {
         let case = self.case;
         self.raise(Node::root(case).bound(case));

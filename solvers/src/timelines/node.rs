@@ -26,8 +26,8 @@ pub(super) struct Case<'a> {
     pub channels: usize,
 }
 
-/// The buffers of later operators, in tables that bound the transfer time that prefetching a number of bytes
-/// can save.
+/// Tables of the buffers of later operators. They bound the transfer time that can be saved by prefetching a
+/// given number of bytes.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
     /// In descending order of transfer time per byte: size and transfer time of each buffer, and the sums of
@@ -38,7 +38,7 @@ struct Ahead {
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// With more weighted operators than this, bounds ignore what prefetching saves, because the tables have
+/// If more operators than this have weights, bounds ignore what prefetching saves, because the tables have
 /// quadratic size.
 const MOST_AHEAD: usize = 1500;
 
@@ -163,9 +163,9 @@ impl<'a> Case<'a> {
 struct Levels(Vec<u128>);
 
 impl Levels {
-    /// Returns the earliest time by which the channels can have done `work` of transfer time in total. This
-    /// is the level reached by filling the channels, the minimum over the first one, the first two, and so
-    /// on.
+    /// Returns the earliest time by which the channels can have done `work` of transfer time in total. For
+    /// each k, the first k channels reach a common level if they share the work. The result is the least of
+    /// these levels.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
@@ -181,7 +181,7 @@ pub(super) struct Node {
     pub starts: Vec<Start>,
     /// Per channel: the time at which it is free.
     pub free: Vec<u64>,
-    /// Per operator: the arrival of its weights.
+    /// Per operator: the time at which its weights arrive, if their transfer has started.
     pub arrived: Vec<Option<u64>>,
     /// Ends of the timed operators: the longest prefix of operators whose transfers have all started.
     pub ends: Vec<u64>,
@@ -309,8 +309,8 @@ impl Node {
     ///
     /// Each untimed operator waits for the previous one, for its own transfer, and for the transfers of all
     /// operators before it. Its own transfer starts after the last operator during which its buffer does not
-    /// fit. It also waits for transfers that could not start during an earlier operator because their buffers
-    /// do not fit.
+    /// fit. The operator also waits for transfers that could not start during an earlier operator because
+    /// their buffers do not fit.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();

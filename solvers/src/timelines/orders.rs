@@ -4,10 +4,10 @@
 //! order determines the memory of activations ([`Order::profile`]). [`ExactTimeline`] solves every complete
 //! order whose bound is below the best timeline. Two lower bounds prune partial orders:
 //!
-//! - **Without memory**: weights may be fetched in the order of the operators, on a single channel as fast as
-//!   all channels together. This is a two-machine flow shop. Without precedences, Johnson's rule gives its
-//!   minimum makespan over all orders, from any state of the machines. This is a lower bound for every
-//!   completion of a partial order.
+//! - **Without memory**: the relaxation fetches weights in the order of the operators, on a single channel
+//!   that is as fast as all channels together. This is a two-machine flow shop. Without precedences,
+//!   Johnson's rule gives its minimum makespan over all orders, from any state of the machines. This is a
+//!   lower bound for every completion of a partial order.
 //! - **With memory**: the ordered operators end no earlier than in a problem without the other operators. The
 //!   other operators compute afterwards.
 //!
@@ -43,7 +43,7 @@ pub struct FreeOrder<'a> {
     pub capacity: Bytes,
     /// The alignment of weight buffers, in bytes.
     pub alignment: Bytes,
-    /// The maximum bytes of weights of a slice. Operators with more bytes of weights run in slices.
+    /// Maximum bytes of weights per slice. Operators with more bytes of weights run in slices.
     pub slice: Option<Bytes>,
     /// Whether activations occupy their peak for the whole run.
     pub peak: bool,
@@ -159,7 +159,7 @@ struct Search<'a> {
     times: Vec<(u64, u64)>,
     best: Option<(Order, TimelineProblem, Timeline)>,
     floor: u64,
-    /// The least bound of an order whose timeline is not proved optimal.
+    /// The least lower bound among the orders whose timelines are not proved optimal.
     open: u64,
     orders: u64,
 }

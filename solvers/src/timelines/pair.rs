@@ -92,7 +92,7 @@ const BOUND_BITS: u64 = 1 << 30;
 const MOST_BITS: u64 = 1 << 30;
 const MOST_WIDTH: u64 = 1 << 22;
 
-/// Number of words of sets that take as long as one node.
+/// Number of words of sets whose computation takes as long as one node of the search.
 const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
@@ -102,7 +102,8 @@ impl<'a> Pair<'a> {
         Self::with(case, tails, &case.weighted, [0; 2], most)
     }
 
-    /// Creates the problem from a state on, for construction. Units are exact if all sets fit into memory.
+    /// Creates the problem that remains from a state on, to construct a timeline. Units are exact if all sets
+    /// fit into memory.
     pub fn after(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2]) -> Self {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
@@ -164,8 +165,8 @@ impl<'a> Pair<'a> {
         self.sets(makespan, false)[0].contains(0)
     }
 
-    /// Returns a lower bound on the makespan, from `lower` to `upper`. It is the best that the sets prove,
-    /// unless the budget ends first.
+    /// Returns a lower bound on the makespan, between `lower` and `upper`. It is the best bound that the sets
+    /// prove, unless the budget runs out first.
     pub fn least(&self, mut lower: u64, mut upper: u64, budget: &mut Budget) -> u64 {
         let mut middle = lower;
         while lower < upper && budget.spend(self.multiplier()).is_none() {

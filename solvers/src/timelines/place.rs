@@ -11,7 +11,7 @@ use plimsoll_model::{
 pub(super) enum Placed {
     At(Timeline),
     Nowhere,
-    /// The budget ended first.
+    /// The budget ran out first.
     Unknown,
 }
 
@@ -38,7 +38,7 @@ struct Held {
 type Key = fn(&Held) -> (u64, u64);
 
 /// Finds addresses for the buffers of a complete node, first greedily and then by exact search. Returns the
-/// timeline if there are any.
+/// timeline if it finds any.
 pub(super) fn placed(case: &Case<'_>, node: &Node, budget: &mut Budget) -> Placed {
     let problem = case.problem;
     let held: Vec<Held> = node

@@ -11,7 +11,7 @@ use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
 use plimsoll_model::{Budget, Stop};
 
-/// Maximum number of bisection steps for an attainable makespan.
+/// Maximum number of bisection steps in the search for an attainable makespan.
 const MOST_TRIES: usize = 24;
 
 /// A rule for choosing channels from some operator on.
@@ -24,8 +24,8 @@ struct Way {
 }
 
 /// Returns a timeline that aims at the makespan `target` and exceeds it as little as this method can achieve.
-/// Returns `None` if the budget ends first or memory does not suffice. `tails` contains the computing time
-/// from each operator on.
+/// Returns `None` if the budget runs out first or if memory does not suffice. `tails` contains the computing
+/// time from each operator on.
 pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut Budget) -> Option<Node> {
     let mut node = Node::root(case);
     let mut makespan = target;
@@ -62,7 +62,7 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
 }
 
 /// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the least
-/// one. Returns `None` if the time ends first. Nodes are counted, but the node limit is checked only between
+/// one. Returns `None` if time runs out first. Nodes are counted, but the node limit is checked only between
 /// two operators.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {

@@ -1,4 +1,5 @@
-//! Tests that claims are true and nothing overflows for timelines with unusual capacities and huge numbers.
+//! Tests that claims are correct and that nothing overflows for timelines with unusual capacities and huge
+//! numbers.
 
 use plimsoll_model::timelines::{
     Dma, Span, Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation, Transfer, check_timeline,

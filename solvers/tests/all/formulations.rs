@@ -269,8 +269,8 @@ fn thread_numbers_may_differ_in_one_process() {
     }
 }
 
-/// Regression test: the peak was once an integer variable. A relaxation was a millionth above 100000, and
-/// `HiGHS` rounded it up to 100001.
+/// Regression test: the peak was once an integer variable. The optimum of a relaxation was a millionth above
+/// 100000, and `HiGHS` rounded it up to 100001.
 #[test]
 fn no_bound_passes_the_optimum_by_rounding() {
     let instance = guillotine(16, 100_000, 60, 5);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Returns two budgets that have ended before the start: one without time and one that is cancelled.
+/// Returns two budgets that are exhausted from the start: one has no time, and the other is cancelled.
 fn ended() -> [Budget; 2] {
     let flag = Arc::new(AtomicBool::new(true));
     [Budget::unlimited().with_time_limit(Duration::ZERO), Budget::unlimited().with_cancel(flag)]
@@ -32,8 +32,8 @@ fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: O
     assert!(outcome.claim != Claim::Infeasible, "{name}");
 }
 
-/// Solves with an ended budget and with few nodes, and checks the outcomes against the best value found with
-/// many nodes.
+/// Solves with exhausted budgets and with few nodes, and checks the outcomes against the best value found
+/// with many nodes.
 fn compare<P: Problem>(entries: &[Entry<P>], input: &P::Input) {
     let solve = |entry: &Entry<P>, budget: &mut Budget| {
         let solver = (entry.build)(Setup::default());
@@ -81,7 +81,7 @@ fn what_is_known_at_the_end_of_the_time_holds() {
     }
 }
 
-/// Returns an instance whose buffers are all live at one step. The first two exclude each other.
+/// Returns an instance whose buffers are all live at one step. The first two are mutually exclusive.
 fn wide(buffers: u64) -> Instance {
     let span = Lifespan::single(0, 1).unwrap();
     let all = (0..buffers).map(|at| Buffer::new(at.to_string(), 1 + at % 7, span.clone()));

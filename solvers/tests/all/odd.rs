@@ -1,6 +1,6 @@
-//! Tests exact orders of unusual graphs, with tensors without bytes or readers, states, aliases, repeated
-//! reads, isolated operators, and equal or huge sizes. Problems too large for brute force are compared with a
-//! search without any reduction.
+//! Tests that optimal orders are found for unusual graphs. These have empty or unread tensors, states,
+//! aliases, repeated reads, isolated operators, and equal or huge sizes. Problems too large for brute force
+//! are compared with a search without any reduction.
 
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_model::graph::{
@@ -121,8 +121,8 @@ fn solver(method: Method, reductions: Reductions, rules: OrderRules) -> OrderSol
 
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Checks that every method, with different reductions, finds and proves the optimum, and that its claims are
-/// true if it has few nodes.
+/// Checks that every method, with different reductions, finds and proves the optimum, and that values and
+/// bounds are valid under low node limits.
 fn agree(problem: &OrderProblem, optimum: Bytes) {
     let (all, rules) = (Reductions::default(), OrderRules::default());
     for method in [Method::Paths, Method::Search, Method::Staged] {

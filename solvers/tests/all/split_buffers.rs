@@ -75,8 +75,8 @@ fn agrees_with_all_colourings() {
     assert!(proved >= 590, "{proved}");
 }
 
-/// Derived conflict relations are partial orders, so one maximum flow settles them, and a clique proves the
-/// optimum.
+/// With derived conflicts, compatibility is a partial order, so one maximum flow settles each instance, and a
+/// clique proves the optimum.
 #[test]
 fn conflicts_from_structure_are_settled_by_cliques() {
     for seed in 0..60 {

@@ -69,7 +69,8 @@ fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64
     operators.collect()
 }
 
-/// Tries all addresses for buffers. A buffer is given by its first live operator and its own operator.
+/// Tries all addresses for buffers. A buffer is given by the first operator during which it is live and the
+/// operator that needs its contents.
 fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed: &mut Vec<u64>) -> bool {
     let Some(&(first, at)) = buffers.get(placed.len()) else { return true };
     let size = problem.buffer(at).get();

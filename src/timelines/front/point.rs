@@ -12,9 +12,9 @@ pub(super) const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
 /// Limits of the exact schedules, per segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// At every capacity except the last, because there are many.
+    /// Limits at every capacity except the last. They are separate because there are many such capacities.
     pub each: Limits,
-    /// At the capacity of the machine.
+    /// Limits at the last capacity, which is that of the machine.
     pub last: Limits,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn steps(program: &OverlapProgram) -> usize {
     program.segments().iter().map(|segment| segment.problem.len()).sum()
 }
 
-/// Returns the least capacity with which every operator can run, bytes.
+/// Returns the least capacity in bytes with which every operator can run.
 fn needed(program: &OverlapProgram) -> Bytes {
     let problems = program.segments().iter().map(|segment| &segment.problem);
     let needs = problems.flat_map(|problem| {

@@ -44,8 +44,8 @@ struct ExactBudget {
 }
 
 impl ExactBudget {
-    /// Deducts the cost of a search. Without a node limit, a search that proved its answer costs only its
-    /// minimum.
+    /// Deducts the cost of a search. Without a node limit, only the minimum cost is deducted for a search
+    /// that proved its answer.
     fn charge(&mut self, steps: usize, found: &Scheduled) {
         let share = match self.limits.nodes {
             Some(limit) => u128::from(found.nodes) * u128::from(FULL) / u128::from(limit.max(1)),
@@ -198,7 +198,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs all fast schedules on one set. Returns the makespan of `prefetch`, even if it is not one of them.
+    /// Runs all fast schedules on one set. Returns the makespan of `prefetch`, even if `prefetch` is not one
+    /// of these schedules.
     fn fast(
         &mut self,
         one: &Ranked<'_>,
@@ -219,8 +220,8 @@ impl<'a> Search<'a> {
         Ok(fetched)
     }
 
-    /// Runs one schedule and returns its makespan. If it leaves memory unused, the schedule runs again at the
-    /// smaller capacity.
+    /// Runs one schedule and returns its makespan. If its timelines leave memory unused, the schedule runs
+    /// again with their peak as the capacity.
     fn attempt(
         &mut self,
         one: &Ranked<'_>,
@@ -256,7 +257,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the timelines of one schedule and their peak; `None` if it does not fit.
+    /// Returns the timelines of one schedule and their peak; `None` if the schedule finds none.
     fn drafted(
         &mut self,
         one: &Ranked<'_>,
@@ -307,7 +308,7 @@ impl<'a> Search<'a> {
         Ok(better)
     }
 
-    /// Runs exact schedules at one capacity. They run with nothing resident under every order, with the
+    /// Runs exact schedules at one capacity. They run without resident weights under every order, with the
     /// resident set of the fastest point of at most this capacity, and with the `most` best sets.
     fn exact_at(
         &mut self,
@@ -353,8 +354,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs exact schedules on one set, unless the bounds show that no result can be kept. While a schedule
-    /// leaves memory unused, it runs again at the smaller capacity.
+    /// Runs exact schedules on one set, unless the bounds show that no result can be kept. While the
+    /// timelines of a schedule leave memory unused, the schedule runs again with their peak as the capacity.
     fn exact(
         &mut self,
         one: &Ranked<'_>,
@@ -437,8 +438,8 @@ fn sizes(
     }
 }
 
-/// Returns the sets that differ by one added, exchanged or removed block, in this order. New blocks are tried
-/// in the order of `order`.
+/// Returns the sets that differ from `set` by one added, exchanged or removed block, in this order. New
+/// blocks are tried in the order of `order`.
 fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
     let known: HashSet<usize> = set.iter().copied().collect();

@@ -68,7 +68,8 @@ struct Solutions<'a> {
 }
 
 impl Solutions<'_> {
-    /// Compares answers that `of` accepts as answers to `P`.
+    /// Compares the answers as solutions of the problem `P`. `of` extracts the solution from an answer, or
+    /// returns `None` if the answer is for another problem.
     fn compare<P>(&self, subject: &Subject, of: fn(&Answer) -> Option<&P::Solution>) -> Result<u8, Failure>
     where
         P: Plan + Problem<Violation = Violation>,
@@ -101,7 +102,7 @@ impl Solutions<'_> {
     }
 }
 
-/// Returns the name of a file without its folder and suffix.
+/// Returns the name of a file without its folder or suffix.
 fn title(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }

@@ -17,7 +17,8 @@ use plimsoll_lab::record::{Columns, Record, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Returns a record of this build and machine for runs on a graph.
+/// Returns the record from which the records of all runs on a graph start: the graph, this build and this
+/// machine.
 pub fn about(graph: &Graph) -> Record {
     Record {
         instance: graph.name().to_owned(),
@@ -62,7 +63,7 @@ pub fn compare<P: Posed>(
     }
 }
 
-/// Writes the records and prints them, the best first. Returns the exit code of the best claim.
+/// Writes the records and prints them, best first. Returns the exit code of the best claim.
 pub fn print<P: Posed>(
     mut report: Report,
     records: &[Record],

@@ -6,12 +6,12 @@ use plimsoll_lab::record::Record;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The external programs whose first failure is already reported.
+/// The external programs whose first failure has already been reported.
 #[derive(Default)]
 pub struct FirstFailures(Mutex<BTreeSet<String>>);
 
 impl FirstFailures {
-    /// Reports the reason on standard error if the row is the first failure of an external program.
+    /// If the row is the first failure of its external program, reports the error on standard error.
     pub fn report(&self, row: &Record, bar: &ProgressBar) {
         let is_failed = matches!(row.status.as_str(), "failed" | "crashed" | "killed");
         if row.kind != "external" || !is_failed {

@@ -36,7 +36,7 @@ enum Content {
     Graph(Graph, Option<u64>),
 }
 
-/// The known properties of a file.
+/// The known properties of a generated file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
@@ -50,8 +50,8 @@ enum Facts {
         at_most: Option<u64>,
         capacity: Option<u64>,
     },
-    /// Bytes of all activations and of all weights, and the size of the smallest arena in bytes, if it is
-    /// known.
+    /// `activations` and `weights` are total bytes. `optimum` is the size of the smallest arena in bytes, if
+    /// it is known.
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
@@ -62,7 +62,7 @@ struct Manifest {
     version: u32,
     generator: Generator,
     family: String,
-    /// Increases whenever the family writes different bytes for the same parameters and seed.
+    /// Incremented whenever the family writes different bytes for the same parameters and seed.
     family_version: u32,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,
@@ -220,7 +220,7 @@ fn keeps_all(
 }
 
 impl Source {
-    /// Returns the format of its files.
+    /// Returns the format of the generated files.
     fn format(&self) -> format::Format {
         match self {
             Self::Instances(..) => format::CSV,

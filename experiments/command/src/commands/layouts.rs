@@ -12,7 +12,8 @@ use plimsoll_lab::report::{gap_percent, percent};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Number of buffers and of intervals listed per line or table of text; the JSON lists all.
+/// Maximum number of buffers named in a line of text, and of lines that list violations. The JSON lists all
+/// of them.
 const MOST: usize = 8;
 
 /// Reads an answer, and notes ignored columns on standard error.
@@ -108,7 +109,8 @@ impl Compared {
         report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
     }
 
-    /// Adds the lines that explain the gap, if there is one, and what the peak is made of.
+    /// Adds the lines that explain the gap, if there is one, and the line that lists the buffers live at the
+    /// load.
     pub fn reasons(&self, instance: &Instance, report: &mut Report) {
         let own = &self.diagnosis;
         if own.excess() > Bytes::ZERO {
@@ -120,7 +122,7 @@ impl Compared {
         report.line("load", format_args!("{live} are live at step {}: {names}", own.load_step));
     }
 
-    /// Adds the buffers above the bound, and where bytes are lost.
+    /// Adds the buffers that end above the bound, and the steps at which bytes are free.
     fn losses(&self, instance: &Instance, report: &mut Report) {
         let own = &self.diagnosis;
         let count = own.above.len();

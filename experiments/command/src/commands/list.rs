@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What a problem asks, and the command and option that choose its algorithm.
+/// The question that a problem asks, and the command and the option that choose its algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (
@@ -161,7 +161,8 @@ struct All {
     machines: Vec<Value>,
 }
 
-/// Returns the built-in machines. The two kinds have different files, and `generic` names one of each kind.
+/// Returns the built-in machines: those of `overlap` and `measure`, and those of `tiers`. Each of the two
+/// groups has its own file format and its own machine called `generic`.
 fn machines() -> Vec<Value> {
     let row = |name: &str, commands: &str, about: Option<String>| json!({ "name": name, "commands": commands, "about": about.unwrap_or_default() });
     let own = PRESETS.map(|(name, _)| {
@@ -211,7 +212,7 @@ impl All {
             .map(|rows| rows.iter().filter(|row| row["problem"] == problem).cloned().collect())
     }
 
-    /// Returns the report on everything: all rows as JSON, and as text only their names.
+    /// Returns the report on everything. Its JSON contains all rows, and its text only their names.
     fn overview(&self) -> Report {
         let mut report = Report::new(json!({
             "algorithms": self.algorithms,
@@ -314,7 +315,7 @@ impl All {
         Some(report)
     }
 
-    /// Returns the report on everything of this name.
+    /// Returns the report on everything with this name.
     fn one(&self, name: &str) -> Option<Report> {
         let is_it = |row: &&Value| row["name"] == name;
         if let Some(family) = self.families.iter().chain(&self.graphs).find(is_it) {
@@ -392,7 +393,7 @@ fn family_report(name: &str, family: &Value) -> Report {
     report
 }
 
-/// Returns the report on the algorithms of one name, one per problem.
+/// Returns the report on the algorithms that share a name, one per problem.
 fn algorithm_report(name: &str, found: &[Value]) -> Report {
     let mut report = Report::new(json!({ "algorithms": found }));
     for (at, row) in found.iter().enumerate() {
@@ -425,7 +426,7 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
     report
 }
 
-/// Adds a note to each unavailable suite about where its files are expected.
+/// Adds to each unavailable suite a note on where its files are expected.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();

@@ -105,8 +105,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// Converts an error. Unreadable input is a user error, a limit means that nothing was found, and any other
-/// error is a defect.
+/// Converts an error. Unreadable input is a user error, a reached limit means that nothing was found, and any
+/// other error is a defect.
 fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Input(message) => Failure::input(message),

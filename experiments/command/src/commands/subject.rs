@@ -1,4 +1,4 @@
-//! The instance of `solve`, `verify` and `compare`: a CSV file, or a model in the order of its file.
+//! The instance of `solve`, `verify` and `compare`: a CSV file, or a model whose operators run in file order.
 
 use super::choose;
 use crate::args::{InstanceArgs, LivenessArgs, OpenArgs};
@@ -78,7 +78,7 @@ fn is_model(path: &Path) -> bool {
     suffix.is_some_and(|suffix| ["json", "onnx", "tflite"].contains(&suffix.as_str()))
 }
 
-/// Returns the offset problem of a model in the order of its file, and what happens at each step.
+/// Returns the offset problem of a model whose operators run in file order, and what happens at each step.
 fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance, Vec<String>), Failure> {
     let graph = &import.graph;
     let order = choose::named(&plimsoll::registry().orders, "as-in-file", "order")?;

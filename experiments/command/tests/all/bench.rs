@@ -81,7 +81,8 @@ fn the_default_output_is_one_screen_and_a_page() {
     scratch.plimsoll(&["bench", "--report"]).refuses(&["--out"]);
 }
 
-/// A heuristic that ends early has no time to proof, and its time to the best answer is at most its time.
+/// A heuristic that ends without a proof has no time to solve. The time to the best answer never exceeds the
+/// time of the run.
 #[test]
 fn times_to_the_best_answer_and_to_proof_are_separate() {
     let scratch = Scratch::new();

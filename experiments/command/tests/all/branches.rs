@@ -1,5 +1,5 @@
-//! Plans of graphs with branches and loops: every scheme, both checkers, the inequalities between schemes,
-//! and known optima.
+//! Tests plans of graphs with branches and loops: every scheme, both checkers, the inequalities between the
+//! optima of schemes, and known optima.
 
 use plimsoll::Registry;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, SchemeEntry, compare};

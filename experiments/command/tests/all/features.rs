@@ -1,4 +1,5 @@
-//! Tests that a build includes exactly the algorithms of its features. The tests pass in each build.
+//! Tests that a build includes exactly the algorithms of its features. The tests pass in a build with any set
+//! of features.
 
 use crate::common::{Scratch, TINY, lean};
 use plimsoll::solvers::LIBRARIES;

@@ -47,8 +47,8 @@ fn is_running(id: &str) -> bool {
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Starts the command, waits until it handles the signal, and waits for another `moment`. Then sends the
-/// signal and waits until the command ends.
+/// Starts the command, waits until it handles the signal, and then waits for the duration `moment`. Then
+/// sends the signal and waits until the command ends.
 fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
     let mut command = command(&scratch.path(""));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

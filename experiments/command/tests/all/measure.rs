@@ -1,16 +1,16 @@
-//! Tests the output and the files of `plimsoll measure`, but no times.
+//! Tests the output and the files of `plimsoll measure`, but not the measured times.
 
 use crate::common::{Run, Scratch};
 
-/// A small off-chip memory and one run are quick, but not a valid measurement.
+/// A small off-chip memory and a single run make the tests quick, but do not give a valid measurement.
 const QUICK: [&str; 4] = ["--cold", "1048576", "--repeat", "1"];
 
 fn words<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
     [first, rest].concat()
 }
 
-/// Runs a command that calibrates. On a busy machine, the times may not determine the rates. The command then
-/// reports that and writes nothing.
+/// Runs a command that calibrates. On a busy machine, the times may be too noisy to determine the rates. The
+/// command then reports this and writes nothing.
 fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> {
     let run = scratch.plimsoll(words);
     if run.code == 0 {

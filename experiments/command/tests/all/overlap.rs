@@ -8,7 +8,7 @@ const MACHINE: &str = "name = \"unit\"\n[memory]\ncapacity = 1000\n[dma]\nbandwi
     [compute]\nmacs_per_second = 1e6\nbytes_per_second = 1e6\n";
 
 /// Returns a graph of three convolutions, each with 10 microseconds of compute and 10 bytes of weights.
-/// Optionally, a branch precedes the last one.
+/// Optionally, a branch precedes the last convolution.
 fn graph(branch: bool) -> String {
     let choose = r#"{ "name": "choose", "kind": "If", "inputs": ["b"], "outputs": ["c"], "regions": [
         { "name": "then", "outputs": ["p"], "operators": [

@@ -1,8 +1,8 @@
-//! Tests pictures as PNG.
+//! Tests pictures that are written as PNG.
 
 use crate::common::{Scratch, TINY, lean};
 
-/// Commands that draw, without the name of the picture.
+/// Commands that draw a picture, without the file name that follows their last option.
 const DRAWN: [&[&str]; 7] = [
     &["solve", "tiny.9.csv", "--plot"],
     &["compare", "tiny.9.csv", "layout.csv", "--plot"],

@@ -212,8 +212,8 @@ fn repeatable(rows: &[Record]) -> Vec<Record> {
     rows
 }
 
-/// Reduces names of unnamed operators to their kinds. Older records number them (`'ADD#14'`); today they are
-/// called by an output (`'ADD(sum)'`).
+/// Reduces the labels of unnamed operators to their kinds. Older records number these operators (`'ADD#14'`),
+/// and newer ones label them by an output (`'ADD(sum)'`).
 fn without_numbers(witness: &str) -> String {
     let kind = |name: &str| match name.split_once(['#', '(']) {
         Some((kind, rest)) if rest.ends_with(')') || rest.parse::<u64>().is_ok() => kind.to_owned(),

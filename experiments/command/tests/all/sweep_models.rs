@@ -1,4 +1,4 @@
-//! Tests models in sweeps and benchmarks: the problems posed on them, and the values of their dimensions.
+//! Tests models in sweeps and benchmarks: the problems derived from them, and the values of their dimensions.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::record::{MEASURED, Record, read};

@@ -64,8 +64,8 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     }
 }
 
-/// Kills a sweep several times and lets it finish. Its rows must be the wanted ones. Returns true if a kill
-/// left only some of the rows.
+/// Kills a sweep several times and lets it finish. Its rows must equal `wanted`. Returns true if only some of
+/// the rows existed after a kill.
 fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut Moments) -> bool {
     let runs = wanted.len();
     let written = || {
@@ -155,7 +155,7 @@ fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>
     with_worker_within("time = 300\n", script)
 }
 
-/// Runs the same sweep with these limits.
+/// Runs the same sweep as [`with_worker`], but with the given limits.
 fn with_worker_within(
     limits: &str,
     script: &str,

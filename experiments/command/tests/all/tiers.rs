@@ -185,8 +185,8 @@ fn regions_are_blocks() {
     }
 }
 
-/// A branch: `then` is one convolution with a group start of 50 microseconds, and `else` is an operator with
-/// one of 1 microsecond.
+/// A branch. The region `then` is one convolution, whose group start takes 50 microseconds. The region `else`
+/// is one operator of another kind, whose group start takes 1 microsecond.
 const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu", "tensors": [
     { "name": "c", "bytes": 10, "role": "input" }, { "name": "r", "bytes": 8, "role": "output" },
     { "name": "a", "bytes": 8 }, { "name": "b", "bytes": 8 } ],

@@ -60,7 +60,8 @@ const CSV: &[Case] = &[
     ),
 ];
 
-/// Two memory pools of a compiler, with empty buffers: with and without steps, pinned, colocated, separated.
+/// Two memory pools of a compiler. Their buffers of size 0 cover several cases: never live, pinned, colocated
+/// and separated.
 const DSA: &str = r#"{
   "schema_version": 1, "profile": "pypto_research_v1", "instance": "zeros", "metadata": {},
   "problem": {

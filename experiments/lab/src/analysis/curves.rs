@@ -29,7 +29,7 @@ fn seconds(cell: &Cell) -> Option<f64> {
     cell.time.filter(|time| !time.censored).map(|time| time.seconds)
 }
 
-/// Returns the least number of each instance.
+/// Returns the smallest number of each instance over all algorithms.
 fn least(numbers: &Numbers) -> Vec<Option<f64>> {
     let total = numbers.first().map_or(0, Vec::len);
     (0..total).map(|at| numbers.iter().filter_map(|own| own[at]).reduce(f64::min)).collect()
@@ -42,8 +42,8 @@ fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// Returns one curve per algorithm, or no curves if there are no numbers. O(algorithms * instances *
-/// log(instances)).
+/// Returns one curve per algorithm, or no curves at all if no algorithm has a number. O(algorithms *
+/// instances * log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
@@ -107,12 +107,13 @@ const LEAST: f64 = 1e-9;
 /// The left end of time axes, in seconds. Earlier events are drawn there.
 pub const DAWN: f64 = 0.001;
 
-/// The gap of a run without a value, in percent. Larger gaps are reduced to it.
+/// The gap of a run without a value, in percent. Larger gaps are capped at this value.
 const WORST_GAP: f64 = 100.0;
 
-/// Returns one curve per algorithm, and the number of instances. The x axis is the time since the start in
-/// seconds. The y axis is the mean gap to the best bound from then on, in percent. The mean covers the traced
-/// runs on instances with a bound. A run without a value counts as 100 %. O(lines * log(lines)).
+/// Returns one curve per algorithm, and the number of instances that the curves cover. The x axis is the time
+/// since the start in seconds. The y axis is the mean gap to the best bound, in percent, from that time until
+/// the next point. The mean covers the traced runs on instances with a bound. A run without a value counts as
+/// 100 %. O(lines * log(lines)).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;

@@ -11,7 +11,7 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By the number of answers, then by the mean gap. If a capacity is decided, by the number of solved
+    /// By the number of answers, then by the mean gap; if a capacity is decided, by the number of solved
     /// instances.
     #[default]
     Gap,
@@ -185,7 +185,7 @@ pub struct Group {
     pub cells: Vec<Vec<Option<Cell>>>,
     /// Runs without an answer, in the order of the rows.
     pub troubles: Vec<Record>,
-    /// The trace lines of these runs.
+    /// The trace lines of all runs of the group.
     pub trace: Vec<TraceRow>,
     /// Notes for the reader.
     pub notes: Vec<String>,

@@ -5,9 +5,9 @@
 //! definitions of its figures ([`definitions`](crate::report::overview::definitions)). A group has these
 //! curves:
 //!
-//! - **Performance profile** (Dolan and Moré 2002). One profile shows the share of the instances that an
-//!   algorithm solves within a factor of the fastest time. The other shows the share of the instances on
-//!   which its gap is at most a given value.
+//! - **Performance profile** (Dolan and Moré 2002). There are two profiles. The first shows the share of
+//!   instances that an algorithm solves within a given factor of the fastest time. The second shows the share
+//!   of instances on which its gap is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
 //!

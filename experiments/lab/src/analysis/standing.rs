@@ -5,7 +5,7 @@ use super::{Cell, Group, Question, Sort};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// A mean of times. It is only a lower bound if some of the times are censored.
+/// A mean of times. If some of the times are censored, it is only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean, in the unit of the times.
@@ -37,13 +37,13 @@ pub struct Standing {
     pub mean_gap: Option<f64>,
     /// Largest gap in percent, over the instances with a gap.
     pub worst_gap: Option<f64>,
-    /// Shifted geometric mean of the times to solve, in seconds. Unsolved instances count with their limit.
-    /// `None` if they have no limit, and for heuristics that optimise.
+    /// Shifted geometric mean of the times to solve, in seconds. Unsolved instances count with their time
+    /// limit. It is `None` if unsolved instances have no time limit, and for heuristics that optimise.
     pub mean_time: Option<Mean>,
     /// PAR-2: the mean time to solve in seconds, with unsolved instances counted as twice their limit. `None`
     /// if `mean_time` is `None`.
     pub par2: Option<f64>,
-    /// Shifted geometric mean of the times spent in seconds, solved or not.
+    /// Shifted geometric mean of the times spent on all instances, solved or not, in seconds.
     pub mean_spent: Option<f64>,
     /// Shifted geometric mean of the times to the best answer, in seconds.
     pub mean_to_best: Option<f64>,
@@ -57,8 +57,8 @@ pub struct Standing {
     pub time_shared: usize,
     /// Number of instances that only this algorithm solves.
     pub only_solver: Option<usize>,
-    /// Factor by which the mean time of the virtual best grows without this algorithm. It is a lower bound if
-    /// the time of an instance is then only the limit.
+    /// Factor by which the mean time of the virtual best grows without this algorithm. It is only a lower
+    /// bound if the time to solve some instance becomes censored without this algorithm.
     pub time_factor: Option<Mean>,
     /// Whether the algorithm can be expected to prove its answers; see [`Cell::proves`].
     pub proves: bool,
@@ -77,7 +77,7 @@ pub struct Standing {
 #[derive(Clone, Copy)]
 struct Terms {
     shift: f64,
-    /// Whether the runs had a time limit, which replaces the time of unsolved runs.
+    /// Whether the runs had a time limit, which then replaces the time of each unsolved run.
     limited: bool,
 }
 
@@ -193,8 +193,8 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     }
 }
 
-/// Returns true if these times have a mean. Without a limit, an unsolved run has no time, and an algorithm
-/// that gives up early would appear to be the fastest.
+/// Returns true if a mean of these times is meaningful. Without a limit, an unsolved run has no time, and an
+/// algorithm that gives up early would appear to be the fastest.
 fn is_averaged(times: &[Time], terms: Terms) -> bool {
     terms.limited || times.iter().all(|time| !time.censored)
 }
@@ -231,7 +231,8 @@ pub fn sort(standings: &mut [Standing], question: &Question, sort: Sort) {
     });
 }
 
-/// Counts instances on which no other algorithm has a better value or a shorter time.
+/// Counts the instances on which no other algorithm has a better value, and those on which none has a shorter
+/// time.
 fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let others = |at: usize| {
         let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != nth);

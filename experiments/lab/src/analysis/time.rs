@@ -3,8 +3,8 @@
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
 //!   layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
-//! - The *time to the best answer* is the median over its runs with an answer. It ends when the run finds its
-//!   value, although the run may continue.
+//! - The *time to the best answer* is the median over its runs with an answer. This time ends when the run
+//!   finds its value, although the run may continue.
 //! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
 //!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
@@ -12,7 +12,7 @@
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
 //!   limits the influence of instances that are solved in a few milliseconds (Achterberg 2007, Constraint
 //!   Integer Programming).
-//! - *PAR-2* is the mean over all instances with censored times counted twice.
+//! - *PAR-2* is the mean time to solve over all instances, where each censored time is doubled.
 
 use crate::record::Record;
 
@@ -24,9 +24,9 @@ pub fn solved(record: &Record) -> bool {
             || record.decides() && record.claim == "feasible")
 }
 
-/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic decides
-/// a capacity by a layout that fits, but proves an optimum only if its value equals a bound. An external
-/// program can prove optima if it claims one.
+/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic can
+/// decide a capacity by finding a layout that fits, but it proves an optimum only if its value happens to
+/// equal a bound. An external program is expected to prove optima if the run claims one.
 pub fn can_prove(record: &Record) -> bool {
     record.decides()
         || match record.kind.as_str() {
@@ -47,7 +47,7 @@ pub struct Time {
     pub seconds: f64,
     /// Whether the median run is unsolved.
     pub censored: bool,
-    /// One unit of the last digit of a printed time in seconds, or 0 for a measured time.
+    /// The value of one unit in the last digit of a printed time, in seconds, or 0 for a measured time.
     pub resolution: f64,
     /// Number of solved runs.
     pub solved: usize,
@@ -64,7 +64,7 @@ pub struct Run {
     pub solved: bool,
     /// The time limit of the run, in seconds.
     pub limit: Option<f64>,
-    /// One unit of the last digit of a printed time, in seconds.
+    /// The value of one unit in the last digit of a printed time, in seconds.
     pub resolution: f64,
 }
 

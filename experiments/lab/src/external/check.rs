@@ -11,8 +11,8 @@ use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stat
 pub enum Whose {
     /// A built-in algorithm. The process that printed its bound has already audited it.
     Own,
-    /// An external program. Its reports are recorded but prove nothing. The field is the best bound proved by
-    /// built-in algorithms.
+    /// An external program. Its reports are recorded but prove nothing. The field contains the best bound
+    /// that built-in algorithms have proved.
     Foreign(Bytes),
 }
 

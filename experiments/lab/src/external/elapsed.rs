@@ -1,17 +1,17 @@
 //! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
 //! The user describes the printed time as `NAME=REGEX`. The single group of the pattern matches the seconds.
-//! `^` and `$` match at the ends of lines. The last match counts, and standard error is searched after
-//! standard output.
+//! `^` and `$` match at the start and the end of each line. Standard output is searched first, then standard
+//! error, and the last match counts.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::Path;
 
-/// Size in bytes of the searched part at the end of each stream.
+/// Number of bytes at the end of each stream that are searched.
 const TAIL: u64 = 64 << 10;
-/// Maximum number of characters of a match in a message.
+/// Maximum number of characters of a match that a message quotes.
 const SHOWN: usize = 40;
 
 /// The pattern of the printed seconds.
@@ -23,7 +23,7 @@ pub struct ElapsedPattern(Regex);
 pub struct Elapsed {
     /// The time in seconds, as printed.
     pub seconds: f64,
-    /// One unit of the last printed digit in seconds, such as 0.001 for `0.004`.
+    /// The value of one unit in the last printed digit, in seconds, such as 0.001 for `0.004`.
     pub resolution: f64,
 }
 

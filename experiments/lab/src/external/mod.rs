@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Size in bytes of the part at the end of standard error in which the last line is found.
+/// Number of bytes at the end of standard error that are searched for the last line.
 const TAIL: u64 = 16 << 10;
 /// Additional time for an external planner that receives the time limit and enforces it itself.
 pub const GRACE: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ pub struct External {
     elapsed: Option<ElapsedPattern>,
 }
 
-/// The task of an external run.
+/// The inputs of an external run.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The instance, which is written to the file `{input}`.
@@ -127,7 +127,7 @@ impl External {
     /// Parses `NAME=cmd {input} {output} {capacity}`.
     ///
     /// # Errors
-    /// A message of one line that describes the error.
+    /// A one-line message that describes the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("external '{text}': {why}"));
         let Some((name, line)) = text.split_once('=') else {
@@ -184,8 +184,7 @@ impl External {
     /// NAME.
     ///
     /// # Errors
-    /// A message of one line if the name is unknown, or if the command cannot be run, fails, or prints
-    /// nothing.
+    /// A one-line message if the name is unknown, or if the command cannot be run, fails, or prints nothing.
     pub fn ask_version(peers: &mut [Self], text: &str) -> Result<(), String> {
         let wrong = |why: String| format!("external version '{text}': {why}");
         let (name, line) = text.split_once('=').ok_or_else(|| wrong("expected NAME='cmd'".to_owned()))?;

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The first and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
-/// The end of a process.
+/// How a process ended, and what was measured until then.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) seconds: f64,
@@ -25,7 +25,7 @@ pub(super) struct Ended {
     pub(super) timed_out: bool,
     /// Whether a request to stop ended the process.
     pub(super) interrupted: bool,
-    /// The peak of the sampled resident memory, in bytes.
+    /// The largest sample of the process's peak resident memory, in bytes.
     pub(super) peak_memory: Option<u64>,
 }
 

@@ -10,8 +10,8 @@
 //! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the group
 //! after the line has been written.
 //!
-//! The reaper is this binary, run with other arguments. Without a call of [`employ`], which sets its command,
-//! no reaper is started.
+//! The reaper is this binary, run with other arguments. No reaper is started unless [`employ`] has set its
+//! command.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -47,7 +47,7 @@ pub fn employ(command: Vec<OsString>) {
     let _ = COMMAND.set(command);
 }
 
-/// The registration of a resource with the reaper, which ends when this value is dropped.
+/// A resource registered with the reaper. Dropping this value ends the registration.
 pub(super) struct Watch(Option<Ward>);
 
 /// Registers a resource with the reaper.
@@ -79,8 +79,8 @@ pub(super) struct Leader {
 
 #[cfg(unix)]
 impl Leader {
-    /// Starts a process in its own group that waits for the end of this process. Returns `None` without a
-    /// reaper.
+    /// Starts a process that leads its own group and only waits for the end of this process. Returns `None`
+    /// without a reaper.
     pub(super) fn start() -> Option<Self> {
         let process = spawn()?;
         let watch = watch(&Ward::Group(process.id()));
@@ -116,7 +116,7 @@ fn start() -> Option<Mutex<ChildStdin>> {
     Some(Mutex::new(spawn()?.stdin.take()?))
 }
 
-/// Starts a process that runs [`serve`] in its own group.
+/// Starts a process that has its own group and runs [`serve`].
 fn spawn() -> Option<Child> {
     let (first, others) = COMMAND.get()?.split_first()?;
     let mut command = Command::new(first);

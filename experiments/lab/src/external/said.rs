@@ -1,15 +1,15 @@
 //! Reads the reports that an external planner prints on standard output.
 //!
 //! A report is a line with a JSON object that has the member `claim`, `peak` or `lower_bound`, as `plimsoll
-//! solve --json` prints it. All other output is ignored. Reports with `seconds` form a trace of events. The
-//! last value of each member is final.
+//! solve --json` prints it. All other output is ignored. Reports with `seconds` form a trace of events. If a
+//! member is reported several times, its last value counts.
 
 use super::tail::tail;
 use serde::Deserialize;
 use std::io;
 use std::path::Path;
 
-/// Size in bytes of the part at the end of standard output that is read.
+/// Number of bytes at the end of standard output that are read.
 const TAIL: u64 = 4 << 20;
 
 /// A report, or the last value of each member over several reports.

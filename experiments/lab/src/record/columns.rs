@@ -7,17 +7,18 @@ use std::sync::LazyLock;
 /// The names of all columns, in order.
 static NAMES: LazyLock<StringRecord> = LazyLock::new(|| first_line(&Record::default(), true));
 
-/// The last of the columns that every file has. These columns identify the run and contain its result.
+/// The last of the columns that every file has. The columns up to this one identify the run and contain its
+/// result.
 const LAST_FIXED: &str = "error";
 /// Columns that are stored only on request.
 const ON_REQUEST: [&str; 2] = ["trace", "layout"];
 
-/// Columns that may differ between equal runs because they depend on time or memory. All others are
-/// reproducible for runs without a time limit, with the same build and on the same machine.
+/// Columns that may differ between repetitions of a run because they depend on time or memory. For runs
+/// without a time limit, all other columns are reproducible with the same build on the same machine.
 pub const MEASURED: [&str; 7] =
     ["seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
 
-/// Returns the header if `header` is set, and otherwise the line of a record.
+/// Returns the cells of the header if `header` is set, and otherwise the cells of the record.
 fn first_line(record: &Record, header: bool) -> StringRecord {
     let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
     // Writing into a vector cannot fail.

@@ -17,7 +17,7 @@ pub enum RecordError {
     Line(PathBuf, u64, String),
 }
 
-/// Wordings of witnesses in older records, each with the current one.
+/// Wordings of witnesses in older records, each paired with the current wording.
 const WITNESSES: [(&str, &str); 3] = [
     ("alive while ", "live while "),
     ("prices of operators", "dual multipliers of operators"),

@@ -30,8 +30,8 @@ use plimsoll_model::{Bytes, load};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The current version of the columns. Before version 5, `run` of `bench` was the repetition, `decide` was a
-/// flag, and `value` was named `peak`. Files of all versions can be read.
+/// The current version of the columns. Before version 5, the column `run` of `bench` was the repetition,
+/// `decide` was a flag, and `value` was named `peak`. Files of all versions can be read.
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// The name of the file with records in the folder of a benchmark or sweep.
@@ -146,7 +146,8 @@ pub struct Record {
     pub whole_process: bool,
     /// Self-reported wall-clock time in seconds, from the end of reading the instance to the answer.
     pub own_seconds: Option<f64>,
-    /// One unit of the last digit of `own_seconds` as printed by an external program, in seconds.
+    /// The value of one unit in the last digit of `own_seconds` as printed by an external program, in
+    /// seconds.
     pub own_resolution: Option<f64>,
     /// The times of the phases, as `name=seconds` separated by blanks. `to-best` is the time until the run
     /// found its value.

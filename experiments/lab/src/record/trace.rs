@@ -93,7 +93,7 @@ impl Improvements {
         self.events.iter().find(|event| event.value == Some(value)).map(|event| event.seconds)
     }
 
-    /// Adds the end of the run with the value and the bound of the record, even if the observer was never
+    /// Adds the end of the run, with the value and the bound of the record, even if the observer was never
     /// called.
     fn end(&mut self, seconds: f64, record: &Record) {
         if let Some(value) = record.value {
@@ -149,8 +149,8 @@ impl<P: Problem> Observer<P> for Recorder {
     }
 }
 
-/// Returns the trace of a process: its reports, if its answer passed the checker, followed by the checked
-/// result.
+/// Returns the trace of a process, which ends with the checked result. If the answer passed the checker, the
+/// reports of the process come first.
 pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {

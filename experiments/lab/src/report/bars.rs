@@ -1,4 +1,4 @@
-//! Bar charts. Panels are side by side, and each has grouped bars on its own scale from zero.
+//! Bar charts. Panels are drawn side by side. Each has groups of bars, on its own scale that starts at zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis and one bar per
@@ -46,7 +46,8 @@ pub struct Bars {
     pub mark: String,
     /// The unit of the heights, shown in tooltips. Heights in `bytes` have an axis in binary units.
     pub unit: String,
-    /// The panels, two per row, or one if the names of their groups are long.
+    /// The panels, which are drawn two per row, or one per row if the bars or the names of their groups need
+    /// more space.
     pub panels: Vec<Panel>,
 }
 
@@ -76,7 +77,8 @@ impl Bars {
         output.write_all(scene.finish(top + HIGH * rows as f64 + 8.0).as_bytes())
     }
 
-    /// Returns true if every panel in one of several columns has space for its bars and their names.
+    /// Returns true if every panel has space for its bars and their names when panels are drawn in `columns`
+    /// columns.
     fn fits(&self, columns: usize) -> bool {
         let fits = |panel: &Panel| {
             // About a quarter of a panel is the axis.
@@ -88,12 +90,12 @@ impl Bars {
     }
 }
 
-/// The width of a panel in one of several columns.
+/// The width of a panel when panels are drawn in `columns` columns.
 fn wide(columns: usize) -> f64 {
     (WIDTH - 2.0 * MARGIN + GAP) / columns as f64 - GAP
 }
 
-/// The style of the mark.
+/// The style of the dashed line at the mark.
 fn mark() -> String {
     format!("{RULE} stroke-width=\"1.6\" stroke-dasharray=\"6 4\"")
 }
@@ -144,8 +146,8 @@ impl Panel {
         scene.close();
     }
 
-    /// Draws the bars with tooltips and names. If the bars are wide enough, returns their values and the
-    /// positions above the bars.
+    /// Draws the bars with tooltips and names. If the bars are wide enough for labels, returns their values
+    /// with the positions above the bars.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 pub struct Basis {
     /// One line per assumption.
     pub assumed: Vec<String>,
-    /// `None` for a graph without an import.
+    /// `None` if the graph was not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     sizes: Option<Sizes>,
 }
@@ -50,8 +50,8 @@ impl Basis {
         text
     }
 
-    /// Returns the claim. If sizes are uncertain, it adds a restriction, as in `optimal for the declared
-    /// sizes`.
+    /// Returns the claim. If tensor sizes are uncertain, a restriction is appended, as in `optimal for the
+    /// declared sizes`.
     pub fn claim(&self, claim: &str) -> String {
         match self.sizes {
             _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! The tooltip of a rectangle lists its buffer's size, addresses and steps. A rectangle that is large enough
-//! shows the name, or the end of it. Time and memory are linear in the number of rectangles, up to sorting:
-//! the map of 20,000 buffers is a file of a few megabytes.
+//! shows the name of its buffer, or the end of that name. Time and memory are linear in the number of
+//! rectangles, up to sorting: the map of 20,000 buffers is a file of a few megabytes.
 
 use super::human;
 use super::palette::group_colour;
@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 /// Distance between two maps.
 const GAP: f64 = 20.0;
-/// Largest height of a map that is drawn beside others, as a multiple of the height of the lowest map.
+/// Maximum height of a map that is drawn beside others, as a multiple of the height of the lowest map.
 const MOST_HEIGHT: u64 = 3;
 /// Largest number of groups in the legend.
 const MOST_GROUPS: usize = 12;
@@ -35,17 +35,17 @@ impl Map<'_> {
     /// Writes the map as SVG.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         write_maps(&[*self], output)
     }
 }
 
 /// Writes maps of layouts of one instance side by side, with the same scales; a buffer has the same colour in
-/// all of them. A layout of more than three times the height of the lowest one is cut off.
+/// all of them. A layout that is more than three times as high as the lowest one is cut off at that height.
 ///
 /// # Errors
-/// Returns the errors of `output`.
+/// Returns the errors from `output`.
 pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
     let Some(first) = maps.first() else { return Ok(()) };
     let panels: Vec<Panel<'_>> = maps.iter().map(|map| Panel::of(*map)).collect();
@@ -90,7 +90,8 @@ fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
     };
     let (bytes, step) = load(map.instance);
     // With exclusions the load may exceed the peak.
-    let no_bound = if map.instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
+    let no_bound =
+        if map.instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
     let load = format!("load {} at step {step}{no_bound}", human::bytes(bytes.get()));
     let mut entries = vec![(PEAK.to_owned(), peak)];
     if drawn.iter().all(|one| one.lanes.is_empty()) {

@@ -92,7 +92,7 @@ pub fn values(group: &Group, standings: &[Standing]) -> Table {
     Table::of(&columns, standings)
 }
 
-/// Returns a number of instances, as "N of M" if it is less than the size of the group.
+/// Returns a number of instances, as "N of M" if it is less than the number of all instances of the group.
 fn part(count: usize, group: &Group) -> String {
     let all = group.instances.len();
     if count == all { count.to_string() } else { format!("{count} of {all}") }
@@ -206,7 +206,7 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     Table::of(&columns, rows)
 }
 
-/// Returns a table with one row of counts per record. Instances and algorithms are counted in
+/// Returns a table with one row of counts per record. The numbers of instances and algorithms are those of
 /// the largest group.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {

@@ -8,7 +8,7 @@ use plimsoll::Diagnosis;
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Problem, SharedObjects, Step, load};
 use std::fmt::Write as _;
 
-/// Height of the load profile, of the map, of a lane of spilled buffers and of the labels of steps.
+/// Heights of the load profile, of the map, of a lane of spilled buffers, and of the labels of steps.
 const PROFILE: f64 = 64.0;
 const MAP: f64 = 400.0;
 const LANE: f64 = 14.0;
@@ -27,7 +27,7 @@ pub(super) const LOAD: &str =
     "stroke=\"#0072b2\" stroke-width=\"2\" stroke-dasharray=\"7 5\" pointer-events=\"none\"";
 pub(super) const CAPACITY: &str =
     "class=\"rule\" stroke=\"#222\" stroke-width=\"2\" stroke-dasharray=\"2 4\" pointer-events=\"none\"";
-/// Colours of live bytes, and of the bytes below the extent that are free.
+/// Colours of the live bytes, and of the free bytes below the extent.
 pub(super) const LIVE: &str = "#8fb8de";
 pub(super) const FREE: &str = "#e69f9f";
 /// Style of the vertical line at the first step of the load.
@@ -39,7 +39,7 @@ pub(super) const MOMENT: &str =
 pub struct Groups<'a> {
     /// The names of the groups in the legend.
     pub names: &'a [String],
-    /// Per buffer: its group, a position in `names`.
+    /// The group of each buffer, as an index into `names`.
     pub of: &'a [Option<usize>],
 }
 
@@ -52,7 +52,8 @@ pub struct Map<'a> {
     pub problem: &'a str,
     /// The algorithm that found the layout, or the name of its file.
     pub algorithm: &'a str,
-    /// The pieces of every buffer, by position. A buffer of non-zero size without pieces is spilled.
+    /// The pieces of every buffer, in the order of the buffers. A buffer of non-zero size without pieces is
+    /// spilled.
     pub pieces: &'a [Vec<Piece>],
     /// The best known lower bound.
     pub bound: Bytes,
@@ -78,7 +79,7 @@ impl<'a> Map<'a> {
         Self { groups: Some(groups), ..self }
     }
 
-    /// Names the steps, from step 0 on. The names are drawn if there are at most 32.
+    /// Names the steps, from step 0 on. The names are drawn if there are at most 32 of them.
     #[must_use]
     pub fn with_steps(self, steps: &'a [String]) -> Self {
         Self { steps, ..self }
@@ -158,7 +159,7 @@ impl<'a> Panel<'a> {
         heading(columns) + PROFILE + MAP + self.strip() + AXIS + names
     }
 
-    /// The names of the steps, unless there are several columns.
+    /// The names of the steps, or nothing if there are several columns or too many steps.
     fn names(&self, columns: usize) -> &[String] {
         if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
     }
@@ -313,8 +314,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// Distributes buffers over lanes of disjoint lifespans, each into the first free lane. O(n log n + n l) for
-/// l lanes.
+/// Distributes buffers over lanes, in each of which lifespans are disjoint. Each buffer goes into the first
+/// lane that is free. O(n log n + n l) for l lanes.
 fn lanes_of(instance: &Instance, mut buffers: Vec<BufferId>) -> Vec<Vec<BufferId>> {
     let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
     buffers.sort_by_key(|&id| (hull(id), id));
@@ -346,7 +347,7 @@ fn tooltip(instance: &Instance, id: BufferId, pieces: &[Piece]) -> String {
     title
 }
 
-/// Height of the heading of a panel.
+/// Height of the heading above a panel, which only panels in several columns have.
 fn heading(columns: usize) -> f64 {
     if columns == 1 { 0.0 } else { 48.0 }
 }
@@ -416,7 +417,7 @@ impl Frame {
     }
 }
 
-/// Size of a name, and the width that it needs across its direction, in pixels.
+/// Font size of a name, and the space that a name needs perpendicular to its text, in pixels.
 const NAME: f64 = 12.0;
 const LINE: f64 = 14.0;
 
@@ -429,8 +430,9 @@ struct Label {
 }
 
 impl Label {
-    /// The label of a rectangle. It is upright if the rectangle is higher than wide. If the name is too long,
-    /// the label shows only its end. `None` if not even that fits.
+    /// The label of a rectangle. It is turned upright if the name is too long for the width of the rectangle
+    /// and the height offers more space. If the name is still too long, the label shows only its end. Returns
+    /// `None` if not even that fits.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };

@@ -53,7 +53,8 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
     plots
 }
 
-/// Makes a name valid in file systems and links: other characters become `_`, and only the first 80 are kept.
+/// Makes a name valid in file systems and links. Invalid characters become `_`, and only the first 80
+/// characters are kept.
 pub fn harmless(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().map(plain).take(80).collect()
@@ -88,7 +89,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
 const SHARE: Axis =
     Axis { label: "share of instances", unit: Unit::Number, low: 0.0, high: 1.0, logarithmic: false };
 
-/// Returns the label of a curve: the algorithm and the number of instances with a point.
+/// Returns the label of a curve: the algorithm, and for how many of the instances the curve has a point.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }
@@ -190,8 +191,8 @@ fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     series
 }
 
-/// Returns the lines in the order of the legend, which is descending by the last value times `sign`. An
-/// algorithm has the same colour in all charts. The virtual best is black.
+/// Returns the lines in the order of the legend: sorted by the last value times `sign`, in descending order.
+/// An algorithm has the same colour in all charts. The virtual best is black.
 fn series(
     group: &Group,
     curves: Vec<Curve>,

@@ -25,13 +25,14 @@ pub(super) fn mean_time(mean: Option<Mean>) -> String {
     format!("{}{}", if bound { ">" } else { "" }, time(mean.map(|mean| mean.value)))
 }
 
-/// Returns the name of the column of times to solve.
+/// Returns the header of the column that contains the times to solve.
 pub(super) fn to_solve(decide: bool) -> &'static str {
     if decide { "to decide" } else { "to proof" }
 }
 
 /// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// and time to proof. If a capacity is decided, decided instances are counted instead of optima.
+/// and time to proof. If the question is to decide a capacity, the table counts decided instances instead of
+/// optima.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 7] = [
@@ -48,8 +49,9 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
     Table::of(&columns, standings)
 }
 
-/// Returns short names of the questions of groups: the problem, followed by its terms if several questions
-/// have the same problem. If they differ only in limits or machines, the whole question is returned.
+/// Returns a short name for the question of each group: the problem, followed by its terms if several
+/// questions have the same problem. The names of questions that differ only in limits or machines are the
+/// whole questions.
 pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
     let all: Vec<&Question> = groups.map(|group| &group.question).collect();
     let same = |problem: &str| all.iter().filter(|question| question.problem == problem).count();
@@ -66,7 +68,7 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
     all.iter().map(|question| label(question)).collect()
 }
 
-/// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from
+/// Returns one sentence: the best algorithm, how many instances it solves, and how the others compare with
 /// it. Returns `None` if nothing was solved or there are no gaps.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();

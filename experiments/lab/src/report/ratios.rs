@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 /// Fraction by which rounding may change a time before the ratio is marked.
 const COARSE: f64 = 0.01;
 
-/// The direction in which the true ratio may deviate.
+/// The direction in which the true ratio may deviate from the computed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Exact,
@@ -49,7 +49,7 @@ struct Ratio {
 
 /// Combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that are combined.
+/// Counts the ratios that enter such a combination.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.
@@ -77,7 +77,7 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
 }
 
-/// Formats a time in the unit of the tables of its clock.
+/// Formats a time in the unit that the tables use for its clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
     let figure = |seconds: f64| match clock {
         Clock::Bench => human::seconds(seconds),
@@ -90,8 +90,8 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
     })
 }
 
-/// Returns a table of the ratios of self-reported times for the algorithms that report any. Returns `None` if
-/// no external process reports a time, or if the reference is unknown or the only algorithm.
+/// Returns a table of the ratios of self-reported times for the algorithms that report their times. Returns
+/// `None` if no external process reports a time, or if the reference is unknown or is the only algorithm.
 pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     let own = |row: &&Record| row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
@@ -105,9 +105,10 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
 /// time and ratio. Self-reported times are in milliseconds.
 ///
 /// Below the instances, each suite has one row for the geometric mean and one for the least ratio. A result
-/// derived from bounds is a bound itself. A result that does not cover all instances states their number.
+/// derived from bounds is a bound itself. A result that does not cover all instances states how many it
+/// covers.
 ///
-/// Returns `None` if the reference is unknown or the only algorithm.
+/// Returns `None` if the reference is unknown or is the only algorithm.
 pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
     let Group { instances, algorithms, .. } = group;
     let at = algorithms.iter().position(|(name, _)| name == reference)?;
@@ -174,7 +175,7 @@ fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
     (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
 }
 
-/// Returns the least ratio. If upper bounds are included, the result is itself only an upper bound.
+/// Returns the least ratio. If some ratios are upper bounds, the result is itself only an upper bound.
 fn least(ratios: &[Ratio]) -> Option<Ratio> {
     let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
     if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!((of(0.005).side, of(0.015).side), (Side::Exact, Side::AtLeast));
     }
 
-    /// Turns the rows into rows of external processes, and adds one without a self-reported time.
+    /// Turns the rows into rows of external processes, and adds a row without a self-reported time.
     fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
         rows.push(row("a", "silent", 1.0, "optimal"));
         rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()

@@ -1,14 +1,14 @@
 //! SVG pictures, built element by element. All text is escaped.
 //!
 //! Every picture is 640 pixels wide, so that its text is also legible on a phone. On a dark page, elements
-//! with a class change their colours. Coloured areas keep theirs, and the text on them is black.
+//! with a class change their colours. Coloured areas keep their colours, and the text on them is black.
 
 use std::fmt::Write as _;
 
 /// Width of every picture, and its margin on both sides, in pixels.
 pub const WIDTH: f64 = 640.0;
 pub const MARGIN: f64 = 16.0;
-/// Size of text, and of text beside axes and on areas, in pixels.
+/// Font size of normal text, and of the smaller text beside axes and on areas, in pixels.
 const TEXT: f64 = 15.0;
 pub const SMALL: f64 = 13.0;
 /// Height of a line of text.
@@ -18,7 +18,7 @@ const LINE: f64 = 20.0;
 pub const SOFT: &str = "class=\"soft\" fill=\"#555\"";
 pub const GRID: &str = "class=\"grid\" stroke=\"#ddd\"";
 pub const RULE: &str = "class=\"rule\" stroke=\"#222\"";
-/// The style of text on the page that lines may cross.
+/// The style of text that lines may cross: a halo in the colour of the page.
 pub const HALO: &str =
     "class=\"halo\" stroke=\"#fff\" stroke-width=\"3\" stroke-opacity=\"0.8\" paint-order=\"stroke\"";
 
@@ -56,7 +56,7 @@ impl Scene {
 
     /// Draws a legend below `top`, in as many rows as it needs, and returns the y position below it. An entry
     /// has a style and a name. A style with a stroke and no fill is drawn as a line, and [`HATCH`] as a
-    /// hatched swatch. An empty style draws nothing.
+    /// hatched swatch. An entry with an empty style shows only its name.
     pub fn legend(&mut self, entries: &[(String, String)], top: f64) -> f64 {
         let (mut x, mut y) = (MARGIN, top + 17.0);
         for (look, name) in entries {
@@ -176,7 +176,7 @@ impl Scene {
         self.text.push_str("</g>\n");
     }
 
-    /// Returns the picture with this height.
+    /// Returns the finished picture with the given height.
     pub fn finish(self, height: f64) -> String {
         let height = height.ceil();
         format!(
@@ -202,7 +202,7 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// Shortens a name to a width in pixels. It keeps the end, because long names differ most there. Returns
+/// Shortens a name to at most `most` pixels. The end is kept, because long names differ most there. Returns
 /// `None` if fewer than three characters would remain.
 pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     if text_width(name, size) <= most {
@@ -218,7 +218,8 @@ pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     None
 }
 
-/// Splits a text at blanks into lines that fit on the page. Only the end of a longer word is kept.
+/// Splits a text at blanks into lines that fit on the page. If a word is wider than a line, only its end is
+/// kept.
 fn wrapped(text: &str, size: f64) -> Vec<String> {
     let most = WIDTH - 2.0 * MARGIN;
     let mut lines: Vec<String> = Vec::new();
@@ -234,8 +235,7 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
-/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest and the
-/// last.
+/// Keeps at most four points in each column of half a pixel: the first, the lowest, the highest and the last.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let column = |point: &Point| (point.0 * 2.0).round() as i64;
     let mut kept = Vec::new();

@@ -37,9 +37,9 @@ const FILES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Maximum number of names of instances per suite.
+/// Maximum number of instance names listed per suite.
 const NAMES: usize = 12;
-/// The rules for names of instances.
+/// An explanation of how instances are named.
 const NAMING: &str = "\
 An instance read from a file has the name of the file without its extension. In `name.1024.csv`,
 1024 is the capacity and not part of the name. A generated instance has the name of its family,
@@ -73,7 +73,7 @@ pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     all
 }
 
-/// Returns a table of the runs of a question, grouped by instance. Returns `None` without rows.
+/// Returns a table of the runs of a question, grouped by instance. Returns `None` if there are no rows.
 pub fn runs(rows: &[Record]) -> Option<Table> {
     rows.first()?;
     let mut table = Table::new([
@@ -175,7 +175,7 @@ pub struct Peer {
 /// The parameters of the comparison of times.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// Whether the benchmark compares times. The tables of times are shown only in this case.
+    /// Whether the benchmark compares times. If it does not, no tables of times are shown.
     pub is_asked: bool,
     /// The task of a run, as a completion of "Each run has to ...".
     pub question: &'a str,
@@ -190,7 +190,7 @@ pub struct Comparison<'a> {
 pub struct Question<'a> {
     /// The command line, ready to be run again.
     pub command: &'a str,
-    /// The machine of the runs.
+    /// The machine on which the runs took place.
     pub machine: &'a Machine,
     /// Notes shown with the results.
     pub notes: &'a [String],
@@ -311,7 +311,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns a table of the suites of a record in Markdown: names and source of their instances.
+/// Returns a Markdown table of the suites in a record: the names of their instances and where they come from.
 fn sources(rows: &[Record]) -> String {
     let mut table = Table::new([
         ("suite", Align::Left),

@@ -108,7 +108,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Adds a heading of the rows that follow. It spans all columns.
+    /// Adds a heading for the rows that follow. It spans all columns.
     pub fn heading(&mut self, text: String) {
         self.headings.insert(self.rows.len());
         self.row([text]);
@@ -141,7 +141,8 @@ impl Table {
         self.text_within(usize::MAX)
     }
 
-    /// Returns true if [`text_within`](Self::text_within) prints one table of this width.
+    /// Returns true if [`text_within`](Self::text_within) can print the table within this width without
+    /// splitting it.
     pub fn fits(&self, width: usize) -> bool {
         let widths = self.widths(width);
         widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) <= width
@@ -159,9 +160,9 @@ impl Table {
         }
     }
 
-    /// Returns the table as text whose lines have at most `width` columns, if possible. Headings and
+    /// Returns the table as text whose lines are at most `width` characters wide, if possible. Headings and
     /// sentences wrap, and names are cut in the middle. A table that is still too wide is split into several,
-    /// each with the leading columns of text.
+    /// each of which repeats the leading columns of text.
     pub fn text_within(&self, width: usize) -> String {
         let widths = self.widths(width);
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -214,8 +215,8 @@ impl Table {
         }
     }
 
-    /// Returns the widths of the columns for a table of this width: first headings wrap, then the widest
-    /// columns of text shrink.
+    /// Returns the widths of the columns for a table of this width. To reach it, headings wrap first, and
+    /// then the widest columns of text shrink.
     fn widths(&self, width: usize) -> Vec<usize> {
         let rows = || self.rows.iter().enumerate().filter(|(nth, _)| !self.headings.contains(nth));
         let cells = |at: usize| rows().map(move |(_, row)| columns_of(&row[at])).max().unwrap_or(0);

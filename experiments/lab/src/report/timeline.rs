@@ -167,7 +167,8 @@ impl Playback<'_> {
 
     /// Writes a trace in the JSON format of the Chrome and Perfetto viewers. It has a thread for the
     /// processor, one thread per channel, and a counter of on-chip bytes. Times are in microseconds. Members
-    /// are sorted by name because every build of `serde_json` keeps that order.
+    /// are written in order of their names, so that the output does not depend on whether `serde_json` was
+    /// built to preserve insertion order.
     ///
     /// # Errors
     /// Returns the errors from `output`.
@@ -323,10 +324,10 @@ fn lane_name(lane: usize) -> String {
     }
 }
 
-/// Converts times to points of the picture.
+/// Converts times to points in the picture.
 struct Frame {
     end: Time,
-    /// The y positions of the first lane, of the space for memory, and of the axis.
+    /// The y positions of the first lane, of the memory chart, and of the axis.
     top: f64,
     memory: f64,
     floor: f64,

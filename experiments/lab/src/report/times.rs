@@ -46,7 +46,7 @@ pub fn by(clock: Clock, rows: &[Record]) -> Group {
 }
 
 /// Returns a table with one row per algorithm: instances solved, time spent, time to the best answer, time to
-/// solve, and wins. Returns `None` without rows.
+/// solve, and wins. Returns `None` if there are no rows.
 pub fn table(group: &Group, shift: f64) -> Option<Table> {
     let decide = group.question.decide;
     let columns: [Column<'_, &Standing>; 8] = [

@@ -161,7 +161,7 @@ impl Source {
         })
     }
 
-    /// Returns an error at a byte of the text.
+    /// Returns an error for the line that contains the byte at `at`.
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();

@@ -19,9 +19,9 @@ pub struct Input {
     pub sha256: String,
     /// The load, if the input is an instance.
     pub load: Option<Bytes>,
-    /// The instance with its original capacity or the graph, or else the error from reading it.
+    /// The instance (with its original capacity) or the graph, or the error from reading it.
     pub subject: Result<Subject, String>,
-    /// The problems that may be posed on it. Empty for all that accept its kind.
+    /// The problems that may be posed on it. An empty list stands for all problems that accept its kind.
     pub(super) problems: Vec<&'static str>,
     /// The terms under which an instance was derived from a graph. Empty for other inputs.
     pub(super) terms: String,
@@ -48,8 +48,8 @@ impl Input {
         }
     }
 
-    /// Records how a model was read, and adds the label to the name of the input. The label is empty if there
-    /// is only one reading.
+    /// Records how a model was read, and adds the label to the name of the input. The label is empty if the
+    /// model is read with only one set of options.
     pub(super) fn read(&mut self, import: &ImportOptions, label: &str) {
         if *import == ImportOptions::default() {
             return;

@@ -59,7 +59,7 @@ pub struct InputRecord {
     pub suite: String,
     /// The name of the instance or graph.
     pub name: String,
-    /// The hash. Empty if the input could not be read.
+    /// SHA-256 of the canonical form. Empty if the input could not be read.
     pub sha256: String,
     /// The original capacity in bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +152,8 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Returns the value that results from writing and reading this one, so that numbers compare equal.
+    /// Returns this value after a round trip through JSON, so that its numbers compare equal to those of a
+    /// stored manifest.
     pub(super) fn normal(self) -> Self {
         let text = serde_json::to_string(&self).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or(self)
@@ -227,7 +228,7 @@ fn length(what: &str, then: usize, now: usize) -> Option<String> {
     (then != now).then(|| format!("{what}: {then} there, {now} here"))
 }
 
-/// Describes the difference of two values. Both are printed as JSON and cut to 80 characters.
+/// Describes the difference between two values. Both are printed as JSON and cut to 80 characters.
 fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<String> {
     let shown = |value: &T| -> String {
         let text = serde_json::to_string(value).unwrap_or_default().replace("null", "none");

@@ -1,4 +1,4 @@
-//! Sweeps. One file describes many runs. Each run has its own process and becomes one row.
+//! Sweeps. One file describes many runs. Each run takes place in a worker process and becomes one row.
 //!
 //! | part | purpose |
 //! |---|---|
@@ -9,10 +9,10 @@
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | writes scripts for a cluster |
 //!
-//! Runs are isolated. Each run has a process to itself, and a crash, a hang or exhausted memory becomes a
-//! row. Every row is appended with one `write`, and rows are flushed to disk at most once a second. Therefore
-//! no finished run is lost if the sweep is killed, and few are lost if the machine fails. After the last run,
-//! the rows are sorted by run and the file is replaced atomically.
+//! Runs are isolated. A worker process serves one run at a time, and a crash, a hang or exhausted memory
+//! becomes a row. Every row is appended with one `write`, and rows are flushed to disk at most once a second.
+//! Therefore no finished run is lost if the sweep is killed, and few are lost if the machine fails. After the
+//! last run, the rows are sorted by run and the file is replaced atomically.
 
 mod file;
 mod input;
@@ -58,7 +58,7 @@ pub enum SweepError {
         path: PathBuf,
         /// The line number, counted from 1.
         line: usize,
-        /// The error, and the allowed values.
+        /// The error and the allowed values.
         message: String,
     },
     /// The manifest of a folder is invalid.

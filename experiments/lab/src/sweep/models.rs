@@ -10,17 +10,17 @@ use plimsoll::posed::{
 use plimsoll_datasets::ImportOptions;
 use std::collections::BTreeMap;
 
-/// Maximum number of readings of the files of an entry.
+/// Maximum number of sets of import options with which the files of an entry are read.
 const MOST: usize = 1000;
 
-/// Import options of one reading of the files of an entry.
+/// One of the sets of import options with which the files of an entry are read.
 pub(super) struct Variant {
     pub import: ImportOptions,
-    /// The settings that distinguish this reading from the others of the entry, such as `batch=4`.
+    /// The settings that distinguish this variant from the others of the entry, such as `batch=4`.
     pub label: String,
 }
 
-/// Returns one reading per combination of the values in lists. The last key varies fastest.
+/// Returns one variant per combination of the listed values. The last key varies fastest.
 pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
     // The names of dimensions follow a dot, so they cannot clash with the other keys.
     let dims = raw.dim.iter().map(|(name, values)| (format!("dim.{name}"), values.clone()));
@@ -57,7 +57,7 @@ pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
     Ok(products(&lists).into_iter().map(of).collect())
 }
 
-/// Returns the first given key that only models have.
+/// Returns the first key of the entry that applies only to models, if there is one.
 pub(super) fn key(raw: &RawInstances) -> Option<&'static str> {
     let given = [
         ("batch", raw.batch.is_some()),
@@ -81,7 +81,8 @@ pub(super) struct Posing {
 }
 
 impl Posing {
-    /// Resolves `as` and `terms`. Returns `None` if every algorithm that accepts an input runs on it.
+    /// Resolves `as` and `terms`. Returns `None` if `as` names no problem, so that every algorithm that
+    /// accepts an input runs on it.
     pub fn of(raw: &RawInstances) -> Result<Option<Self>, String> {
         let mut problems: Vec<&'static str> = Vec::new();
         for word in raw.posed.iter().flat_map(|words| &words.0) {

@@ -52,16 +52,16 @@ pub struct Report {
     pub seconds: f64,
     /// Total time of the algorithms in this call, in seconds.
     pub busy: f64,
-    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt). The same call
-    /// resumes them.
+    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt). Repeating the call
+    /// attempts them.
     pub open: u64,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Returns the overhead per attempted run in seconds: the wall-clock time multiplied by the jobs, minus
-    /// the time of the algorithms.
+    /// Returns the overhead per attempted run in seconds. The total overhead is the wall-clock time
+    /// multiplied by the number of jobs, minus the time of the algorithms.
     pub fn overhead(&self, jobs: usize) -> Option<f64> {
         let made = self.runs - self.kept - self.open;
         (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)
@@ -86,8 +86,8 @@ struct State {
     busy: f64,
 }
 
-/// Attempts all runs without a row. If this process is killed, the same call resumes the sweep. On a [request
-/// to stop](plimsoll::interrupt), active runs end without a row.
+/// Attempts all runs without a row. If this process is killed, repeating the call resumes the sweep. On a
+/// [request to stop](plimsoll::interrupt), active runs end without a row.
 ///
 /// # Errors
 /// [`SweepError`] if the folder contains another sweep or cannot be written, or if no worker starts. A

@@ -29,7 +29,7 @@ const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_m
 /// A worker that has used this many bytes is replaced, so that memory that it retains is not attributed to
 /// later runs.
 const STALE: u64 = 256 << 20;
-/// Size in bytes of the part at the end of standard error that is kept.
+/// Maximum number of bytes that are kept from the end of standard error.
 const TAIL: u64 = 400;
 
 /// A running worker.
@@ -170,8 +170,8 @@ impl Worker {
         self.stdin.as_mut().ok_or(End::Deaf)?.write_all(&line).map_err(|_| End::Deaf)
     }
 
-    /// Writes a request of any size and waits for the reply. A separate thread writes, since a stopped worker
-    /// would block it.
+    /// Writes a request of any size and waits for the reply. A separate thread writes the request, because a
+    /// stopped worker would block the writer.
     fn send_large(
         &mut self,
         request: &Request,
@@ -291,8 +291,9 @@ impl Drop for Worker {
     }
 }
 
-/// Returns true for signals from outside, which usually reach all processes of a job. The run is then not at
-/// fault. If this process is about to be killed as well, it must not write a row for the run.
+/// Returns true if a signal from outside ended the process. Such signals usually reach all processes of a
+/// job. The run is then not at fault. If this process is about to be killed as well, it must not write a row
+/// for the run.
 #[cfg(unix)]
 fn ended_by_hand(status: ExitStatus) -> bool {
     use rustix::process::Signal;

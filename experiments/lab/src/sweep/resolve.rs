@@ -32,8 +32,9 @@ struct Places {
 }
 
 impl Places {
-    /// Returns the entry to report for a duplicate run. If the entries of the inputs differ, this is the
-    /// later of them, and otherwise the later entry of the algorithms.
+    /// Returns the position of the entry to report for a duplicate run. If the inputs of the two runs come
+    /// from different entries, this is the later of these entries. Otherwise it is the later entry of their
+    /// algorithms.
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
@@ -303,9 +304,9 @@ impl Sweep {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
     }
 
-    /// Returns the capacity passed to an external planner: the capacity to decide or, if there is none, that
-    /// of the file or else the load. If no capacity is decided, answers above the passed capacity count as
-    /// well.
+    /// Returns the capacity passed to an external planner. If the run decides a capacity, this is that
+    /// capacity. Otherwise it is the capacity in the file or, if there is none, the load. If no capacity is
+    /// decided, answers above the passed capacity count as well.
     pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();
@@ -356,7 +357,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the row of a run before it is attempted.
+    /// Returns the row of a run that has not been attempted yet.
     pub(super) fn blank(&self, run: &Run, machine: &Machine) -> Record {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let peer = self.peer(run.task);

@@ -57,7 +57,7 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
 }
 
 impl Store {
-    /// Opens or creates the folder of a sweep. Removes a truncated row that a killed process has left.
+    /// Opens or creates the folder of a sweep. Removes a truncated row that a killed process left behind.
     pub fn open(
         folder: &Path,
         sweep: &Sweep,

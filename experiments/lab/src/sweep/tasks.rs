@@ -42,13 +42,13 @@ impl Task {
     }
 }
 
-/// Returns the problems in the order in which the name of an algorithm is looked up.
+/// Returns the problems in the order in which they are searched for the name of an algorithm.
 fn problems() -> impl Iterator<Item = &'static str> {
     let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
 }
 
-/// Returns all algorithms with all numbers of threads, in file order. Adds the byte positions of their
+/// Returns one task per algorithm and number of threads, in file order. Adds the byte positions of their
 /// entries to `places`, and the external planners to `peers`.
 pub(super) fn tasks(
     source: &Source,
@@ -130,7 +130,7 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     })
 }
 
-/// Returns the external planner of an entry with its version, if the entry is one.
+/// Returns the external planner of an entry with its version, if the entry describes one.
 fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
     let Some(line) = &own.external else {
         let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];

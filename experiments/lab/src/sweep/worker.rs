@@ -2,8 +2,8 @@
 //! line of JSON each.
 //!
 //! The process first identifies itself and then answers every request. An instance is sent once and kept
-//! until another one is sent. When the input ends, the sweep has ended. The process then exits at once, even
-//! in the middle of a run.
+//! until another one is sent. The end of the input means that the sweep has ended. The process then exits at
+//! once, even in the middle of a run.
 
 use crate::attempt::Named;
 use crate::machine::Machine;

@@ -19,7 +19,7 @@ struct Counted {
     several: usize,
     /// Number of groups by pattern.
     patterns: BTreeMap<String, usize>,
-    /// Number of runs of operators on one unit, in file order.
+    /// Number of runs of consecutive operators (in file order) that are on the same unit.
     runs: usize,
 }
 

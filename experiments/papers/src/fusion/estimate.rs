@@ -1,4 +1,5 @@
-//! Estimates for the described platform with the model of tiers, compared with the printed times.
+//! Estimates for the platform that the paper describes. They are made with the tier model and compared with
+//! the printed times.
 
 use super::Measured;
 use crate::{Context, Params, ReproduceError, Reproduction, generated, named};
@@ -19,7 +20,7 @@ const MEASURES: [(&str, UnitRule, &str); 4] = [
     ("both", UnitRule::Any, "fused"),
 ];
 
-/// One network under one measure.
+/// The estimate for one network and one column of table 1.
 struct Estimate {
     seconds: f64,
     groups: usize,

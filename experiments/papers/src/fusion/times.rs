@@ -20,7 +20,8 @@ fn gain(from: f64, to: f64) -> f64 {
     (1.0 - to / from) * 100.0
 }
 
-/// Returns the share in percent that, by Amdahl's law, must run `factor` times as fast to explain a speed-up.
+/// Returns the share of the running time, in percent, that must become `factor` times as fast to explain a
+/// speed-up by Amdahl's law.
 fn quickened(speedup: f64, factor: f64) -> f64 {
     (1.0 - 1.0 / speedup) / (1.0 - 1.0 / factor) * 100.0
 }
@@ -80,8 +81,8 @@ impl Measured {
     }
 }
 
-/// Returns the expectation for a printed number, compared with the one computed from table 1, and the reason.
-/// Because table 1 is rounded, the exact result lies between `low` and `high`.
+/// Returns the expected result of comparing a printed number with the number computed from table 1, and the
+/// reason. Because table 1 is rounded, the exact result lies between `low` and `high`.
 fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static str, String) {
     let range = format!("{low:.2} to {high:.2}");
     if Amount::Decimal(printed, 2).agrees(&Amount::Decimal(computed, 2)) {

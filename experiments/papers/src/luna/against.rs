@@ -71,9 +71,9 @@ pub(super) fn sample(
 }
 
 /// Checks a theorem: every layout with blocks is also a layout for sequential branches. The reason is that
-/// everything live at a point of an operator conflicts with its block, and that its regions are disjoint in
-/// time. (The theorem does not hold if loops keep their state only while it is needed, which is not the case
-/// here.)
+/// everything live at some point during an operator conflicts with the block of that operator, and that the
+/// regions of an operator are disjoint in time. (The theorem does not hold if loops keep their state only
+/// while it is needed, which is not the case here.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -106,7 +106,7 @@ fn check(
     Ok(())
 }
 
-/// Which scheme needs less memory, as far as it is proved.
+/// The result of comparing merging with sequential branches, as far as it is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duel {
     /// Merging needs more than sequential branches.
@@ -184,11 +184,11 @@ struct Count {
     /// Number of graphs on which merging loses, wins, ties, or is undecided against sequential branches, both
     /// planned exactly.
     pub duels: [usize; 4],
-    /// The same per strategy. No comparison is undecided.
+    /// The same counts for each strategy. Here no comparison is undecided.
     pub fast: [[usize; 4]; 3],
     /// Bytes above the optimum: those caused by blocks, and those lost in packing.
     pub loss: [u64; 2],
-    /// Number of graphs on which merging exceeds the optimum.
+    /// Number of graphs on which the best merged plan exceeds the optimum.
     pub above: usize,
     /// Number of these graphs on which packing loses bytes.
     pub packing: usize,
@@ -308,7 +308,7 @@ mod tests {
     use plimsoll::branches::Line;
     use plimsoll_model::Bytes;
 
-    /// Returns a sample with these arenas and bounds of the schemes naive, conflicting, sequential, nested
+    /// Returns a sample with these arenas and bounds for the schemes naive, conflicting, sequential, nested
     /// and exclusive.
     fn sample(arenas: [(u64, u64); 5], held: u64) -> Sample {
         let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];

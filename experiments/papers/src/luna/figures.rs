@@ -15,7 +15,7 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::{Offsets, Problem};
 
-/// The graph of figures 1 and 2, with inputs and outputs in the arena, and its maps.
+/// The graph of figures 1 and 2, and its maps. Graph inputs and outputs are in the arena.
 const SMALL: &str = "two-branches-in-a-row";
 const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1b", Scheme::Flat, "sequential", "before merging"),
@@ -23,7 +23,7 @@ const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1d", Scheme::Flat, "short-first", "before merging"),
     ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
 ];
-/// The graph of figure 6, with a trunk, so that some buffers are outside the branches, and its maps.
+/// The graph of figure 6, and its maps. The graph has a trunk, so some buffers are outside the branches.
 const LARGE: &str = "fusion-trunk";
 const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("6a-conflict", Scheme::Flat, "large-first", "before, conflicting branches"),

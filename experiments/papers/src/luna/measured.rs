@@ -13,8 +13,8 @@ use plimsoll_model::program::ProgramOptions;
 #[derive(Debug)]
 pub(super) struct Measured {
     pub comparison: Comparison,
-    /// The maximum total size of simultaneously live blocks and tensors in bytes, which is a lower bound for
-    /// any packing of them.
+    /// The maximum total size of simultaneously live blocks and tensors in bytes, which is a lower bound on
+    /// the arena of every packing.
     pub held: Bytes,
 }
 

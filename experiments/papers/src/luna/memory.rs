@@ -65,7 +65,7 @@ pub(super) fn tables(
     found.fact("best", context! { gain, model, agrees => (gain - inputs.best_gain).abs() < 0.05 });
 }
 
-/// Returns the cells of a stand-in in both tables.
+/// Returns the cells for a stand-in in both tables.
 fn cells(one: &StandIn, of: &Comparison) -> Value {
     let straight = of.regions == 1;
     let reading =

@@ -21,8 +21,8 @@ pub(super) struct StandIn {
 const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
 /// The joined model, and the files from which it is joined.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
-/// Number of common layers in graphs with a trunk. The output of both networks has 18 432 bytes there, and
-/// the peak comes later.
+/// Number of layers in the trunk of graphs that have one. There, the output of both networks has 18 432
+/// bytes, and their peaks come later.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {
@@ -90,8 +90,8 @@ fn generated_stand_ins(inputs: &Inputs) -> Result<Vec<StandIn>, ReproduceError> 
     Ok(stand_ins)
 }
 
-/// Returns graphs with two networks as the branches of one `If`: the whole networks, and the networks without
-/// their first layers, which form a trunk.
+/// Returns graphs with two networks as the branches of one `If`. The branches are the whole networks, or the
+/// networks without their first layers, behind a trunk made of the first layers of `face`.
 fn fusion(
     inputs: &Inputs,
     face: &Graph,
@@ -117,7 +117,7 @@ fn fusion(
     inputs.joined.iter().map(make).collect()
 }
 
-/// Returns the outputs of operator number `layers` of the body, in file order.
+/// Returns the outputs of the operator at position `layers`, counted from 1, in the file order of the body.
 fn behind(graph: &Graph, layers: usize) -> Vec<TensorId> {
     let order = graph.file_order(Graph::BODY);
     let last = order.get(layers.saturating_sub(1)).or(order.last());

@@ -1,4 +1,5 @@
-//! Finds the setup latency at which ping-pong loses to copies by the processor, which have no setup latency.
+//! Finds the lowest setup latency at which ping-pong loses to copies by the processor, which have no setup
+//! latency.
 //!
 //! Let each of n equal operators compute for time c. DMA transfers its weights in time l = s + b (setup
 //! latency plus bytes over bandwidth), and the processor copies them in time p. Copying takes n (c + p) in
@@ -25,16 +26,18 @@ const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"
 const DRAWN: usize = 1;
 /// Number of points of a line in the figure.
 const POINTS: i32 = 240;
-/// The figure shows setup latencies from that of the machine divided by this factor to that multiplied by it.
+/// The setup latencies in the figure range from that of the machine divided by this factor to that of the
+/// machine multiplied by it.
 const SPAN: f64 = 100.0;
-/// The minimum gain shown in the figure, in percent. Lower gains are drawn there; the CSV file contains all.
+/// The minimum gain shown in the figure, in percent. Lower gains are drawn at this value. The CSV file
+/// contains all gains.
 const LEAST_GAIN: f64 = -60.0;
 /// The middle of the figure if the machine has no setup latency.
 const MIDDLE: Time = Time::new(1_000_000);
 
-/// Returns the setup latency from which ping-pong loses for n equal operators. `compute` is the time for
-/// computing, `bare` that for a transfer without setup latency, and `copy` that for a copy, in picoseconds.
-/// `operators` is at least one.
+/// Returns the lowest setup latency at which ping-pong loses for `operators` equal operators. For each of
+/// them, `compute` is the computing time, `bare` the transfer time without setup latency, and `copy` the
+/// copying time, in picoseconds. `operators` is at least one.
 fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     let n = u128::from(operators);
     let [c, p] = [compute, copy].map(u128::from);
@@ -60,7 +63,7 @@ fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<
     Ok(Some(high))
 }
 
-/// The comparison of one graph with copies at one rate.
+/// The comparison of ping-pong with copies at one rate, for one graph.
 #[derive(Debug)]
 struct Against {
     /// The makespan without overlap, with weights copied by the processor.

@@ -20,7 +20,7 @@ const LEAST_SLICE: u64 = 256;
 pub(super) const SYNCHRONOUS: &str = "synchronous";
 pub(super) const PING_PONG: &str = "ping-pong";
 
-/// A graph with its orders, from which times are computed for any machine.
+/// A graph with an order for every region, from which times are computed for any machine.
 #[derive(Debug)]
 pub(super) struct Timed<'a> {
     pub stand_in: &'a StandIn,
@@ -39,9 +39,9 @@ pub(super) struct Times {
     pub run: u64,
     /// Number of segments.
     pub segments: usize,
-    /// Number of transfers on that path, each of which has the setup latency.
+    /// Number of transfers on the longest control path, each of which includes the setup latency.
     pub transfers: u64,
-    /// Total computing time on that path.
+    /// Total computing time on the longest control path.
     pub computing: Time,
     /// The makespan without overlap, with DMA.
     pub synchronous: Time,
@@ -71,7 +71,7 @@ impl<'a> Timed<'a> {
             .map_err(ReproduceError::on(self.graph().name()))
     }
 
-    /// Returns the schedule of a program computed by one of the two algorithms, or the reason why there is
+    /// Returns the schedule that one of the two algorithms computes for a program, or the reason why there is
     /// none.
     fn by(
         &self,
@@ -98,8 +98,8 @@ impl<'a> Timed<'a> {
         Ok(self.by(&self.program(machine)?, name)?.map(|scheduled| scheduled.makespan))
     }
 
-    /// Returns both times on a machine, or the reason why there are none. If the buffers of ping-pong do not
-    /// fit, slices are made smaller.
+    /// Returns the times of the graph on a machine, or the reason why there are none. If the buffers of
+    /// either schedule do not fit, slices are made smaller.
     pub fn times(&self, machine: &Machine) -> Result<Result<Times, String>, ReproduceError> {
         let mut machine = Machine { copy: None, ..machine.clone() };
         let mut reason = None;

@@ -1,5 +1,5 @@
 //! Table 3 of the LUNA paper: its consistency, and the bounds on computing and fetching that follow from its
-//! two times.
+//! two columns of times.
 //!
 //! Let operator i of n compute for time c(i), and let its weights be fetched in time l(i), including setup
 //! latency. C and T are the sums of c(i) and l(i). Without overlap, the run takes S = C + T. With ping-pong,
@@ -7,9 +7,10 @@
 //! `P = l(0) + sum of max(c(i - 1), l(i)) + c(n - 1)`. Since `max(a, b) = a + b - min(a, b)`, the saved time
 //! `D = S - P` is the sum of `min(c(i - 1), l(i))` over `i >= 1`.
 //!
-//! - **Any distribution**: D is at most C and at most T, so both lie between S - P and P. As shares of S,
-//!   they lie between the gain and one minus the gain, and no gain exceeds one half. These bounds are tight:
-//!   for every such C, two operators with c = (C, 0) and l = (T - D, D) have both times.
+//! - **Any distribution**: D is at most C and at most T, so C and T both lie between S - P and P. As shares
+//!   of S, they lie between the gain and one minus the gain, and no gain exceeds one half. These bounds are
+//!   tight: for every such C, two operators with c = (C, 0) and l = (T - D, D) take exactly the times S and
+//!   P.
 //! - **Uniform**: With n equal operators, D = min(C, T) (n - 1) / n, so the smaller of C and T is D n / (n -
 //!   1). It must not exceed S / 2, which means n (S - 2 D) >= S.
 //! - **Regions**: If there is no overlap across borders of regions, terms of the sum are missing, and the
@@ -33,23 +34,23 @@ pub struct PrintedTimes {
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["BodyDetect", "FaceDetect"]);
 
 impl PrintedTimes {
-    /// Returns the gain that follows from both times, in hundredths of a percent, rounded. It is negative if
-    /// ping-pong takes longer.
+    /// Returns the gain that follows from the two times of the row, in hundredths of a percent, rounded. It
+    /// is negative if ping-pong takes longer.
     pub fn computed(&self) -> i64 {
         let saved = i128::from(self.synchronous) - i128::from(self.overlapped);
         let whole = i128::from(self.synchronous.max(1));
         (saved * 20_000 + whole).div_euclid(2 * whole) as i64
     }
 
-    /// Returns the bounds on computing in microseconds, which are also those on fetching. Returns `None` if
-    /// no chain has both times.
+    /// Returns the lower and the upper bound on the computing time in microseconds, which also hold for the
+    /// fetching time. Returns `None` if no chain of operators matches the two times of the row.
     pub fn split(&self) -> Option<(u64, u64)> {
         let saved = self.synchronous.checked_sub(self.overlapped)?;
         (saved <= self.overlapped).then_some((saved, self.overlapped))
     }
 
-    /// Returns the smaller of computing and fetching in a chain of `operators` equal operators, in
-    /// microseconds. Returns `None` if no such chain has both times.
+    /// Returns the smaller of the computing time and the fetching time in a chain of `operators` equal
+    /// operators, in microseconds. Returns `None` if no such chain matches the two times of the row.
     pub fn uniform(&self, operators: u64) -> Option<f64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
@@ -62,7 +63,7 @@ impl PrintedTimes {
         fits.then(|| saved as f64 * operators as f64 / gaps as f64)
     }
 
-    /// Returns the minimum number of equal operators that can have both times.
+    /// Returns the minimum number of equal operators that can match the two times of the row.
     pub fn fewest(&self) -> Option<u64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
@@ -172,7 +173,7 @@ mod tests {
         (*state >> 33) % limit
     }
 
-    /// Returns the members of a value with these names.
+    /// Returns the members of a value that have these names.
     fn numbers(value: &Value, names: [&str; 3]) -> [String; 3] {
         names.map(|name| value.get_attr(name).unwrap().to_string())
     }

@@ -17,8 +17,8 @@ fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     Placed { graph, orders, slots, tensors, scratch }
 }
 
-/// Adds random operators to a region that can read the tensors in `seen`. Returns the tensors that can be
-/// read afterwards.
+/// Adds random operators to a region. They may read the tensors in `seen`. Returns the tensors that later
+/// operators may read.
 fn grow(
     net: &mut Net,
     random: &mut Random,

@@ -1,4 +1,4 @@
-//! Slots that are exchanged between iterations.
+//! Tests of slots that are exchanged between iterations.
 
 use super::*;
 

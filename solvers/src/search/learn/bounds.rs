@@ -118,8 +118,8 @@ impl<'p> Bounds<'p> {
     /// bound rose.
     ///
     /// Suppose that all buffers of a set are simultaneously live and lie below a buffer. The buffer then lies
-    /// at least as high as the lowest bound in the set plus the sum of their sizes. The best set consists of
-    /// all buffers whose bound is at or above some threshold.
+    /// at least as high as the lowest bound in the set plus the total size of the set. The best set consists
+    /// of all buffers whose bound is at or above some threshold.
     pub fn update(&mut self, node: usize, truth: &[i8]) -> bool {
         let (buffer, side) = (node / 2, node % 2);
         let problem = self.problem;

@@ -8,7 +8,7 @@ pub(super) type Place = u32;
 /// Number of words before the literals of a clause.
 const HEAD: usize = 2;
 
-/// Number of levels that marks an original clause.
+/// The number of levels stored for an original clause, which marks it as such.
 const FIXED: u32 = 0;
 
 /// A clause to visit when a literal becomes false. `other` is another literal of the clause. If it is true,

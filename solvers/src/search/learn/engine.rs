@@ -37,7 +37,7 @@ pub enum LearnEnd {
     },
     /// There is no layout within the capacity.
     Impossible,
-    /// The budget ended.
+    /// The budget ran out.
     Stopped(Stop),
 }
 
@@ -47,8 +47,8 @@ const NODES_PER_CONFLICT: u64 = 64;
 /// Number of conflicts in the shortest run.
 const SHORTEST_RUN: u64 = 100;
 
-/// Number of learnt clauses that triggers the first reduction. [`MORE_KEPT`] is its increase after each
-/// reduction.
+/// Number of learnt clauses that triggers the first reduction. After each reduction, this number grows by
+/// [`MORE_KEPT`].
 const KEPT: usize = 4_000;
 const MORE_KEPT: usize = 500;
 
@@ -121,7 +121,7 @@ impl<'p> Engine<'p> {
     }
 
     /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
-    /// one pair can be fixed as well. This is the pair of conflicting buffers with the largest total size.
+    /// one pair can be fixed as well. The chosen pair is the conflicting pair with the largest total size.
     /// Buffers with twins are not eligible because their order is already fixed.
     fn break_symmetry(&mut self, reduced: &Reduced) {
         let n = reduced.len();
@@ -183,7 +183,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Searches until there is a result or the budget ends.
+    /// Searches until there is a result or the budget runs out.
     pub fn run(&mut self, budget: &mut Budget) -> LearnEnd {
         loop {
             if self.impossible {
@@ -348,8 +348,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Explains why the bounds of two nodes add up to at least `need`. A surplus relaxes the demand on one of
-    /// them.
+    /// Explains why the bounds of two nodes add up to at least `need`. If they add up to more, the surplus
+    /// relaxes the demand on one of them.
     fn explain_sum(&mut self, (a, b): (usize, usize), need: i64, mark: u32, literals: &mut Vec<Lit>) {
         let (x, y) = (self.bounds.value_at(a, mark), self.bounds.value_at(b, mark));
         let spare = x + y - need;

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 /// Maximum number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
 
-/// Runs an engine at capacities just below the best layout, whichever method finds that layout.
+/// Runs an engine at capacities just below the best layout, whichever method found that layout.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
     /// Built on first use. It contains `None` if the problem is too large for learning.

@@ -38,10 +38,10 @@
 //!  ──┴─────┴──────┴─ ground
 //! ```
 //!
-//! **Source.** Conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz et al. 2001).
-//! Lazily explained bounds come from lazy clause generation (Ohrimenko, Stuckey, Codish 2009). Stacks
-//! come from the precedence rule of disjunctive scheduling (Carlier, Pinson 1989). Triangles instead of cycle
-//! detection, bounds on both sides and shortened explanations were developed in this project.
+//! **Source.** Conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz et al. 2001). Lazily
+//! explained bounds come from lazy clause generation (Ohrimenko, Stuckey, Codish 2009). Stacks come from the
+//! precedence rule of disjunctive scheduling (Carlier, Pinson 1989). The use of triangles instead of cycle
+//! detection, the bounds on both sides and the shortened explanations were developed in this project.
 
 mod bounds;
 mod clauses;
@@ -64,8 +64,8 @@ pub(crate) struct LearnRules {
     pub stacks: bool,
     /// Omit unnecessary buffers from explanations.
     ///
-    /// This is sound because without some buffers the same rule gives a bound that is lower by at most their
-    /// sizes.
+    /// This is sound because, without some buffers of the stack, the same rule gives a bound that is lower by
+    /// at most their sizes.
     pub shorten: bool,
     /// Fix the order of twins by their index, and the order of one other pair of buffers.
     ///

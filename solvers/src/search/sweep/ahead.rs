@@ -65,8 +65,8 @@ impl Ahead {
     }
 }
 
-/// Lowers `best` to the minimum overflow if `fill` is assigned to the gaps. `spilt` is the overflow so far.
-/// The search stops as soon as `best` is at most `spare`.
+/// Lowers `best` to the minimum overflow over all assignments of `fill` to the gaps. `spilt` is the overflow
+/// so far. The search stops as soon as `best` is at most `spare`.
 fn spill(gaps: &mut [i32], fill: &[i32], spilt: i32, spare: i32, best: &mut i32) {
     let Some((&size, rest)) = fill.split_first() else {
         *best = (*best).min(spilt);

@@ -26,12 +26,13 @@ pub(super) struct Trace {
     pub mirrored: bool,
     /// The order of the live buffers in the section before this border, packed with four bits per position.
     pub order: u64,
-    /// In a beam, a lower bound on the peak of every continuation: the peak so far or the result of
-    /// lookahead.
+    /// In a beam, a lower bound on the peak of every continuation: the peak so far, or the result of
+    /// lookahead if that is higher.
     pub estimate: i32,
 }
 
-/// Weight of one unit of the estimate relative to one unit of space between neighbours.
+/// Weight of one unit of the estimate when states are ranked, relative to one unit of space between
+/// neighbours.
 const ESTIMATE_WEIGHT: i64 = 16;
 
 /// The nondominated states of one order. Distances are stored contiguously because their comparison takes
@@ -47,7 +48,8 @@ struct Group {
 pub(super) struct Border {
     /// Number of crossing buffers.
     crossing: usize,
-    /// Index of each group by the mixed bits of its packed order. Mixing is injective.
+    /// Index of each group. The key is the packed order, hashed by [`mix`], which maps no two orders to the
+    /// same key.
     places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
     /// Packed orders with their states, in order of first appearance.
     groups: Vec<(u64, Group)>,
@@ -85,7 +87,7 @@ impl Border {
     }
 
     /// Adds a state unless an existing one dominates it, and removes the states that it dominates. Stores the
-    /// mirror image of the state if its order is smaller.
+    /// mirror image instead of the state if the order of the mirror image is smaller.
     pub fn insert(&mut self, order: &mut [u8], distance: &mut [i32], mut trace: Trace) {
         let (n, stride) = (self.crossing, pairs(self.crossing));
         trace.mirrored = match n {

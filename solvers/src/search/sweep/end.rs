@@ -23,6 +23,6 @@ pub enum SweepEnd {
     /// The sweep has no result. No state of a beam remained, the states exceeded the memory limit, too many
     /// buffers are simultaneously live, or numbers are too large.
     TooMany,
-    /// The budget ended.
+    /// The budget ran out.
     Stopped(Stop),
 }

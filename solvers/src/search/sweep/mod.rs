@@ -25,34 +25,33 @@
 //! one. The ground and the ceiling count as crossing buffers. These distances are exactly the projection of
 //! all constraints so far, because the constraints are difference constraints. The next section inserts its
 //! newborn buffers at every position of the order, updates the longest paths, and removes the buffers that
-//! die. A state whose longest path exceeds the capacity is removed. The shortest of these paths is the next
-//! capacity to try.
+//! die. A state whose longest path exceeds the capacity is removed. The length of the shortest such path is
+//! the next capacity to try.
 //!
 //! # Pruning
 //!
-//! - *Dominance.* Of two states with the same order, only one is needed if none of its distances exceeds the
-//!   corresponding distance of the other. Every continuation of the other is possible from it, with paths
-//!   that are not longer. The distance from ground to ceiling is the peak so far, so one pass finds the
-//!   minimum peak.
+//! - *Dominance.* A state is removed if no distance is larger in another state with the same order. Every
+//!   continuation of the removed state is possible from the other, with paths that are no longer. The
+//!   distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
-//! - *Short lifetimes.* If two neighbours in the order are born and die in the same section, both of their
+//! - *Short lifetimes.* If two neighbours in the order are live only in the current section, both of their
 //!   orders lead to the same distances, so only one is tried. Similarly, twins are tried only in one order,
 //!   wherever they lie.
 //! - *Lookahead.* The buffers of a later section that are not yet born must fit into the distances between
-//!   those that are. Space that cannot be filled is wasted, and the waste must not exceed the slack of that
-//!   section.
+//!   those that are already live. Space that cannot be filled is wasted, and the waste must not exceed the
+//!   slack of that section.
 //!
-//! The time is O(states · live^2) per section. The number of states is at most the number of orders of the k
-//! crossing buffers, k!/2, times the number of different distances. Sweeps with eight crossing buffers are
-//! fast. With twelve, they are practical only if slack is small.
+//! A section with s states and w live buffers takes O(s · w^2) time. The number of states is at most the
+//! number of orders of the k crossing buffers, k!/2, times the number of different combinations of distances.
+//! Sweeps with eight crossing buffers are fast. With twelve, they are practical only if slack is small.
 //!
 //! A sweep may be restricted to a *window* of sections, to which lifespans are clipped. This is a relaxation,
 //! so a capacity infeasible for the window is infeasible for the instance.
 //!
-//! **Source.** This project. The projection is that of difference bounds (Dill 1989, zones of timed
-//! automata). Sweeps are used in dynamic programs over path decompositions. The longest paths are those of
-//! the disjunctive graph in shop scheduling.
+//! **Source.** This project. The projection is the one used for difference bounds (Dill 1989, zones of timed
+//! automata). Dynamic programs over path decompositions use the same kind of sweep. The longest paths are
+//! those of the disjunctive graph in shop scheduling.
 
 mod ahead;
 mod border;
@@ -77,8 +76,8 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// Returns the optimum in bytes, found by sweeps at increasing capacities from the load on. Checks every
-    /// answer.
+    /// Returns the optimum in bytes, found by sweeps at increasing capacities that start at the load. Checks
+    /// every answer.
     fn optimum(instance: &Instance, backwards: bool, ahead: usize) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let sections = Sections::of(&reduced);

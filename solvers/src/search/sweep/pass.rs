@@ -91,7 +91,7 @@ impl Pass<'_> {
         SweepEnd::Impossible { next, refuted }
     }
 
-    /// Returns the offsets of the layout that the only state at the last border represents.
+    /// Returns the offsets of the layout represented by the only state at the last border.
     fn trace(&self, past: &[(Section, Vec<Trace>)], last: &[Trace]) -> Vec<i64> {
         let reduced = self.sections.reduced;
         // Per buffer: the buffers directly above it in some section. `below` counts the buffers directly

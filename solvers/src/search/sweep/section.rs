@@ -15,7 +15,7 @@ pub struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// Lists the live buffers of all sections. O(total number of live buffers).
+    /// Lists the live buffers of all sections. O(m) for sections with m live buffers in total.
     pub fn of(reduced: &'a Reduced) -> Self {
         let mut live = vec![Some(Vec::new()); reduced.sections];
         // Buffers are sorted by start, so `open` is always in ascending order.
@@ -39,9 +39,9 @@ impl<'a> Sections<'a> {
         self.live.len()
     }
 
-    /// Prepares the section `at` for a sweep. `crossing` contains the buffers from the section swept before,
-    /// in the order of the states. `after` is the section swept next. Returns `None` if a sweep is not
-    /// possible at `at`.
+    /// Prepares the section `at` for a sweep. `crossing` contains the buffers that are also live in the
+    /// section swept before, in the order of the states. `after` is the section swept next. Returns `None` if
+    /// a sweep is not possible at `at`.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {

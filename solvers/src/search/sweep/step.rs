@@ -12,7 +12,7 @@ pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
     most_states: usize,
-    /// The shortest of the longest paths that exceed the capacity.
+    /// The least length of a longest path that exceeds the capacity.
     next: i64,
     ahead: Vec<Ahead>,
     /// Whether to use lookahead for estimates, in addition to rejecting states.
@@ -20,8 +20,8 @@ pub(super) struct Step<'a> {
     after: Border,
     /// Per buffer of the section: its position among the buffers that cross the next border, or [`DIES`].
     crossing: [u8; MOST_LIVE],
-    /// The order of the buffers inserted so far; `distances` contains their distances. There is one row per
-    /// number of buffers.
+    /// Row `n` contains the order of the first `n` buffers of the section, and row `n` of `distances`
+    /// contains their distances.
     orders: Vec<[u8; MOST_LIVE]>,
     distances: Vec<[i32; pairs(MOST_LIVE)]>,
     parent: u32,

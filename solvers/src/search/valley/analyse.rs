@@ -46,12 +46,12 @@ pub(super) struct View<'a> {
 /// Aggregates of the buffers that fit into the valley of a section, stored together for locality.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    /// The total size of the buffers that fit, minus that of the previous section. `options` is the same
-    /// difference for the number of options.
+    /// The total size of the buffers that fit, minus the same total of the previous section. `options` is the
+    /// corresponding difference between the numbers of options.
     fitting: i64,
     options: i32,
-    /// Smallest size of a fitting buffer whose last section is this one. `starts_here` is that of a buffer
-    /// whose first section is this one.
+    /// Smallest size of a fitting buffer whose last section is this one. `starts_here` is the smallest size
+    /// of a fitting buffer whose first section is this one.
     ends_here: i64,
     starts_here: i64,
 }
@@ -89,8 +89,8 @@ impl Scratch {
     /// Propagates to a fixpoint after the floors of the sections `changed` have changed.
     ///
     /// On entry, `found[first..]` contains the best branch of every valley before the change. On success, it
-    /// contains those after the change. The time is linear in the sections and unplaced buffers of the
-    /// affected level runs and in the number of valleys.
+    /// contains the best branches after the change. The time is linear in the sections and unplaced buffers
+    /// of the affected level runs and in the number of valleys.
     pub fn look(
         &mut self,
         view: View<'_>,

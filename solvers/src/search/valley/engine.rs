@@ -15,14 +15,14 @@ use rand::rngs::Xoshiro256PlusPlus;
 enum End {
     Fits,
     Impossible,
-    /// The current run or the budget is over.
+    /// The current run has ended, or the budget has run out.
     Pause,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub component: (usize, usize),
-    /// The hash of the rest of the state: its exclusive or with the hash of the state is the hash of the
+    /// The hash of the rest of the state. The XOR of this hash and the hash of the state is the hash of the
     /// component.
     pub others: u64,
     /// Sections whose floors have changed.
@@ -31,7 +31,7 @@ pub(super) struct Node {
     pub valleys: usize,
 }
 
-/// A search at one capacity that can be resumed.
+/// A resumable search at one capacity.
 #[derive(Debug)]
 pub struct Engine<'a> {
     pub(super) reduced: &'a Reduced,
@@ -47,7 +47,7 @@ pub struct Engine<'a> {
     /// The options of all open nodes, stored as one stack.
     pub(super) options: Vec<(f64, u32)>,
     pub(super) components: Vec<(u32, u32)>,
-    /// The best branch of every valley, for all open nodes in turn.
+    /// The best branches of the valleys of all open nodes, stored as one stack.
     pub(super) valleys: Vec<Branch>,
     pub(super) restarts: u64,
     pub(super) run_left: u64,
@@ -80,8 +80,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget ends. Another call resumes the search
-    /// with the memo and the failure weights.
+    /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out. Another
+    /// call resumes the search with the memo and the failure weights.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         let reduced = self.reduced;
         if (0..reduced.sections).any(|s| self.state.slack(s) < 0) {
@@ -171,7 +171,8 @@ impl<'a> Engine<'a> {
     }
 
     /// Completes a component after the floors of the sections `node.changed` have changed.
-    /// `self.valleys[node.valleys..]` must contain the branches before the change, and is removed.
+    /// `self.valleys[node.valleys..]` must contain the branches before the change. On return, these entries
+    /// are removed.
     fn solve_component(&mut self, node: Node, budget: &mut Budget) -> End {
         if self.run_left == 0 || budget.tick().is_some() {
             self.valleys.truncate(node.valleys);
@@ -220,7 +221,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches. If the path has just reached a new level, a finished run is followed by further runs from
+    /// Branches. If the path has just reached a new level, an undecided run is followed by further runs from
     /// this node.
     ///
     /// Success is a rare event that is reached in stages, so a path that placed much of the area is worth

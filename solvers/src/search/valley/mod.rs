@@ -1,12 +1,13 @@
-//! Valley branching: an exact search for instances whose conflicts are those of single intervals.
+//! Valley branching: an exact search for instances in which every lifespan is a single interval, and two
+//! buffers conflict if and only if they are simultaneously live.
 //!
 //! # Definition
 //!
 //! Time is reduced to the *sections* of the instance, which correspond to the maximal sets of simultaneously
 //! live buffers. A buffer covers a run of consecutive sections. A state has a *floor* for each section, below
 //! which no further buffer is placed. A floor is *real* if it is the ground or the top of a placed buffer. It
-//! is *raised* if it is only a proved bound on the offset of unplaced buffers. A *valley* is a maximal run of
-//! sections of equal floor whose two neighbours, the *walls*, are strictly higher. The border of an
+//! is *raised* if it is only a proved lower bound on the offsets of unplaced buffers. A *valley* is a maximal
+//! run of sections of equal floor whose two neighbours, the *walls*, are strictly higher. The border of an
 //! independent component is a wall of unlimited height.
 //!
 //! ```text
@@ -46,13 +47,15 @@
 //! sequence. The first runs are *plain*: they order buffers by shape alone and settle easy instances. Later
 //! runs use two techniques:
 //! - *Lookahead* tries the most promising options for one step. The raises that an option forces consume
-//!   slack, which lowers its score. Consumed slack is a difference of logarithms, summed over sections.
-//! - *Levels* keep part of the path. A tight layout is a rare event that is reached in stages, so a finished
-//!   run does not always restart from the root. At each point where the path has placed a further tenth of
-//!   the area, a second run continues from there, as in splitting methods for rare events.
+//!   slack, which lowers the score of the option. Consumed slack is measured as a difference of logarithms,
+//!   summed over sections.
+//! - *Levels* keep part of the path. A tight layout is a rare event that is reached in stages, so the search
+//!   does not return to the root after every run. From each point at which the path has placed a further
+//!   tenth of the area, a second run is made, as in splitting methods for rare events.
 //!
-//! At the load, both techniques together reduce the mean number of nodes from 9 million to 1 million on
-//! instance D of the `MiniMalloc` set. On instance J, they reduce it from more than 70 million to 3 million.
+//! At a capacity equal to the load, both techniques together reduce the mean number of nodes from 9 million
+//! to 1 million on instance D of the `MiniMalloc` set. On instance J, they reduce it from more than 70
+//! million to 3 million.
 //!
 //! **Source.** This project (valley branching, its lookahead and levels), Kahn and Harris 1951 (splitting),
 //! Moffitt 2023 ("`MiniMalloc`", sections, decomposition), Luby, Sinclair, Zuckerman 1993 (restarts),

@@ -5,7 +5,7 @@ use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
 /// An interval instance reduced to sections. Each buffer covers a run of sections and has a size in units.
 ///
 /// Buffers are sorted by start, then by end, then by descending size. `origin` maps their indices back to the
-/// instance. The reduction takes O(n log n + total size of the sections).
+/// instance. The reduction takes O(n log n + m) for sections with m live buffers in total.
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Bytes per unit.
@@ -43,7 +43,7 @@ impl Span {
 }
 
 impl Reduced {
-    /// Reduces an interval instance without alignments and fixed offsets. Returns `None` for other instances.
+    /// Reduces an interval instance without alignments or fixed offsets. Returns `None` for other instances.
     pub fn of(instance: &Instance) -> Option<Self> {
         if !instance.is_interval() || instance.has_alignment() || instance.has_fixed() {
             return None;
@@ -63,9 +63,9 @@ impl Reduced {
         Some(Self::from_rows(grain, intervals.len(), rows))
     }
 
-    /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers outside.
-    /// In the result, `origin` does not refer to the instance. This is a relaxation, so a capacity that is
-    /// infeasible for the result is infeasible for the whole instance. O(n log n).
+    /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers that are
+    /// live only outside. In the result, `origin` does not refer to the instance. This is a relaxation, so a
+    /// capacity that is infeasible for the result is infeasible for the whole instance. O(n log n).
     ///
     /// # Panics
     /// If the window is empty or extends beyond the sections.

@@ -1,23 +1,23 @@
-//! Switches and settings of valley branching.
+//! Switches and settings for valley branching.
 
-/// Switches of the search, for ablation. All are on by default.
+/// Switches of the search, for ablation studies. All are on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Restart after runs whose lengths follow Luby's sequence. Each run has different noise in the order of
-    /// branches.
+    /// Restart after runs whose lengths follow Luby's sequence. In each run, different noise affects the
+    /// order of branches.
     ///
     /// This is sound because a restart loses only the position of the search. Memo entries remain valid.
     pub restarts: bool,
     /// Node limit of the shortest run.
     pub restart_base: u64,
-    /// Number of equal shares into which the area of all buffers is divided. A finished run does not always
-    /// restart from the root. It goes back to the point where its path completed a further share, and the
-    /// rest is retried from there. The value 0 disables this.
+    /// Number of equal shares into which the area of all buffers is divided. The search does not return to
+    /// the root after every run. It may return to a point where the path completed a further share, and retry
+    /// the rest from there. The value 0 disables this.
     ///
     /// This is sound because the other branches of the kept decisions remain to be tried. In the end, the
     /// whole path is abandoned.
     pub levels: u32,
-    /// Number of runs from each such point.
+    /// Number of runs from each point where the path completed a share, see `levels`.
     pub tries: u32,
     /// Look one step ahead before branching. Options are ranked by their effects, and options that fail
     /// immediately are removed.
@@ -25,7 +25,7 @@ pub struct Rules {
     /// This is sound because options may be tried in any order, and an option that fails in lookahead has no
     /// layout.
     pub lookahead: bool,
-    /// Number of options that lookahead tries per node, the best-scored ones. It always tries the empty floor
+    /// Number of options with the best scores that lookahead tries per node. It always tries the empty floor
     /// as well. The other options follow in their original order.
     pub looks: usize,
     /// Number of initial runs from the root without lookahead, which settle easy instances.
@@ -37,11 +37,11 @@ pub struct Rules {
     pub memo: bool,
     /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
-    /// Minimum number of nodes that the search of a component must have taken to be stored. Smaller ones are
-    /// searched again as fast as they are looked up.
+    /// A component is stored only if its search took at least this number of nodes. Repeating a shorter
+    /// search is as fast as a lookup.
     pub memo_least: u64,
-    /// Fail if the buffers that fit into a valley cannot fill a section up to the lower wall, and the
-    /// unfilled part exceeds the slack.
+    /// Prune the state if the buffers that fit into a valley cannot fill a section up to the lower wall, and
+    /// the unfilled part exceeds the slack.
     ///
     /// This is sound because a buffer that covers the section and does not fit into the valley covers a wall.
     /// It therefore lies at or above the wall. At least `depth - fitting` units of the section below the wall

@@ -193,7 +193,7 @@ impl State {
     }
 
     /// Returns the sum over sections of the decrease of the logarithm of the slack since `mark`. Every slack
-    /// is increased by `soft` times the capacity. No buffer may have been placed since.
+    /// is increased by `soft` times the capacity. No buffer may have been placed since `mark`.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.places, self.places.len());
         self.stamp = self.stamp.wrapping_add(1);
@@ -210,8 +210,8 @@ impl State {
         sum
     }
 
-    /// Returns the hash of the component `left..right`. While nothing outside it changes, the exclusive or of
-    /// this hash and `hash` is constant.
+    /// Returns the hash of the component `left..right`. While nothing outside the component changes, the XOR
+    /// of this hash and `hash` is constant.
     pub fn hash_of(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
         let mut hash = mix((left as u64) << 32 | right as u64);
         for s in left..right {

@@ -362,8 +362,8 @@ pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     draw.problem("cells")
 }
 
-/// Returns a decoder with many layers. If `constants` is true, a mask that all layers read, and positions for
-/// each layer, are computed from constants alone.
+/// Returns a decoder with many layers. If `constants` is true, one mask for all layers and the positions for
+/// each layer are computed from constants alone.
 pub fn llama(layers: usize, constants: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let (tokens, width) = (128u64, 5120u64);

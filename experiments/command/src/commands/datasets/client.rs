@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Base address of files in public repositories. The repository, the commit and the path follow.
+/// Base address of files in public repositories. A full address appends the repository, the commit and the
+/// path.
 pub(super) const RAW: &str = "https://raw.githubusercontent.com";
 
 /// Why a download failed.
@@ -22,7 +23,7 @@ pub(super) enum Why {
     Client(String),
 }
 
-/// Downloads a file with `curl`, appending to the part that is already present.
+/// Downloads a file with `curl`, appending to any part that is already present.
 pub(super) fn file(address: &str, to: &Path) -> Result<(), Why> {
     let mut curl = Command::new("curl");
     curl.args(["--fail", "--silent", "--show-error", "--location", "--proto", "=http,https"]);

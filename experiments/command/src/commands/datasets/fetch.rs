@@ -1,7 +1,8 @@
 //! `plimsoll datasets fetch`: downloads missing and changed files.
 //!
-//! A download is written to `FILE.part`, so that the next run can resume it. The file is renamed only if its
-//! SHA-256 is the listed one. A lock per folder serialises processes, so that each file is downloaded once.
+//! A download is written to `FILE.part`, so that the next run can resume it. The file is renamed to its final
+//! name only if its SHA-256 matches the listed one. A lock per folder serialises processes, so that each file
+//! is downloaded once.
 
 use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};
@@ -116,7 +117,7 @@ enum Fate {
     /// The file was already present.
     Kept,
     Fetched,
-    /// The SHA-256 of the download is not the listed one; an existing file is unchanged.
+    /// The SHA-256 of the download does not match the listed one. An existing file is left unchanged.
     Wrong,
     /// The download failed or is incomplete.
     Failed,
@@ -142,7 +143,8 @@ struct Fetcher<'a> {
     report: Report,
     /// Hosts that could not be reached, and packages that could not be downloaded.
     failed: Vec<String>,
-    /// The unpacked package and its folder.
+    /// The requirement of the package that is currently unpacked, and the folder with the files of that
+    /// package.
     package: Option<(String, tempfile::TempDir)>,
 }
 
@@ -190,7 +192,7 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Downloads a file from its address. Resumes the part of an earlier run if possible.
+    /// Downloads a file from its address. Resumes the partial download of an earlier run if possible.
     fn download(&mut self, address: &str, part: &Path, sha256: &str) -> Result<(), String> {
         let host = host(address);
         if self.failed.contains(&host) {
@@ -274,7 +276,7 @@ impl Report {
         self.files.iter().filter(|outcome| outcome.fate == fate).count()
     }
 
-    /// Prints the totals and, after failures, how to continue by hand. Returns the exit code.
+    /// Prints the totals and, if files failed, how to continue by hand. Returns the exit code.
     fn conclude(&self, root: &Path, args: &DatasetsFetchArgs) -> Result<u8, Failure> {
         let (wrong, failed) = (self.count(Fate::Wrong), self.count(Fate::Failed));
         if !args.json {
@@ -316,7 +318,7 @@ fn host(address: &str) -> String {
     rest.split('/').next().unwrap_or(rest).to_owned()
 }
 
-/// Returns an address without user name and password, because messages end up in logs.
+/// Returns an address without its user name and password, because messages may end up in logs.
 fn bare(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -20,7 +20,7 @@ use std::path::{Component, Path, PathBuf};
 enum Standing {
     /// Listed, but not present.
     Missing,
-    /// Present, with other bytes than listed.
+    /// Present, but its SHA-256 differs from the listed one.
     Changed,
     /// Present, but not listed.
     Unknown,
@@ -83,7 +83,7 @@ fn root() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The compared members of a manifest.
+/// The members of a manifest that are compared.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     format: String,
@@ -128,7 +128,8 @@ fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure>
     compare(&root.join(folder), folder, &listed, verdict)
 }
 
-/// Compares the files of a folder with the listed SHA-256 by name. Findings show the folder as `shown`.
+/// Compares the files of a folder with `listed`, which maps file names to SHA-256 hashes. Findings name the
+/// folder as `shown`.
 fn compare(
     folder: &Path,
     shown: &str,

@@ -11,10 +11,10 @@ use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
 /// Default node limit per segment of a search.
 pub const SEARCH_NODES: u64 = 20_000;
-/// Default node limit per segment of the many searches of a front.
+/// Default node limit per segment while searching for a front, which takes many searches.
 const FRONT_NODES: u64 = 1_000;
 
-/// Builds the programs to schedule from a graph.
+/// Builds overlap programs from a graph, ready to be scheduled.
 pub struct Programs<'a> {
     pub args: &'a OverlapArgs,
     /// The limits of the whole command.
@@ -68,12 +68,14 @@ impl Programs<'_> {
     }
 }
 
-/// Returns the limits of the schedules. By default, each segment gets a node limit that takes about a second.
+/// Returns the limits of the schedules. By default, each segment gets a node limit that a search reaches in
+/// about a second.
 pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }
 
-/// Returns the limits of the schedules of a front. All schedules but the last ones get fewer nodes.
+/// Returns the limits of the schedules of a front. By default, all schedules except the last ones have a
+/// lower node limit.
 pub fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
     Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
 }
@@ -96,8 +98,8 @@ pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// Rejects `--times` for unknown operators. For unknown operators in the machine file, returns only a note,
-/// because that file may serve several graphs.
+/// Returns an error if a file given by `--times` names unknown operators. If the machine file names them,
+/// returns only a note, because that file may serve several graphs.
 pub fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
     let names = machine.unused_times(graph);
     let Some(first) = names.first() else { return Ok(None) };

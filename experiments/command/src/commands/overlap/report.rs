@@ -129,13 +129,14 @@ pub(super) fn report(
     Ok(report)
 }
 
-/// Returns the time during which nothing computes: the processor waits for transfers, or copies weights.
+/// Returns the time during which nothing is computed because the processor waits for transfers or copies
+/// weights.
 fn stall(scheduled: &Scheduled) -> Time {
     scheduled.makespan.saturating_sub(scheduled.computing)
 }
 
-/// Returns what would make operators fit that do not fit into on-chip memory: slices of weights or, if
-/// activations alone are too large, a larger capacity.
+/// Returns a hint on how to make oversized operators fit into on-chip memory: by slicing weights or, if
+/// activations alone are too large, by raising the capacity.
 pub(super) fn hint<'p>(problems: impl Iterator<Item = &'p TimelineProblem>, machine: &Machine) -> String {
     let alignment = machine.alignment.get();
     let (mut left, mut most) = (u64::MAX, Bytes::ZERO);
@@ -177,7 +178,8 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     report.show("lower bound", &format!("{{lower_bound_ps}}{remark} ({before}{parts})"));
 }
 
-/// Adds the distinct reasons why schedules have no timeline. An infeasible program has one reason for all.
+/// Adds the distinct reasons why schedules have no timeline. All schedules of an infeasible program share one
+/// reason.
 fn reasons(report: &mut Report, schedules: &[Value]) {
     let mut printed = Vec::new();
     for row in schedules {

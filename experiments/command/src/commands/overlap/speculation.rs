@@ -136,7 +136,8 @@ impl Chances {
         Ok(chances)
     }
 
-    /// Returns the probabilities of all regions of an operator; regions without one share the rest equally.
+    /// Returns the probabilities of all regions of an operator; regions without a given probability share the
+    /// rest equally.
     fn of(&self, graph: &Graph, operator: OperatorId) -> Vec<f64> {
         let regions = &graph.operator(operator).regions;
         let known: Vec<Option<f64>> = regions.iter().map(|region| self.0.get(region).copied()).collect();

@@ -73,8 +73,8 @@ fn patterns_of(args: &TiersArgs) -> &str {
     args.patterns.as_deref().unwrap_or("default")
 }
 
-/// Returns the liveness options. Inputs and outputs are always among the tensors; the problem restricts their
-/// tiers.
+/// Returns the liveness options. Inputs and outputs of the graph always count as tensors to place; the
+/// problem restricts their tiers.
 fn liveness(args: &TiersArgs) -> LivenessOptions {
     let options = args.liveness.options();
     let boundary = if options.boundary == Boundary::Outside { Boundary::Arena } else { options.boundary };

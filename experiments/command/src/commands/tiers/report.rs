@@ -58,7 +58,7 @@ impl About<'_> {
         report
     }
 
-    /// Returns the common part of all reports.
+    /// Returns the part that all reports share.
     pub(super) fn head(&self) -> Report {
         let Self { graph, machine, case, rule, basis } = self;
         let TierTimes { compute, overhead, weights } = case.times;
@@ -167,7 +167,7 @@ impl About<'_> {
         self.machine.bandwidths().into_iter().map(row).collect()
     }
 
-    /// Adds the bandwidths with a required or a given value, and the address width.
+    /// Adds the bandwidths for which a required or a given value is known, and the address width.
     fn bandwidth_lines(&self, report: &mut Report) {
         let mut rows = self.bandwidths();
         rows.retain(|row| !(row["needed"].is_null() && row["given"].is_null()));
@@ -190,7 +190,8 @@ fn gap(time: Time, bound: Time) -> Option<f64> {
     gap_percent(time.get(), bound.get())
 }
 
-/// Returns the bound on the time; for an infeasible problem, the simplest bound.
+/// Returns the bound on the time. For an infeasible problem, this is the bound that places every tensor in
+/// its cheapest tier.
 pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<Tiers> {
     match outcome.claim {
         Claim::Infeasible => cheapest_bound(problem),

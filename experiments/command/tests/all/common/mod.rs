@@ -50,7 +50,8 @@ impl Scratch {
     }
 }
 
-/// Returns a binary without HiGHS and z3 to test instead of the one built with these tests, if there is one.
+/// Returns the binary in `PLIMSOLL_LEAN`, if that variable is set. This is a build without HiGHS and z3,
+/// which is tested instead of the binary built with these tests.
 pub fn lean() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_LEAN").map(PathBuf::from)
 }

@@ -7,11 +7,11 @@ use crate::report::ranking::{real, time};
 use crate::report::scene::escape;
 use std::fmt::Write as _;
 
-/// Maximum number of bars that are not folded.
+/// Maximum number of bars that are shown unfolded.
 const MOST: usize = 15;
 
 /// Returns one bar per algorithm on a linear axis from 0: its mean gap or, if a capacity is decided, its
-/// number of decided instances. Returns an empty text without any of these numbers.
+/// number of decided instances. Returns an empty text if no algorithm has such a number.
 pub fn bars(group: &Group, standings: &[Standing]) -> String {
     let all: Vec<&Standing> = real(standings).collect();
     let decide = group.question.decide;
@@ -32,7 +32,7 @@ pub fn bars(group: &Group, standings: &[Standing]) -> String {
     text
 }
 
-/// Returns a list of bars with its title. The longest bar ends at the end of the axis.
+/// Returns a list of bars with its title. The longest bar spans the whole axis.
 fn list(own: &[&Standing], group: &Group, length: impl Fn(&Standing) -> Option<f64>) -> String {
     let decide = group.question.decide;
     let most = own.iter().filter_map(|own| length(own)).fold(0.0, f64::max);

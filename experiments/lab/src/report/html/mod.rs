@@ -248,8 +248,8 @@ fn gathered(study: &Study) -> Vec<Picture> {
     study.record.pictures.iter().map(named).chain(layouts::maps(study)).collect()
 }
 
-/// Returns the pictures of a record, each folded. The smallest ones are shown, up to `budget` bytes in total.
-/// The others are only named.
+/// Returns the pictures of a record as one folded section, with a folded part per picture. Pictures are
+/// embedded in order of increasing size, up to `budget` bytes in total. The others are only named.
 fn pictures(all: &[Picture], budget: usize) -> String {
     if all.is_empty() {
         return String::new();

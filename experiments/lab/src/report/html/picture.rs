@@ -1,7 +1,7 @@
 //! Sanitises SVG files before they are embedded into the page.
 //!
-//! Scripts in embedded content would run, so only listed elements and attributes are allowed. A file with
-//! anything else (scripts, links, embedded pictures) is rejected as a whole, and the page names it.
+//! Scripts in embedded content would run, so only the elements and attributes listed below are allowed. A
+//! file with anything else (scripts, links, embedded pictures) is rejected as a whole, and the page names it.
 //! Identifiers are dropped because two pictures on a page could use the same one, and styles because they
 //! would apply to the whole page.
 

@@ -5,7 +5,7 @@ use crate::report::scene::escape;
 use crate::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Maximum length in characters of a cell that is not folded.
+/// Maximum length of an unfolded cell, in characters.
 pub const LONG: usize = 60;
 /// Number of visible characters of a folded text.
 const SEEN: usize = 48;
