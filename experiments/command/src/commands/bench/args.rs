@@ -21,8 +21,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If all inputs are graphs and models, problems on instances are
-    /// posed on instances derived from them. Spilling is posed on instances only if it is named [default: offsets
-    /// for files that are all instances and with --processes, otherwise all problems that apply]
+    /// posed on instances derived from them. Spilling is posed on instances only if it is named [default:
+    /// offsets for files that are all instances and with --processes, otherwise all problems that apply]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
