@@ -21,7 +21,7 @@ impl ConflictGraph {
     /// # Panics
     /// Never: an unlimited budget is never exhausted.
     pub fn of(instance: &Instance) -> Self {
-        Self::within(instance, &mut Budget::unlimited()).expect("an unlimited budget does not end")
+        Self::within(instance, &mut Budget::unlimited()).expect("an unlimited budget does not run out")
     }
 
     /// Builds the graph, or returns `None` if the budget `watch` is exhausted first.

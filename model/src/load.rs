@@ -97,8 +97,8 @@ pub struct Section {
 ///
 /// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
 /// buffers that are live at a common step belong to a common section, so the sections cover all pairs of
-/// buffers that overlap in time. Time and memory are O(n log n + total size of the sections), which is at
-/// most quadratic.
+/// buffers that overlap in time. Time and memory are O(n log n + s), where s is the number of buffers summed over
+/// all sections, which is at most quadratic.
 ///
 /// ```text
 /// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,

@@ -140,7 +140,7 @@ impl<'a> Precedences<'a> {
     /// # Panics
     /// If `added` contains unknown operators.
     pub fn of(problem: &'a OrderProblem, added: &[(OperatorId, OperatorId)]) -> Self {
-        Self::within(problem, added, &mut Budget::unlimited()).expect("an unlimited budget does not end")
+        Self::within(problem, added, &mut Budget::unlimited()).expect("an unlimited budget does not run out")
     }
 
     /// Like [`Precedences::of`], within the budget `watch`.

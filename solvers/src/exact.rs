@@ -14,7 +14,7 @@
 //!    runs before the sprint.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
 //!    layout of the others early.
-//! 7. *search*: [`Search`] until the budget ends.
+//! 7. *search*: [`Search`] until the budget runs out.
 //!
 //! From [`HUGE_BUFFERS`] buffers on, orders and search take too much time and memory. Only valley placements
 //! and an ejection search then run.
@@ -167,7 +167,7 @@ impl Phases<'_> {
             let below = self.progress.value();
             self.place(&mut arrangement, &order.of(self.instance), fit, below, &mut self.limits());
         }
-        // Even after the budget ends, return a layout if one placement takes only a moment.
+        // Even after the budget has run out, return a layout if one placement takes only a moment.
         if self.progress.best.is_none() && !self.is_settled() {
             let moment = &mut Budget::unlimited().with_time_limit(FIRST_PLACEMENT);
             let (order, fit) = ORDERS[0];

@@ -53,7 +53,7 @@ pub struct Match {
 /// The region has too many matches to list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "region '{region}' has more than {MAX_MATCHES} matches; the limit was reached at pattern '{pattern}'"
+    "region '{region}' has {MAX_MATCHES} matches or more; the limit was reached at pattern '{pattern}'"
 )]
 #[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {

@@ -249,7 +249,7 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
                     );
                 }
                 (TierKind::Ddr, count) if count < units.list().len() => {
-                    return Err(source.line(at, "off-chip memory must be accessible by all units"));
+                    return Err(source.line(at, "off-chip memory must be accessible to all units"));
                 }
                 _ => Some(reached),
             }

@@ -101,7 +101,7 @@ pub enum TierError {
     },
     #[error("tensor '{tensor}' has costs for {given} tiers, but there are {tiers}")]
     Uses { tensor: String, given: usize, tiers: usize },
-    #[error("tensor '{tensor}' has no allowed tier: no tier is accessible by all its units")]
+    #[error("tensor '{tensor}' has no allowed tier: no tier is accessible to all its units")]
     Homeless { tensor: String },
     /// Sizes or traffic add up to 2^63 bytes or more.
     #[error("the rounded sizes or the traffic of the tensors up to '{tensor}' add up to 2^63 bytes or more")]

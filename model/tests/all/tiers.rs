@@ -253,7 +253,7 @@ fn errors_in_machines_state_the_line() {
         (
             "kind = \"ddr\"\n",
             "kind = \"ddr\"\nunits = [\"a\"]\n",
-            "off-chip memory must be accessible by all units",
+            "off-chip memory must be accessible to all units",
         ),
         ("kind = \"ddr\"", "kind = \"ram\"", "a machine needs at least one `[[tier]]` of kind \"ddr\""),
         ("capacity = 16", "capacity = 0", "line 25: capacity must be positive: `capacity = 0`"),

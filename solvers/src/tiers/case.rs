@@ -24,8 +24,7 @@ pub(super) struct Choice {
     pub size: u64,
     /// Whether the tier is free for the tensor.
     pub free: bool,
-    /// The share of the tensor, in parts and rounded down, if the capacity is divided into one part, two
-    /// parts, and so on.
+    /// The share of the tensor if the capacity is divided into one part, two parts, and so on; see [`parts`].
     pub parts: [u32; PARTS],
 }
 
@@ -45,8 +44,8 @@ pub(super) struct Case<'a> {
     base: u64,
 }
 
-/// Returns the shares of a size in parts, rounded down, for one part, two parts, and so on. The shares of
-/// tensors that fit together do not exceed the number of parts.
+/// Returns, for k = 1, 2, ..., the dual feasible function floor((k + 1) size / (capacity + 1)). For tensors that
+/// fit together, the values for the same k sum to at most k.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);

@@ -38,7 +38,7 @@ pub struct ReportArgs {
     /// report is replaced
     #[arg(long, value_name = "DIR", value_parser = format::folder(), required_unless_present = "latex")]
     out: Option<PathBuf>,
-    /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
+    /// Also count a minimising run as solved if its gap to the best bound is at most P percent [default: only
     /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
