@@ -1,4 +1,4 @@
-//! Schedules weight transfers while operators compute: `cargo run --example overlap`
+//! Schedules weight transfers that overlap with computation: `cargo run --example overlap`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily, model::timelines::Machine};
 use std::collections::BTreeMap;

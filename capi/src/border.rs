@@ -1,9 +1,9 @@
-//! Dereferences pointers of the caller. No other module does so, except for options and results.
+//! Dereferences pointers that the caller passes. Other modules do so only for options and results.
 
 use crate::error::Failure;
 use std::ffi::{CStr, c_char};
 
-/// Returns a reference to the place for a result.
+/// Returns a reference to the memory in which the caller expects a result.
 ///
 /// # Safety
 /// `place` is null, or valid for writes of a `T` during the call.
@@ -12,7 +12,7 @@ pub unsafe fn place<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Failu
     unsafe { place.as_mut() }.ok_or_else(|| Failure::argument(format!("argument '{name}' is null")))
 }
 
-/// Returns an array. A null pointer is an array of length 0.
+/// Returns an array. A null pointer stands for an array of length 0.
 ///
 /// # Safety
 /// `first` is null, or valid for reads of `count` values during the call.

@@ -50,7 +50,7 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs a call. Records the message of its error, or of its panic.
+/// Runs a call and returns its code. If the call fails or panics, records the message.
 pub fn call(work: impl FnOnce() -> Result<(), Failure>) -> plimsoll_code {
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return Code::PLIMSOLL_OK,

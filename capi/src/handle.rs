@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The objects of one kind that are not freed yet, by handle.
+/// The objects of one kind that have not been freed yet, by handle.
 pub struct Table<T> {
     kind: &'static str,
     objects: LazyLock<Mutex<HashMap<u64, T>>>,
@@ -18,7 +18,8 @@ impl<T: Clone> Table<T> {
         Self { kind, objects: LazyLock::new(Mutex::default) }
     }
 
-    /// Locks the table. A panic leaves the table unchanged, because objects are replaced as a whole.
+    /// Locks the table. Poisoning is ignored: a panic cannot leave the table half changed, because objects
+    /// are inserted and removed as a whole.
     fn objects(&self) -> MutexGuard<'_, HashMap<u64, T>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,7 +35,7 @@ impl<T: Clone> Table<T> {
         Failure::new(Code::PLIMSOLL_INVALID_HANDLE, message)
     }
 
-    /// Returns a shared reference to the object: `T` is an `Arc`.
+    /// Returns a clone of the object, which is cheap because `T` is an `Arc`.
     pub fn get(&self, handle: u64) -> Result<T, Failure> {
         self.objects().get(&handle).cloned().ok_or_else(|| self.unknown(handle))
     }

@@ -148,7 +148,7 @@ impl Observer<Offsets> for Reporter {
     }
 }
 
-/// Returns the limits of the options.
+/// Returns the limits that the options set.
 fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
     let seconds = options.time_limit;
     // A limit that is too long for a clock means no limit.
@@ -164,7 +164,7 @@ fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
     Ok(Limits { time, nodes, ..Limits::default() })
 }
 
-/// Returns the algorithm of the options.
+/// Returns the algorithm that the options name.
 fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure> {
     // SAFETY: guaranteed by the caller of `plimsoll_solve`.
     let name = unsafe { text(options.algorithm, "algorithm") }?.unwrap_or("exact");
@@ -178,7 +178,7 @@ fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure>
     })
 }
 
-/// Runs the algorithm in a new thread, and the progress function in this thread.
+/// Runs the algorithm in a new thread, and the progress function in the calling thread.
 fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
     let (entry, limits) = (entry(options)?, limits(options)?);
     let setup = plimsoll::model::Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };

@@ -1,7 +1,7 @@
 //! Compiles programs in C and C++ against the header and the shared library, and runs them.
 //!
-//! With `PLIMSOLL_SANITIZE` set, they run under `AddressSanitizer` and
-//! `UndefinedBehaviorSanitizer`, and on 100,000 random instances instead of 300: `make test-c`.
+//! If `PLIMSOLL_SANITIZE` is set, as in `make test-c`, the programs run under `AddressSanitizer` and
+//! `UndefinedBehaviorSanitizer`, on 100,000 random instances instead of 300.
 
 use plimsoll::model::{Bytes, Claim, Instance};
 use plimsoll_datasets::{SmallParams, small_instance};

@@ -1,7 +1,7 @@
 //! Instances whose optimum tends to lie above the load.
 //!
 //! At every step, exactly `bytes` bytes are live. Whenever buffers die, their bytes are divided at random
-//! among new buffers, their *heirs*.
+//! among new buffers, their *heirs*. Such a replacement is an *exchange* of buffers.
 //!
 //! A layout whose peak is the load leaves no byte idle, so buffers that die together must lie where their
 //! heirs fit. For example, two buffers that die for one heir must be neighbours. Such requirements soon
@@ -101,7 +101,7 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
 /// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
 /// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
-/// must go back over many exchanges.
+/// must cover many exchanges.
 ///
 /// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
 /// exchange and o up to [`ORDERS`] orders. With more than seven live buffers, there are too many orders to
@@ -246,7 +246,7 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
 }
 
 /// Returns the steps at which the proof can start, those with the fewest live buffers first. The list is
-/// empty for more than 4096 buffers because the search takes O(n^2).
+/// empty for more than 4096 buffers because finding these steps takes O(n^2) time.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();

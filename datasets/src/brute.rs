@@ -57,9 +57,9 @@ impl Search<'_> {
         }
     }
 
-    /// Returns false if the unplaced buffers cannot end below the best peak at some step. Buffers that are
-    /// live at a common step conflict, so the unplaced ones must lie on top of the placed ones. This does not
-    /// hold for instances with gaps, separations or exclusions; for these, the result is always true.
+    /// Returns false if, at some step, the unplaced buffers cannot all end below the best peak. Buffers that
+    /// are live at a common step conflict, so the unplaced ones must lie on top of the placed ones. This does
+    /// not hold for instances with gaps, separations or exclusions; for these, the result is always true.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

@@ -6,8 +6,8 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 /// Keeps each buffer with the given probability, and every constraint between kept buffers. The same
-/// instance, probability and seed give the same result. The restriction of a layout of the original is a
-/// layout of the result. O(n log n).
+/// instance, probability and seed give the same result. A layout of the original, restricted to the kept
+/// buffers, is a layout of the result. O(n log n).
 ///
 /// # Errors
 /// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.

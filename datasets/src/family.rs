@@ -61,8 +61,7 @@ pub struct FamilyParam {
     pub default: u64,
     /// A short description.
     pub about: &'static str,
-    /// The largest value that any family accepts. A family may reject smaller values in combination with its
-    /// other parameters.
+    /// The maximum value. A family may also reject smaller values in combination with its other parameters.
     pub most: u64,
 }
 

@@ -121,8 +121,9 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model three times: with default options, with assumptions for everything, and with all
-/// dimensions given. Each time, it derives the storages and checks the round trip of the graph.
+/// Reads an ONNX model three times: with default options, with an assumed batch size and an assumed size for
+/// unsized tensors, and with a default for every free dimension. Each time, it derives the storages and
+/// checks the round trip of the graph.
 ///
 /// # Panics
 /// If the written graph reads back differently.

@@ -15,8 +15,8 @@
 //! ```
 //!
 //! An algorithm that splits at a step or at an address can undo guillotine cuts one at a time, but it cannot
-//! decompose a pinwheel. The cutting never assigns more pieces to a rectangle than fit into it, so it always
-//! succeeds. It takes O(n) time and memory for n buffers.
+//! decompose a pinwheel. The generator never assigns more pieces to a rectangle than fit into it, so it
+//! always succeeds. It takes O(n) time and memory for n buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};

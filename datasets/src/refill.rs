@@ -1,5 +1,5 @@
-//! Instances derived from other instances that keep the load and lose their slack or their variety: with the
-//! slack below the load filled, or with buffers joined end to end.
+//! Instances derived from other instances with the same load: either the slack below the load is filled with
+//! further buffers, or buffers are joined end to end.
 
 use crate::derive::rebuilt;
 use crate::error::{GenerateError, at_least};
@@ -9,18 +9,18 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 
-/// The percentage of the steps that filling brings to the load, up to less than one unit.
+/// Filling ends once less than one unit is free at this percentage of the steps.
 pub const FULL_PERCENT: u64 = 99;
 
 /// Keeps all buffers and fills the slack below the load with further buffers. Their durations and sizes are
 /// drawn from those of the instance and cut to the slack. Their sizes are multiples of `unit` bytes, by
-/// default of the [grain](Instance::grain). Filling ends when less than one unit is free at 99 % of the
-/// steps between the first and the last.
+/// default of the [grain](Instance::grain). Filling ends once less than one unit is free at 99 % of the steps
+/// between the first and the last.
 ///
 /// The load does not change. The capacity is dropped, since a layout within it need not exist. The same
-/// instance, unit and seed give the same result. O(m s) for m new buffers and s intervals of constant load;
-/// after ten draws per buffer of the instance, new buffers fill the slack at a step completely, so that m is
-/// at most 10 n + s.
+/// instance, unit and seed give the same result. O(m s) for m new buffers and s intervals of constant load.
+/// After 10 n draws for n buffers of the instance, each new buffer fills the slack at a step completely, so m
+/// is at most 10 n + s.
 ///
 /// # Errors
 /// [`GenerateError`] for a unit of 0, or if the sizes exceed the address space.
@@ -91,7 +91,8 @@ impl Slack {
         self.free.iter().zip(ends).map(|((&lower, &free), &upper)| (lower, upper, free))
     }
 
-    /// Returns a random step with a free unit, or `None` if [`FULL_PERCENT`] of the steps have none.
+    /// Returns a random step with a free unit, or `None` if at least [`FULL_PERCENT`] percent of the steps
+    /// have none.
     fn open_step(&self, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let open = || self.intervals().filter(|&(.., free)| free >= self.unit);
         let count: u64 = open().map(|(lower, upper, _)| upper - lower).sum();
@@ -195,7 +196,7 @@ mod tests {
     use plimsoll_model::{InstanceBuilder, Interval};
     use proptest::prelude::*;
 
-    /// Returns the total of load times duration, over all steps.
+    /// Returns the sum of the load over all steps.
     fn area(instance: &Instance) -> u128 {
         LoadProfile::of(instance)
             .pieces()

@@ -11,9 +11,9 @@ use std::io::{self, Write};
 /// A plain buffer. Its number is its position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The first step.
+    /// The first live step.
     pub lower: u64,
-    /// The step after the last.
+    /// The step after the last live one.
     pub upper: u64,
     /// The size in bytes.
     pub size: u64,
@@ -34,7 +34,7 @@ pub struct Generated {
     /// The capacity in bytes, if the family defines one. By construction, a layout within the capacity
     /// exists. The capacity is part of the file name.
     pub capacity: Option<Bytes>,
-    /// A lower bound on the peak of every layout in bytes, apart from the load.
+    /// A lower bound on the peak of every layout in bytes, in addition to the load.
     pub at_least: Option<Bytes>,
     /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,

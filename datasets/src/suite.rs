@@ -189,8 +189,9 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
-/// Returns `recombined` instances, two per row, from rows that are easy to prove to rows that are open. In
-/// `recombined-K-SEED`, about K buffers are live at each of the 14 to 30 steps.
+/// Returns `recombined` instances in order of difficulty, two per choice of parameters. The first ones are
+/// easy to prove, and the last ones are open. In `recombined-K-SEED`, about K buffers are live at each of the
+/// 14 to 30 steps.
 ///
 /// # Panics
 /// Never: all parameters are in range.

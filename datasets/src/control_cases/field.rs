@@ -1,5 +1,4 @@
-//! Cases that were reported for real planners. They are described independently, and the sizes are chosen
-//! here.
+//! Cases that were reported for real planners. The descriptions and the sizes are our own.
 
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
@@ -112,11 +111,10 @@ pub(super) fn empty_branch() -> Graph {
 /// The condition of a loop receives `data` without reading it, but `data` is copied all the same. If a
 /// planner gives unread tensors no lifetime, that copy can overwrite anything.
 ///
-/// Two of the tensors `data?`, `data in` and `data next` are always simultaneously live: when the body
-/// begins, in the body, and when it has ended. All three pairs occur, so no two may overlap. Yet at most 2
-/// (48 + 4) = 104 bytes are live at any point of the program, because lifetimes in a loop are circular.
-/// `count?` and `count next` conflict with all of these, and with each other, so the optimum is 3 (48) + 2
-/// (4) = 152.
+/// Of the tensors `data?`, `data in` and `data next`, one pair is live when the body begins, another in the
+/// body, and the third when the body has ended. Hence no two of them may overlap. Yet at most 2 * (48 + 4) =
+/// 104 bytes are live at any point of the program, because lifetimes in a loop are circular. `count?` and
+/// `count next` conflict with all of these, and with each other, so the optimum is 3 * 48 + 2 * 4 = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
     let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));

@@ -99,13 +99,14 @@ impl Document {
         &self.buffers
     }
 
-    /// Returns notes about requirements of the file beyond offsets, which are ignored. Each note is one line.
+    /// Returns notes about the requirements of the file that no offset problem can express and that are
+    /// therefore ignored. Each note is one line.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns one distinct name per pool that is valid in file names. Names have the form `STEM-POOL`. If
-    /// [`write_dsa`](super::write_dsa) wrote the document, they are the names of the instances.
+    /// Returns one name per pool. The names are distinct and valid in file names. They have the form
+    /// `STEM-POOL` or, if [`write_dsa`](super::write_dsa) wrote the document, are the names of the instances.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()

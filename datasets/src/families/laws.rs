@@ -1,4 +1,4 @@
-//! Families that draw buffers one at a time, and families that are implemented elsewhere.
+//! Families that draw buffers one at a time, and families whose generators are in other modules of the crate.
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};

@@ -4,23 +4,26 @@
 //!
 //! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. There are 1024 units of time.
 //!   There are 154 to 454 buffers, most of which end where others begin.
-//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time.
-//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes range from 1 KiB to 207
-//!   or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 %
-//!   live for more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived.
-//!   The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps reach.
+//! - A to E and I to K (*all magnitudes*): a tenth of the buffers live for at most 4 to 33 units of time,
+//!   depending on the instance. The median duration is 23 to 234 units, and some buffers live throughout.
+//!   Sizes range from 1 KiB to 207 or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers
+//!   are live. Between 3 and 46 % live for more than a quarter of the time. Large buffers are short-lived,
+//!   and small ones are long-lived. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
+//!   reach.
 //! - F, G and H (*bricks*): durations are 11 to 57 units and sizes are 30 to 119 KiB, with medians of 31 and
 //!   65. On average, 11 buffers are live. The load grows from zero to its peak after two thirds of the time.
 //!   It reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: Starting from a full square, three random pieces are picked repeatedly, and the
-//!   largest is cut at a random position. With probability `cuts`, the cut is along time. Some pieces become
-//!   pinwheels. There are `holes` surplus pieces per hundred buffers, which are omitted at random.
-//! - *Bricks*: Starting from a full rectangle, the largest piece is repeatedly cut near the middle or into a
-//!   pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on average.
-//!   The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of the time.
+//! - *All magnitudes*: the first piece is a full square. In each round, three random pieces are picked, and
+//!   the largest of them is cut at a random position. With probability `cuts`, the cut is along time. Some
+//!   pieces become pinwheels. There are `holes` surplus pieces per hundred buffers, which are omitted at
+//!   random.
+//! - *Bricks*: the first piece is a full rectangle. The largest piece is repeatedly cut near the middle or
+//!   into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on
+//!   average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of the
+//!   time.
 //!
 //! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
 //! 34 % above the optimum on A to K. On six seeds of each distribution, it is 15 to 30 % above. `search`
@@ -104,9 +107,9 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and keeps `buffers` of them. `excluded` gives the percentage of omitted pieces at a
-/// position; if these are too few, further pieces are omitted at random. No piece is omitted in an interval
-/// of `full` percent of the steps.
+/// Cuts `count` pieces and keeps `buffers` of them. Pieces around position `x` in time are omitted with a
+/// probability of `excluded(x)` percent; if these are too few, further pieces are omitted at random. No piece
+/// is omitted in an interval of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,

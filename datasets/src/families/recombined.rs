@@ -1,4 +1,5 @@
-//! Instances with a constant load that come from no packing, so nothing guarantees a layout at the load.
+//! Instances with a constant load that are not derived from a packing, so nothing guarantees a layout at the
+//! load.
 
 use crate::error::GenerateError;
 use crate::family::Params;

@@ -1,8 +1,8 @@
 //! Layers of image networks: convolution with normalisation and activation, pooling, and dense layers.
 //!
 //! Shapes are `batch x channels x height x width`, and elements are `float32` by default. An extent of `n`
-//! becomes `(n + 2 pad - kernel) / stride + 1`, rounded down unless a pooling rounds up. Activations can run
-//! in place.
+//! becomes `(n + 2 pad - kernel) / stride + 1`, rounded down unless a pooling operator rounds up. Activations
+//! can run in place.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -19,7 +19,8 @@ pub(super) struct Layers {
     element: Element,
 }
 
-/// The name of the input in a family, and the suffixes that it appends to the names of layers.
+/// The name of the graph input, and the suffixes that turn the name of a layer into the names of its weight,
+/// bias and normalisation.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     pub input: &'static str,
@@ -30,7 +31,7 @@ pub(super) struct Names {
 
 pub(super) const SHORT: Names = Names { input: "input", weight: ".w", bias: ".b", norm: ".norm" };
 
-/// The window of a convolution or a pooling.
+/// The window of a convolution or of a pooling operator.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub channels: u64,
@@ -69,7 +70,7 @@ impl Layers {
         Self::named(params, norm, SHORT, Element::F32)
     }
 
-    /// Creates the layers of a family with these names of tensors and this element type. Without a parameter
+    /// Creates the layers of a family with the given tensor names and element type. Without a parameter
     /// `batch`, the batch size is 1.
     pub fn named(params: &Params, norm: bool, names: Names, element: Element) -> Result<Self, GenerateError> {
         let batch = params.get_or("batch", 1);

@@ -21,15 +21,15 @@
 //! attention with a single one). By default, the queries of a group are rows of one product, `[b,k,s a/k,t]`.
 //! With `repeat`, keys and values are first repeated for every head.
 //!
-//! The last operators are a normalisation, the head `[b,s,vocabulary]`, and a cast to `float32`. Models on
-//! several devices sum the partial results after attention and feed-forward (`AllReduce`). They divide the
-//! head by columns of the vocabulary, and the embedding by columns of the hidden size.
+//! The last operators are a normalisation, the output projection `[b,s,vocabulary]`, and a cast to `float32`.
+//! Models on several devices sum the partial results after attention and feed-forward (`AllReduce`). They
+//! split the output projection by columns of the vocabulary, and the embedding by columns of the hidden size.
 //!
 //! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
 //! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
 //! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
 //! the file, as after a front end that collects constants first, or in a breadth-first order. All of their
-//! outputs are live from there to their layer. The fixed rule of the CANN graph engine would move these
+//! outputs are live from there to their layer. A fixed rule of the CANN graph engine would move these
 //! operators directly before their first consumers. The real graphs of that engine are not published.
 
 use super::net::{Element, Net, Node, volume};

@@ -136,7 +136,7 @@ impl Node {
         self
     }
 
-    /// Adds the operator. Its output has the same name.
+    /// Adds the operator. Its output gets the name of the operator.
     pub fn makes(self, net: &mut Net, element: Element, shape: &[u64]) -> TensorId {
         self.owns(net, element, shape).0
     }

@@ -157,7 +157,7 @@ pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, Generate
     net.finish(&[x])
 }
 
-/// Draws a number that deviates from the middle by at most `percent` percent.
+/// Draws a number that deviates from `middle` by at most `percent` percent.
 fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let most = middle * percent / 100;
     rng.random_range((middle - most).max(1)..=middle + most)

@@ -84,7 +84,7 @@ pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
 }
 
 /// `DenseNet-121` (Huang et al. 2017). Its normalisations precede convolutions and read concatenations that
-/// others read too, so none of them can be folded.
+/// other operators read too, so none of them can be folded.
 pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, true)?;
     let ready = |n: &mut Layers, name: &str, x: TensorId| {
@@ -202,7 +202,7 @@ pub(super) fn inception_v3(params: &Params, _seed: u64) -> Made {
 }
 
 /// Adds concatenated branches of layers, one of which begins with pooling. If `pooled` is `None`, this branch
-/// consists of a pooling that halves height and width.
+/// is a single pooling operator that halves height and width.
 fn inception(n: &mut Layers, name: &str, x: TensorId, rows: &[&[Window]], pooled: Option<u64>) -> TensorId {
     let mut made: Vec<TensorId> =
         rows.iter().enumerate().map(|(at, windows)| row(n, &format!("{name}.{at}"), x, windows)).collect();
@@ -274,7 +274,7 @@ pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Rejects a size that becomes odd before a pooling, or that is too small for unpadded convolutions.
+/// Rejects a size that becomes odd before a pooling operator, or that is too small for unpadded convolutions.
 fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     let lost = if padded { 0 } else { 4 };
     let (mut side, mut level) = (size, 0);

@@ -72,9 +72,9 @@ impl Yolo {
         self.n.concat(&format!("{name}.concat"), &parts)
     }
 
-    /// Adds a layer with half the channels, poolings, the concatenation of all these, and a final layer.
-    /// `pools` contains the input of each pooling (0 for the first layer, `n` for the `n`-th pooling) and its
-    /// kernel size.
+    /// Adds a layer with half the channels, pooling operators, the concatenation of all these, and a final
+    /// layer. `pools` contains the input of each pooling operator (0 for the first layer, `n` for the `n`-th
+    /// pooling operator) and its kernel size.
     fn pyramid(&mut self, name: &str, x: TensorId, pools: &[(usize, u64)]) -> TensorId {
         let channels = self.n.channels(x);
         let mut maps = vec![self.layer(&format!("{name}.cv1"), x, same(channels / 2, 1, 1))];
@@ -122,8 +122,8 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
 }
 
 /// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with
-/// 80 classes. Release 6.0 begins with a wide convolution and has sequential pools (`SPPF`). Release 5.0
-/// begins with a space-to-depth slice (`Focus`) and has parallel pools (`SPP`).
+/// 80 classes. Release 6.0 begins with a wide convolution and has sequential pooling operators (`SPPF`).
+/// Release 5.0 begins with a space-to-depth slice (`Focus`) and has parallel ones (`SPP`).
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     let is_sixth = params.at_least("release", 5)? == 6;
     params.at_most("release", 6)?;

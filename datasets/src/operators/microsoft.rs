@@ -166,7 +166,7 @@ fn shaped_product(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, call.shape(0)?, &matrix)?)])
 }
 
-/// The output has the shape of the input with half of the last extent.
+/// The output has the shape of the input, with the last extent halved.
 fn halved(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let last = shape.len() - 1;

@@ -430,8 +430,8 @@ pub fn resize(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Returns the shape for given sizes. With an aspect-ratio policy, all dimensions have one factor: the
-/// smallest or the largest of the requested factors.
+/// Returns the shape for given sizes. With an aspect-ratio policy, all dimensions are scaled by the same
+/// factor: the smallest or the largest of the requested factors.
 fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Facts {
     if call.bound(0) && call.attr_text("keep_aspect_ratio_policy").is_some_and(|policy| policy != "stretch") {
         return unknown("its factor depends on data");

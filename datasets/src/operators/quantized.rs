@@ -1,5 +1,5 @@
-//! Sizing rules for quantisation and operators on quantised tensors. Scales and zero points are inputs
-//! between the tensors.
+//! Sizing rules for quantisation and operators on quantised tensors. Scales and zero points are inputs,
+//! interleaved with the tensors that they describe.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent};
 use super::element::Element;

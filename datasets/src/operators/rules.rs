@@ -31,7 +31,7 @@ pub(super) enum Sharing {
     Apart,
     /// The first output is a view of the first input.
     View,
-    /// The first output may overwrite one of this number of leading inputs.
+    /// The first output may overwrite one of the first inputs; the field is their number.
     Over(usize),
 }
 

@@ -26,7 +26,7 @@ pub fn full_match(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::BOOL), call.shape(0)?)])
 }
 
-/// `TfIdfVectorizer`. The output has one number per list of words and known n-gram.
+/// `TfIdfVectorizer`. For each list of words, the output has one number per known n-gram.
 pub fn tf_idf(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 1)?;
     let Some(list) = call.attr_ints("ngram_indexes") else {

@@ -55,7 +55,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads little-endian elements. Returns `None` for types with which shapes are not computed.
+    /// Reads little-endian elements. Returns `None` for types that are not used to compute shapes.
     pub fn read(raw: &[u8], element: Element) -> Option<Self> {
         macro_rules! read {
             ($type:ty, $kind:ident, $to:ty) => {
@@ -105,8 +105,8 @@ impl Value {
         }
     }
 
-    /// Converts the value to the precision of that type. Shapes depend on it: with `float32`, ten times 0.7
-    /// is 7. Returns `None` if integers are out of range.
+    /// Converts the value to the precision of the given type. Shapes can depend on this precision: with
+    /// `float32`, ten times 0.7 is 7. Returns `None` if integers are out of range.
     fn held_as(self, element: Option<Element>) -> Option<Self> {
         match (self, element) {
             (Self::Floats(list), Some(Element::FLOAT32)) => {

@@ -1,4 +1,4 @@
-//! Sizing rules for convolutions, pools, and other operators on the spatial dimensions.
+//! Sizing rules for convolutions, pooling, and other operators on the spatial dimensions.
 //!
 //! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`,
 //! `AveragePool`).
@@ -161,7 +161,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pools. `MaxPool` can also return the positions of the maxima.
+/// Pooling operators. `MaxPool` can also return the positions of the maxima.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;
@@ -171,8 +171,8 @@ pub fn pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
 }
 
-/// Returns a warning about a pool with `ceil_mode`: before version 22, the formula of the operator set counts
-/// positions that runtimes omit.
+/// Returns a warning about a pooling operator with `ceil_mode`: before version 22, the formula of the
+/// operator set counts positions that runtimes omit.
 pub fn pool_doubt(call: &Call) -> Option<String> {
     if call.opset >= 22
         || call.attr("ceil_mode") != Some(1)

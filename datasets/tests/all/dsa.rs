@@ -458,7 +458,7 @@ fn unrepresentable_instances_are_refused() {
     assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
 }
 
-/// Checks that layouts of the merged instances are valid by the document's own rules.
+/// Checks that layouts of the merged instances are valid under the document's own rules.
 #[test]
 fn layouts_of_split_problems_are_valid_for_the_document() {
     use rand::rngs::Xoshiro256PlusPlus;

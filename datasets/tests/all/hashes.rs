@@ -11,8 +11,9 @@ fn line(name: &str, version: u32, bytes: &[u8]) -> String {
     format!("{}  {name} {version}", digest.concat())
 }
 
-/// A line has the SHA-256 digest, the family, and the version of the family, for default parameters and seed
-/// zero. If the bytes of a family change, increase its version and insert the line that this test prints.
+/// Each line of `families.sha256` contains a SHA-256 digest, a family and its version. The digest is that of
+/// the output for default parameters and seed zero. If the bytes of a family change, increase its version and
+/// insert the line that this test prints.
 #[test]
 fn every_family_makes_the_bytes_on_record() {
     let none = BTreeMap::new();

@@ -8,8 +8,8 @@ use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Every region is a chain of `operators` operators. Down to `depth`, an `If` stands in the middle of the
-/// chain. One randomly chosen branch contains the next `If`, and the other is a plain chain.
+/// Every region is a chain of `operators` operators. Down to nesting depth `depth`, the middle of the chain
+/// is an `If`. One randomly chosen branch contains the next `If`, and the other is a plain chain.
 pub(in crate::graphs) fn nested(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let mut maker = Maker::new(params, seed)?;

@@ -55,7 +55,7 @@ fn drawn(maker: &mut Maker, region: RegionId, reads: &[TensorId]) -> TensorId {
     maker.step(region, "Any", reads, bytes)
 }
 
-/// Adds inputs of a region, with the sizes of these tensors.
+/// Adds one input of a region for each of the given tensors, with the same size.
 fn given(maker: &mut Maker, like: &[TensorId]) -> Vec<TensorId> {
     like.iter()
         .map(|&id| {

@@ -138,7 +138,7 @@ impl Mixer {
         }
     }
 
-    /// Adds inputs of a region, with the sizes of these tensors.
+    /// Adds one input of a region for each of the given tensors, with the same size.
     fn copies(&mut self, like: &[TensorId]) -> Vec<TensorId> {
         let mut given = Vec::new();
         for &one in like {
@@ -218,7 +218,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// Creates output tensors with the sizes of these tensors.
+    /// Creates one output tensor for each of the given tensors, with the same size.
     fn alike(&mut self, like: &[TensorId]) -> Vec<TensorId> {
         let mut made = Vec::new();
         for &one in like {
@@ -228,7 +228,8 @@ impl Mixer {
         made
     }
 
-    /// Creates the state of a loop after an iteration, with the sizes of the previous state.
+    /// Creates the state of a loop after an iteration: one tensor for each tensor of the previous state, with
+    /// the same size.
     fn next(&mut self, inner: &mut Scope, state: &[TensorId]) -> Vec<TensorId> {
         let mut next = Vec::new();
         for &one in state {

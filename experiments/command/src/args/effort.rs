@@ -4,10 +4,10 @@ use plimsoll::model::Setup;
 use plimsoll::run::Limits;
 use std::time::Duration;
 
-/// Default time limit of a command without a node limit.
+/// Default time limit of a command if no node limit is given.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Default time limit per algorithm of a command that compares several.
+/// Default time limit for each algorithm if a command compares several.
 const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
 
 /// Limits, threads and seed.
@@ -60,7 +60,7 @@ impl EffortArgs {
         if self.is_default() { Limits { time: None, ..limits } } else { limits }
     }
 
-    /// Returns the time limit of a command without `--compare`.
+    /// Returns the time limit that applies to a command without `--compare`.
     pub fn time_limit(self) -> Option<Duration> {
         let default = self.is_default().then_some(TIME_LIMIT);
         self.time_limit.or(default).filter(|time| *time < NO_LIMIT)

@@ -60,8 +60,8 @@ pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
     }
 }
 
-/// Prints the notes about the file of an instance, and one about its column `end` unless the option defines
-/// its meaning.
+/// Prints the notes about an instance file. If the file has a column `end` and `--endpoints` does not define
+/// its meaning, also prints how that column is read.
 pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
     for note in noted.notes() {
         output::complain(&format!("note: {}: {note}", path.display()));
@@ -71,5 +71,5 @@ pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<End
     }
 }
 
-/// The meaning of the column `end`.
+/// How the column `end` is read by default.
 pub const END: &str = "'end' is read as the last live step (if not: --endpoints half-open)";

@@ -15,7 +15,7 @@ pub struct ModelArgs {
     pub import: OpenArgs,
 }
 
-/// Options for import, such as values that a model file leaves open.
+/// Import options, such as values for dimensions that a model file does not fix.
 #[derive(Args, Debug)]
 pub struct OpenArgs {
     /// Bind a free dimension, by its name in the file; may be repeated

@@ -26,7 +26,7 @@ pub struct BestArgs {
 }
 
 impl BestArgs {
-    /// Returns whether to search. A given limit also requests a search.
+    /// Returns whether to search. Giving a time or node limit also requests a search.
     pub fn searches(self, default: bool) -> bool {
         !self.no_best && (self.best || default || !self.effort.is_default())
     }
@@ -65,7 +65,7 @@ impl<P: Plan> Best<P> {
         Some((solver, outcome.value?, outcome.solution.as_ref()?))
     }
 
-    /// Returns true if the peak of the search is optimal.
+    /// Returns true if the search proved its peak optimal.
     pub fn is_optimal(&self) -> bool {
         self.found.as_ref().is_some_and(|(_, outcome)| outcome.claim == Claim::Optimal)
     }
@@ -75,7 +75,8 @@ impl<P: Plan> Best<P> {
         subject.explained(P::explain(&subject.instance, witness), witness)
     }
 
-    /// Returns the members of a report: bound, witness, and the result of the search or null.
+    /// Returns the members of a JSON report: bound, witness, and the result of the search, or null if there
+    /// was none.
     pub fn members(&self, subject: &Subject) -> Value {
         let best = self.found.as_ref().map(|(solver, outcome)| {
             json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })

@@ -6,7 +6,7 @@ use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, excluded};
 use strsim::levenshtein;
 
-/// Returns the problem on instances with this name, current or former.
+/// Returns the name of the problem with this current or former name, if that problem is posed on instances.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
@@ -37,7 +37,8 @@ pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>
 }
 
 /// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is `None`,
-/// tries the problems in turn.
+/// looks up the name in offsets, shared objects and split buffers, in this order, and uses offsets for the
+/// default algorithm.
 pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
@@ -64,7 +65,7 @@ fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static E
     }
 }
 
-/// Returns the algorithm called `name` among `entries`. `what` describes the algorithm in messages.
+/// Returns the algorithm called `name` among `entries`. An error message calls the algorithm `what`.
 pub fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,

@@ -66,7 +66,7 @@ type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 struct Ground<'a> {
-    /// If a capacity is to be decided, an instance has this capacity, and otherwise none.
+    /// An instance has the capacity to decide, or no capacity if the benchmark minimises.
     subject: &'a Subject,
     /// The capacity in the file name of an instance.
     file_capacity: Option<Bytes>,
@@ -86,7 +86,7 @@ struct Field<'a, 'q, P: Posed> {
 }
 
 impl<P: Posed> Field<'_, '_, P> {
-    /// Returns the record of a run before it starts.
+    /// Returns the record of a run that has not started yet.
     fn asked(&self, algorithm: &str, kind: &str, repetition: u64, seed: u64) -> Record {
         self.ground.asked::<P>(&self.terms, algorithm, kind, repetition, seed)
     }
@@ -304,9 +304,9 @@ impl<'a> Bench<'a> {
         Ok(Self { args, machine, lanes, externals, registry, posings })
     }
 
-    /// Decides whether to derive instances from models. This is the case if problems on instances are
-    /// requested and all cases are graphs; a note is then returned. Rejects a requested problem that applies
-    /// to none of the cases.
+    /// Decides whether to derive instances from models, and returns a note if so. Instances are derived if
+    /// problems on instances are requested and all cases are graphs. Fails if a requested problem applies to
+    /// none of the cases.
     pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
@@ -328,8 +328,8 @@ impl<'a> Bench<'a> {
         Ok((!terms.is_empty()).then(note))
     }
 
-    /// Restricts a benchmark of own instances to offsets, unless an option refers to another problem.
-    /// Returns a note if so.
+    /// Restricts a benchmark to offsets if all its inputs are instances of the user and no option refers to
+    /// another problem. Returns a note if it does so.
     fn keep_offsets(&mut self, kinds: &[SubjectKind]) -> Option<String> {
         let args = self.args;
         let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);
@@ -351,7 +351,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Returns the settings of the comparison of times.
+    /// Returns the settings for comparing times.
     pub fn comparison(&self) -> Comparison<'a> {
         let decide = self.args.decide.is_some();
         Comparison {
@@ -489,7 +489,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Returns pairs of a repetition, counted from 1, and its seed.
+    /// Returns the number of each repetition, counted from 1, with its seed.
     fn seeds(&self) -> impl Iterator<Item = (u64, u64)> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
@@ -567,7 +567,8 @@ fn on_instances(lane: &dyn Lane) -> bool {
     is_on_instances(lane.problem())
 }
 
-/// Adds a hint to an error about `--terms`, which every selected problem must accept.
+/// Adds a hint to an error about `--terms`. Every selected problem must accept the terms, so the hint is to
+/// select fewer problems.
 fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     let hint = if args.problems.is_empty() { "; select the problems with --problems" } else { "" };
     Failure::input(format!("--terms: {error}{hint}"))
@@ -592,8 +593,8 @@ fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     Ok(asked)
 }
 
-/// Returns the external programs with their versions and patterns. They must not have one of the `known`
-/// names.
+/// Returns the external programs with their versions and patterns. Fails if two programs have the same name,
+/// or if a program has one of the `known` names.
 fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure> {
     let peers = args.external.iter().map(|text| External::parse(text));
     let mut peers: Vec<External> = peers.collect::<Result<_, _>>().map_err(Failure::input)?;

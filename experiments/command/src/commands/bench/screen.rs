@@ -8,8 +8,8 @@ use plimsoll_lab::report::table::wrapped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Maximum number of table rows, divided evenly among the questions. The whole output then fits on a screen
-/// of 40 lines.
+/// Maximum number of table rows, divided evenly among the questions. With this limit, the whole output fits
+/// on a screen of 40 lines.
 const ROWS: usize = 27;
 /// Minimum number of algorithms per question.
 const FEWEST: usize = 2;

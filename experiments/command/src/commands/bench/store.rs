@@ -29,13 +29,13 @@ pub struct Store {
     maps: BTreeSet<String>,
 }
 
-/// Folder of the pictures of layouts.
+/// Folder for pictures of layouts.
 const MAPS: &str = "maps";
 const CHARTS: &str = "charts";
 
 impl Store {
-    /// Creates the folder. If it is not empty, rejects it or, with `force`, removes the maps, charts and
-    /// trace of the earlier record.
+    /// Creates the folder. If the folder already exists and is not empty, fails or, with `force`, removes the
+    /// maps, charts and trace of the earlier record.
     pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
