@@ -87,6 +87,8 @@ def test_progress():
 
 
 def interrupted_after(seconds):
+    # Processes in the background of a shell ignore the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
     return time.monotonic()
 
