@@ -49,7 +49,7 @@ pub use suite::{
     derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite, large_suite,
     networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
-pub use tflite::{MICRO_ALIGNMENT, MicroArena};
+pub use tflite::{MICRO_ALIGNMENT, MicroArena, Shares};
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
 };

@@ -2,8 +2,9 @@
 
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
 use crate::model_file::import_bytes;
-use crate::tflite::{self, MicroArena};
-use plimsoll_model::OperatorId;
+use crate::tflite::{self, MicroArena, Shares};
+use plimsoll_model::graph::Graph;
+use plimsoll_model::{OperatorId, RegionId, TensorId};
 use std::path::Path;
 
 /// A model file whose operators can be reordered, and into which a plan can be written.
@@ -82,12 +83,33 @@ impl<'a> ModelFile<'a> {
         })
     }
 
-    /// Returns the offset problem of a `TFLite` file in `tflite-micro`, in the order of the file.
+    /// Returns the first region whose operators are not in the order that [`ModelFile::reordered`] was given,
+    /// because the file cannot express it; `None` if there is none.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    pub fn first_misordered(
+        &self,
+        import: &Import,
+        orders: &[Vec<OperatorId>],
+        options: &ImportOptions,
+    ) -> Result<Option<RegionId>, ImportError> {
+        let written = self.import(options)?;
+        let differs = |&(at, order): &(usize, &Vec<OperatorId>)| {
+            let found = &written.graph.region(RegionId::at(at)).operators;
+            let found = found.iter().map(|&id| Results::of(&written, id));
+            !found.eq(order.iter().map(|&id| Results::of(import, id)))
+        };
+        Ok(orders.iter().enumerate().find(differs).map(|(at, _)| RegionId::at(at)))
+    }
+
+    /// Returns the offset problem of a `TFLite` file in `tflite-micro`, in the order of the file. `shares`
+    /// decides which outputs share the memory of an input, among those for which the kernel allows it.
     ///
     /// # Errors
     /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].
-    pub fn micro_arena(&self) -> Result<MicroArena, ImportError> {
-        MicroArena::of(&self.bytes).map_err(|problem| problem.of(self.path))
+    pub fn micro_arena(&self, shares: &Shares<'_>) -> Result<MicroArena, ImportError> {
+        MicroArena::of(&self.bytes, shares).map_err(|problem| problem.of(self.path))
     }
 
     /// Returns the offsets of the offline plan in a `TFLite` file; `None` if it has none.
@@ -114,4 +136,29 @@ impl<'a> ModelFile<'a> {
     pub fn with_properties(&self, properties: &[(&str, String)]) -> Result<Self, ImportError> {
         self.changed(crate::onnx::with_properties(&self.bytes, properties))
     }
+}
+
+/// The results of an operator, as the file denotes them.
+#[derive(PartialEq, Eq)]
+enum Results<'a> {
+    Indices(&'a [i32]),
+    Names(Vec<&'a str>),
+}
+
+impl<'a> Results<'a> {
+    fn of(import: &'a Import, id: OperatorId) -> Self {
+        match import.places.get(id.index()) {
+            Some(place) if !place.outputs.is_empty() => Self::Indices(&place.outputs),
+            _ => {
+                let outputs = import.graph.operator(id).outputs.iter();
+                Self::Names(outputs.map(|&tensor| name_in_file(&import.graph, tensor)).collect())
+            }
+        }
+    }
+}
+
+/// Returns the name of a tensor in its file, without the number that makes it unique in the graph.
+pub(crate) fn name_in_file(graph: &Graph, id: TensorId) -> &str {
+    let name = &graph.tensor(id).name;
+    name.strip_suffix(&format!("~{id}")).unwrap_or(name)
 }

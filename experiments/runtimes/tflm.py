@@ -1,14 +1,16 @@
 """Writes plans into models with `plimsoll plan --write`, and runs the models in tflite-micro and ONNX Runtime.
 Writes one row per model to `rows.csv` in a folder.
 
-    python tflm.py PLIMSOLL CORPORA FOLDER
+    python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
 
 Columns, in bytes: `arena`, the tensors in the plan; `greedy` and `planned`, the smallest arenas in which
 tflite-micro runs the model and the written model, found by bisection to 16 bytes; `file_order`, the same for a
-plan in the order of the file (`--order as-in-file`); `saved_percent`, of `planned` against `greedy`. `moved`
-is the number of operators with another position, `inputs` the number of random inputs, and `equal` the number
-of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has no arena to set,
-so that the rows of its models have only the last three.
+plan in the order of the file (`--order as-in-file`), and `in_place` for one in which elementwise operators
+overwrite an input (`--in-place`); `saved_percent` and `in_place_percent`, of `planned` and `in_place` against
+`greedy`. `moved` is the number of operators with another position, `inputs` the number of random inputs, and
+`equal` the number of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has no arena to set,
+so that the rows of its models have no sizes but that of the plan. Models `built_*` are those of
+`control_models.py`, with parallel chains and control flow.
 """
 
 from __future__ import annotations
@@ -29,7 +31,11 @@ import numpy as np
 
 INPUTS = 20
 GRAIN = 16
-COLUMNS = "model,runtime,operators,moved,arena,greedy,file_order,planned,saved_percent,inputs,equal".split(",")
+COLUMNS = (
+    "model,runtime,operators,moved,arena,greedy,file_order,planned,in_place,saved_percent,in_place_percent,"
+    "inputs,equal"
+).split(",")
+PLANS = {"file_order": ["--order", "as-in-file"], "planned": [], "in_place": ["--in-place"]}
 # Inputs of Silero's voice models: one frame with its context, the state, and the rate.
 SILERO = {"input": [1, 576], "state": [2, 1, 128]}
 
@@ -85,6 +91,8 @@ def random_input(generator: np.random.Generator, shape: Any, dtype: Any) -> Any:
         return generator.standard_normal(shape).astype(dtype)
     if dtype == np.bool_:
         return generator.integers(0, 2, shape).astype(dtype)
+    if dtype == np.int32:  # the count of a loop
+        return generator.integers(-4, 8, shape, dtype=dtype)
     limits = np.iinfo(dtype)
     return generator.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
 
@@ -137,24 +145,26 @@ def moved(operators: list[dict[str, Any]]) -> int:
 
 
 def micro_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[str, Any]:
-    out, kept = folder / "planned.tflite", folder / "kept.tflite"
-    best = plan(arguments, model, out)
-    plan(arguments, model, kept, "--order", "as-in-file")
-    original, planned, in_order = (path.read_bytes() for path in (model, out, kept))
-    greedy, file_order, smaller = (smallest(one) for one in (original, in_order, planned))
-    equal = micro_outputs([(original, greedy), (in_order, file_order), (planned, smaller)])
+    original = model.read_bytes()
+    greedy = smallest(original)
+    found, plans, written = {"greedy": greedy}, {}, [(original, greedy)]
+    for name, options in PLANS.items():
+        out = folder / f"{name}.tflite"
+        plans[name] = plan(arguments, model, out, *options)
+        found[name] = smallest(out.read_bytes())
+        written.append((out.read_bytes(), found[name]))
+    best = plans["planned"]
     return {
         "model": model.stem,
         "runtime": "tflite-micro",
         "operators": best["operators"],
         "moved": best["moved"],
         "arena": best["written"]["arena"],
-        "greedy": greedy,
-        "file_order": file_order,
-        "planned": smaller,
-        "saved_percent": f"{100 * (1 - smaller / greedy):.2f}",
+        **found,
+        "saved_percent": f"{100 * (1 - found['planned'] / greedy):.2f}",
+        "in_place_percent": f"{100 * (1 - found['in_place'] / greedy):.2f}",
         "inputs": INPUTS,
-        "equal": equal,
+        "equal": micro_outputs(written),
     }
 
 
@@ -195,15 +205,14 @@ def onnx_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[s
     }
 
 
-def control_flow(folder: Path) -> list[Path]:
-    """Writes models with an `If` and with a `While`, each of which runs subgraphs with tensors of their own."""
-    from control_models import branching, looping
+def built(folder: Path) -> list[Path]:
+    """Writes models with parallel chains: one without control flow, one with an `If`, one with a `While`."""
+    from control_models import branching, looping, parallel
 
-    paths = []
-    for name, model in (("if_branches", branching()), ("while_loop", looping())):
-        paths.append(folder / f"{name}.tflite")
-        paths[-1].write_bytes(model)
-    return paths
+    models = {"built_parallel": parallel(), "built_if": branching(), "built_while": looping()}
+    for name, model in models.items():
+        (folder / f"{name}.tflite").write_bytes(model)
+    return [folder / f"{name}.tflite" for name in models]
 
 
 def describe(arguments: argparse.Namespace) -> None:
@@ -226,6 +235,7 @@ def main() -> int:
     parser.add_argument("plimsoll")
     parser.add_argument("corpora", type=Path)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("models", type=Path, nargs="*", help="further models of TFLite")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     describe(arguments)
@@ -233,16 +243,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch, (arguments.folder / "rows.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        micro = sorted((arguments.corpora / "tflite").glob("*.tflite")) + control_flow(Path(scratch))
+        micro = sorted((arguments.corpora / "tflite").glob("*.tflite")) + arguments.models
+        micro += built(Path(scratch))
         tasks = [(micro_row, model) for model in micro]
         tasks += [(onnx_row, model) for model in sorted((arguments.corpora / "onnx").glob("*.onnx"))]
         for task, model in tasks:
             found = task(arguments, model, Path(scratch))
             writer.writerow(found)
             file.flush()
-            shown = ("model", "moved", "arena", "greedy", "file_order", "planned", "saved_percent", "equal")
-            print(", ".join(f"{key}={found[key]}" for key in shown if key in found), flush=True)
-            larger = max(found.get("planned", 0), found.get("file_order", 0)) > found.get("greedy", 0)
+            print(", ".join(f"{key}={found[key]}" for key in COLUMNS if key in found), flush=True)
+            larger = any(found[name] > found["greedy"] for name in PLANS if name in found)
             failed += larger or found["equal"] != INPUTS
     return 1 if failed else 0
 

@@ -5,6 +5,7 @@
 
 use super::proto::{self, Field, field};
 use crate::import::ImportProblem;
+use crate::rewrite::name_in_file;
 use plimsoll_model::graph::{Graph, Operator};
 use plimsoll_model::{OperatorId, RegionId};
 use prost::Message;
@@ -92,7 +93,7 @@ impl Arrange<'_> {
         let order = &self.orders[region.index()];
         let made = |id: &OperatorId| {
             let operator: &Operator = self.graph.operator(*id);
-            operator.outputs.iter().map(move |&tensor| (self.graph.tensor(tensor).name.as_str(), operator))
+            operator.outputs.iter().map(move |&tensor| (name_in_file(self.graph, tensor), operator))
         };
         let makers: HashMap<&str, &Operator> = order.iter().flat_map(made).collect();
         for (node, span) in decoded.node.iter().zip(&nodes) {

@@ -12,6 +12,8 @@ use super::infer::COPIES;
 use super::model::{self, Info, Model, Step};
 use super::schema::ELEMENTS;
 use crate::import::ImportProblem;
+use crate::operators::is_listed;
+use plimsoll_model::graph::AliasKind;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, root};
 use std::collections::BTreeMap;
 
@@ -20,12 +22,19 @@ pub const MICRO_ALIGNMENT: Bytes = Bytes::new(16);
 
 /// Operators whose kernel copies nothing if input and output have the same address, or copies each element
 /// to itself.
-const IN_PLACE: [&str; 2] = ["RESHAPE", "EXPAND_DIMS"];
+const VIEWS: &str = "EXPAND_DIMS RESHAPE";
+
+/// Operators whose kernel writes each element after it has read the elements at the same position.
+const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC MAXIMUM MINIMUM \
+                           MUL NEG PRELU RELU RELU6 ROUND RSQRT SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH";
+
+/// Decides whether an input and an output, numbered through all subgraphs, share memory.
+pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
 /// The offset problem of a file in `tflite-micro`.
 #[derive(Clone, Debug)]
 pub struct MicroArena {
-    /// One buffer per tensor that the runtime places. A tensor and its reshaped copies are one buffer.
+    /// One buffer per tensor that the runtime places, or per group of tensors that share memory.
     pub instance: Instance,
     /// Per buffer, its tensors, numbered through all subgraphs.
     buffers: Vec<Vec<usize>>,
@@ -44,14 +53,15 @@ struct Placed {
 }
 
 impl MicroArena {
-    /// Reads the problem from a file. The operators run in the order of the file. O(operators and operands
-    /// of all uses of subgraphs).
+    /// Reads the problem from a file. The operators run in the order of the file. An input and the output of
+    /// an operator whose kernel allows it share memory if `shares` returns true for them. O(operators and
+    /// operands of all uses of subgraphs).
     ///
     /// # Errors
     /// If the file is damaged, contains a tensor of unknown size, or runs subgraphs too often.
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self, ImportProblem> {
+    pub(crate) fn of(bytes: &[u8], shares: &Shares<'_>) -> Result<Self, ImportProblem> {
         let model = model::read(bytes)?;
-        let mut scopes = Scopes::new(&model)?;
+        let mut scopes = Scopes::new(&model, shares)?;
         scopes.subgraph(0)?;
         scopes.problem()
     }
@@ -89,6 +99,7 @@ impl MicroArena {
 /// The lifespans of all tensors, in scopes.
 struct Scopes<'m, 'a> {
     model: &'m Model<'a>,
+    shares: &'m Shares<'m>,
     /// Per subgraph, the number of its first tensor.
     starts: Vec<usize>,
     /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it.
@@ -101,7 +112,7 @@ struct Scopes<'m, 'a> {
 }
 
 impl<'m, 'a> Scopes<'m, 'a> {
-    fn new(model: &'m Model<'a>) -> Result<Self, ImportProblem> {
+    fn new(model: &'m Model<'a>, shares: &'m Shares<'m>) -> Result<Self, ImportProblem> {
         let (mut starts, mut tensors) = (Vec::new(), Vec::new());
         for (at, subgraph) in model.subgraphs.iter().enumerate() {
             starts.push(tensors.len());
@@ -112,7 +123,7 @@ impl<'m, 'a> Scopes<'m, 'a> {
             }
         }
         let shared = (0..tensors.len()).collect();
-        Ok(Self { model, starts, tensors, shared, scope: 0, stack: Vec::new(), work: 0 })
+        Ok(Self { model, shares, starts, tensors, shared, scope: 0, stack: Vec::new(), work: 0 })
     }
 
     /// Visits the operators of a subgraph. Recursion ends, since no subgraph runs itself.
@@ -176,20 +187,21 @@ impl<'m, 'a> Scopes<'m, 'a> {
         }
     }
 
-    /// Gives the input and the output of a reshaping operator the same memory.
+    /// Gives an input and the output of an operator the same memory.
     fn share(&mut self, index: usize, step: &Step) {
-        let kind = self.model.kinds.get(step.code as usize);
-        let Some(kind) = kind.filter(|kind| kind.builtin) else { return };
-        let operands = step.inputs.get(0).zip(step.outputs.get(0));
-        let Some((input, output)) = operands.filter(|_| IN_PLACE.contains(&kind.name.as_ref())) else {
-            return;
+        let Some(kind) = self.model.kinds.get(step.code as usize).filter(|kind| kind.builtin) else { return };
+        let (how, most) = match () {
+            () if is_listed(VIEWS, &kind.name) => (AliasKind::View, 1),
+            () if is_listed(ELEMENTWISE, &kind.name) => (AliasKind::InPlace, 2),
+            () => return,
         };
         let mut find = |tensor| self.place(index, tensor).map(|(number, placed)| (number, placed.bytes));
-        if let (Some((from, bytes)), Some((to, same))) = (find(input), find(output))
-            && bytes == same
-        {
-            let (from, to) = (root(&mut self.shared, from), root(&mut self.shared, to));
-            self.shared[from.max(to)] = from.min(to);
+        let Some((to, bytes)) = step.outputs.get(0).and_then(&mut find) else { return };
+        for (from, same) in step.inputs.iter().take(most).filter_map(find).collect::<Vec<_>>() {
+            if bytes == same && (self.shares)(how, from, to) {
+                let (from, to) = (root(&mut self.shared, from), root(&mut self.shared, to));
+                self.shared[from.max(to)] = from.min(to);
+            }
         }
     }
 

@@ -74,7 +74,7 @@ mod size;
 mod write;
 
 use crate::import::{Import, ImportOptions, ImportProblem};
-pub use micro::{MICRO_ALIGNMENT, MicroArena};
+pub use micro::{MICRO_ALIGNMENT, MicroArena, Shares};
 use std::path::Path;
 pub(crate) use write::{offsets, reordered, with_offsets};
 

@@ -2,6 +2,7 @@
 
 use crate::tflite_writer::*;
 use plimsoll_datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat};
+use plimsoll_model::graph::AliasKind;
 use plimsoll_model::{Bytes, Layout, OperatorId, load};
 use std::path::Path;
 
@@ -45,8 +46,9 @@ fn chains() -> ModelSpec {
     model(vec![subgraph("main", &sizes, [&[0], &[5]], steps)])
 }
 
+/// The problem with reshaped tensors in place.
 fn micro(file: &ModelFile<'_>) -> MicroArena {
-    file.micro_arena().unwrap()
+    file.micro_arena(&|how, _, _| how == AliasKind::View).unwrap()
 }
 
 #[test]
@@ -154,6 +156,11 @@ fn variables_unused_tensors_and_reshapes_follow_the_kernels() {
     assert_eq!(sizes, [32, 32], "sizes are multiples of 16, and x and r are one buffer");
     let offsets = arena.offsets(&Layout::from_raw([0, 32])).unwrap();
     assert_eq!(offsets, [0, 0, -1, 0, 32, -1]);
+    // With sums in place, all tensors of the body are one buffer.
+    let one = file(&spec).micro_arena(&|_, _, _| true).unwrap();
+    assert_eq!((arena.instance.len(), one.instance.len()), (2, 1));
+    let none = file(&spec).micro_arena(&|_, _, _| false).unwrap();
+    assert_eq!(none.instance.len(), 3);
     let apart = arena.layout(|tensor| Some(Bytes::new(tensor as u64 * 32)));
     assert_eq!(apart, None, "x and r have different offsets");
     let huge = arena.offsets(&Layout::from_raw([0, 1 << 31])).unwrap_err().to_string();
@@ -189,7 +196,7 @@ fn subgraphs_are_planned_together() {
     // A subgraph that runs itself has no lifespans.
     let mut endless = spec.clone();
     endless.subgraphs[1].operators[0] = operator(IF, &[0, 0], &[1]).options(false, 92, &[(0, 1), (1, 2)]);
-    let error = file(&endless).micro_arena().unwrap_err().to_string();
+    let error = file(&endless).micro_arena(&|_, _, _| true).unwrap_err().to_string();
     assert_eq!(error, "tiny.tflite: damaged: an operator cannot run subgraph 1");
 }
 
@@ -197,7 +204,7 @@ fn subgraphs_are_planned_together() {
 fn tensors_without_a_size_have_no_offline_plan() {
     let mut spec = chains();
     spec.subgraphs[0].tensors[1].element = STRING;
-    let error = file(&spec).micro_arena().unwrap_err().to_string();
+    let error = file(&spec).micro_arena(&|_, _, _| true).unwrap_err().to_string();
     let what = "an offline plan with tensor 1 of subgraph 0 ('a')";
     assert_eq!(error, format!("tiny.tflite: {what} is not supported: elements of type 5 have no size"));
 }

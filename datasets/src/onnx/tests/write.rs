@@ -4,14 +4,17 @@ use super::{body, graph, int, model, node, read, tensor};
 use crate::import::{Import, ImportOptions};
 use crate::onnx::proto::Graph;
 use crate::onnx::{reordered, with_properties};
-use plimsoll_model::OperatorId;
+use crate::rewrite::{ModelFile, ModelFormat};
+use plimsoll_model::{OperatorId, RegionId};
 use prost::Message;
+use std::path::Path;
 
 fn made(import: &Import) -> Vec<&str> {
     let operators = import.graph.operators().iter();
     operators.map(|operator| import.graph.tensor(operator.outputs[0]).name.as_str()).collect()
 }
 
+/// A branch. Names in the two branches of an `If` may be equal.
 fn branch(prefix: &str) -> Graph {
     let name = |name: &str| format!("{prefix}{name}");
     let nodes = [
@@ -56,6 +59,15 @@ fn nodes_take_the_planned_order() {
     let changed = reordered(&bytes, &import.graph, &orders).unwrap();
     assert_eq!(changed.len(), bytes.len());
     assert!(changed.ends_with(&[0xc2, 0x3e, 3, 1, 2, 3]), "unknown fields survive");
+    let file = ModelFile::new(Path::new("m.onnx"), ModelFormat::Onnx, bytes.clone());
+    let written = file.reordered(&import, &orders).unwrap();
+    assert_eq!(written.bytes(), changed);
+    let misordered = |orders| written.first_misordered(&import, orders, &ImportOptions::default()).unwrap();
+    assert_eq!(misordered(&orders), None);
+    assert_eq!(
+        misordered(&[orders[0].clone(), orders[1].clone(), ids(&[9, 8, 10, 11])]),
+        Some(RegionId::new(2))
+    );
     let names = ["d", "tp", "tr", "tq", "ts", "ep", "eq", "er", "es", "a", "c", "b", "y"];
     assert_eq!(made(&decode(&changed)), names);
     let mut sorted = [bytes.clone(), changed.clone()];
@@ -65,6 +77,23 @@ fn nodes_take_the_planned_order() {
     let broken = [ids(&[12, 3, 0, 2, 1]), orders[1].clone(), orders[2].clone()];
     let repaired = reordered(&bytes, &import.graph, &broken).unwrap();
     assert_eq!(*made(&decode(&repaired)).last().unwrap(), "y");
+}
+
+#[test]
+fn branches_may_use_the_same_names() {
+    let nodes = [
+        node("Relu", "x", "a", []),
+        node("If", "on", "y", [body("then_branch", branch("")), body("else_branch", branch(""))]),
+    ];
+    let model = model(graph(&[("x", "4x4"), ("on", "bool:")], nodes, "y"));
+    let import = read(&model, &ImportOptions::default()).unwrap();
+    let file = ModelFile::new(Path::new("m.onnx"), ModelFormat::Onnx, model.encode_to_vec());
+    let ids = |list: &[u32]| list.iter().copied().map(OperatorId::new).collect::<Vec<_>>();
+    let orders = [ids(&[0, 1]), ids(&[2, 4, 3, 5]), ids(&[7, 6, 8, 9])];
+    let written = file.reordered(&import, &orders).unwrap();
+    let misordered = written.first_misordered(&import, &orders, &ImportOptions::default()).unwrap();
+    assert_eq!(misordered, None);
+    assert_ne!(written.bytes(), file.bytes());
 }
 
 #[test]

@@ -14,6 +14,9 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// The longest name of a graph or a tensor in an identifier. C compares 63 characters.
+const LONGEST: usize = 24;
+
 /// The format in which the placement is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlacesFormat {
@@ -80,6 +83,15 @@ impl Place {
     /// Returns the index of the tensor in its file.
     pub fn index(&self) -> Option<usize> {
         self.index
+    }
+
+    /// Returns true if both are the same memory.
+    pub fn shares_with(&self, other: &Self) -> bool {
+        let memory = |one: &Self| {
+            let name = if one.shares.is_empty() { &one.tensor } else { &one.shares };
+            (name.clone(), one.offset, one.lower, one.upper)
+        };
+        memory(self) == memory(other)
     }
 
     /// Returns the offset in the arena.
@@ -200,7 +212,7 @@ impl<'a> Places<'a> {
     fn header(&self, file: &mut dyn Write, arena: Bytes) -> io::Result<()> {
         let graph = self.graph();
         let mut taken = HashSet::new();
-        let name = identifier(graph.name(), &mut taken);
+        let name = identifier(graph.name(), "net", &mut taken);
         let (upper, count) = (name.to_uppercase(), self.rows.len());
         let steps: Vec<_> = self.steps().collect();
         writeln!(file, "/* Memory plan of {}, in bytes. Written by Plimsoll. */", plain(graph.name()))?;
@@ -208,7 +220,8 @@ impl<'a> Places<'a> {
         writeln!(file, "#define {upper}_ARENA {arena}\n#define {upper}_TENSORS {count}")?;
         writeln!(file, "#define {upper}_OPERATORS {}\n", steps.len())?;
         for row in &self.rows {
-            let tensor = identifier(&row.tensor, &mut taken).to_uppercase();
+            let number = row.index.map_or_else(|| "scratch".to_owned(), |index| format!("t{index}"));
+            let tensor = identifier(&row.tensor, &number, &mut taken).to_uppercase();
             writeln!(file, "#define {upper}_OFFSET_{tensor} {}", row.offset)?;
             writeln!(file, "#define {upper}_SIZE_{tensor} {}", row.bytes)?;
         }
@@ -260,8 +273,10 @@ fn array(
     writeln!(file, "}};\n")
 }
 
-/// Returns a new identifier of C. Names that differ only in case get different ones.
-fn identifier(name: &str, taken: &mut HashSet<String>) -> String {
+/// Returns a new identifier of C: the name, or `short` if it is too long for one. Names that differ only in
+/// case get different ones.
+fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
+    let name = if name.len() > LONGEST { short } else { name };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };
     let mut free = name.clone();
@@ -289,11 +304,12 @@ mod tests {
     #[test]
     fn identifiers_are_valid_and_distinct() {
         let mut taken = HashSet::new();
-        let mut of = |name| identifier(name, &mut taken);
+        let mut of = |name: &str| identifier(name, "t7", &mut taken);
         assert_eq!(of("conv/1:0"), "conv_1_0");
         assert_eq!(of("Conv.1:0"), "Conv_1_0_2");
         assert_eq!(of("3x3"), "_3x3");
         assert_eq!(of(""), "_2");
+        assert_eq!(of(&"long".repeat(9)), "t7");
         assert_eq!(plain("a*/b\nc"), "a* /b c");
     }
 }

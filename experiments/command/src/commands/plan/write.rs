@@ -1,16 +1,17 @@
 //! `plan --write`: the model with its operators in the planned order, and with the plan.
 
 use super::alternatives::Alternatives;
-use super::places::Places;
+use super::places::{Place, Places};
 use crate::commands::choose;
-use crate::failure::Failure;
+use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use crate::report::{Report, bytes};
-use plimsoll::datasets::{Import, MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
-use plimsoll::model::graph::{Graph, LivenessOptions};
-use plimsoll::model::{Bytes, Layout, Offsets, OperatorId, Outcome, RegionId, Silent, check_layout, load};
+use plimsoll::datasets::{MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
+use plimsoll::model::graph::{AliasKind, LivenessOptions};
+use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
 use plimsoll::run::run;
 use serde_json::json;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Returns the format of the written model, if one is asked for.
@@ -67,7 +68,15 @@ pub fn write(
         std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     let file = ModelFile::new(model, format, read);
     let file = file.reordered(import, &places.orders).map_err(Failure::input)?;
-    confirm(&file.import(&args.model.import.options()?).map_err(Failure::input)?, import, &places.orders)?;
+    let options = args.model.import.options()?;
+    let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
+    if let Some(region) = misordered {
+        let message = format!(
+            "--write: the file cannot express the planned order of region '{}', because functions or subgraphs with several uses share operators; --order as-in-file keeps the order",
+            import.graph.region_called(region)
+        );
+        return Err(Failure::input(message));
+    }
     let (file, arena, by) = match format {
         ModelFormat::Onnx => {
             let plan = places.json(arena).to_string();
@@ -76,8 +85,10 @@ pub fn write(
             (file, arena, "as metadata properties".to_owned())
         }
         ModelFormat::TfLite => {
-            let micro = file.micro_arena().map_err(Failure::input)?;
-            let (layout, by) = placed(asked, places, &micro)?;
+            let planned = Planned::new(asked, places);
+            let shares = |how, from, to| planned.shares(how, from, to);
+            let micro = file.micro_arena(&shares).map_err(Failure::input)?;
+            let (layout, by) = placed(asked, &planned, &micro)?;
             let offsets = micro.offsets(&layout).map_err(Failure::input)?;
             let file = file.with_offsets(&offsets).map_err(Failure::input)?;
             (file, layout.peak(&micro.instance), by)
@@ -95,48 +106,53 @@ pub fn write(
     Ok(())
 }
 
+/// The places of the tensors of a plan without control flow, by their index in the file.
+struct Planned<'p> {
+    places: HashMap<usize, &'p Place>,
+    is_straight: bool,
+    views: bool,
+}
+
+impl<'p> Planned<'p> {
+    fn new(asked: &Alternatives<'_>, places: &'p Places<'_>) -> Self {
+        let is_straight = places.orders.len() == 1;
+        let rows = places.rows.iter().filter(|_| is_straight);
+        let places = rows.filter_map(|row| Some((row.index()?, row))).collect();
+        Self { places, is_straight, views: asked.run.liveness.views }
+    }
+
+    /// Returns true if the plan gives two tensors the same memory.
+    fn shares(&self, how: AliasKind, from: usize, to: usize) -> bool {
+        if !self.is_straight {
+            return self.views && how == AliasKind::View;
+        }
+        let pair = self.places.get(&from).zip(self.places.get(&to));
+        pair.is_some_and(|(from, to)| from.shares_with(to))
+    }
+}
+
 /// Returns a layout of the arena of the runtime: that of the plan if it is valid there, and otherwise a new
 /// one. The runtime runs one branch after the other and gives each subgraph one set of tensors, so that the
 /// two differ for models with control flow.
 fn placed(
     asked: &Alternatives<'_>,
-    places: &Places<'_>,
+    planned: &Planned<'_>,
     micro: &MicroArena,
 ) -> Result<(Layout, String), Failure> {
     let instance = &micro.instance;
-    let planned = |tensor| places.rows.iter().find(|row| row.index() == Some(tensor)).map(|row| row.offset());
-    let own = micro.layout(planned).filter(|_| places.orders.len() == 1);
+    let own = micro.layout(|tensor| planned.places.get(&tensor).map(|row| row.offset()));
     if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
         return Ok((layout, "as offline plan of tflite-micro".to_owned()));
     }
     let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
     let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
     let outcome: Outcome<Offsets> = attempt.result.map_err(Failure::internal)?;
-    let layout = outcome.solution.ok_or_else(|| {
-        Failure::internal("no layout of the tensors of tflite-micro was found within the limits")
-    })?;
+    let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";
+    let layout =
+        outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;
     let (load, claim) = (load(instance).0, outcome.claim);
     Ok((
         layout,
         format!("as offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
     ))
-}
-
-/// Checks that the written model has its operators in the planned order.
-fn confirm(written: &Import, import: &Import, orders: &[Vec<OperatorId>]) -> Result<(), Failure> {
-    let made = |graph: &Graph, id: OperatorId| -> Vec<String> {
-        graph.operator(id).outputs.iter().map(|&tensor| graph.tensor(tensor).name.clone()).collect()
-    };
-    for (at, order) in orders.iter().enumerate() {
-        let planned = order.iter().map(|&id| made(&import.graph, id));
-        let region = &written.graph.region(RegionId::at(at));
-        if !region.operators.iter().map(|&id| made(&written.graph, id)).eq(planned) {
-            let name = import.graph.region_called(RegionId::at(at));
-            let message = format!(
-                "--write: the file cannot express the planned order of region '{name}', because functions or subgraphs with several uses share operators; --order as-in-file keeps the order"
-            );
-            return Err(Failure::input(message));
-        }
-    }
-    Ok(())
 }
