@@ -2,9 +2,9 @@
 
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
 use crate::model_file::import_bytes;
+use crate::onnx::name_in_file;
 use crate::tflite::{self, MicroArena, Shares};
-use plimsoll_model::graph::Graph;
-use plimsoll_model::{OperatorId, RegionId, TensorId};
+use plimsoll_model::{OperatorId, RegionId};
 use std::path::Path;
 
 /// A model file whose operators can be reordered, and into which a plan can be written.
@@ -155,10 +155,4 @@ impl<'a> Results<'a> {
             }
         }
     }
-}
-
-/// Returns the name of a tensor in its file, without the number that makes it unique in the graph.
-pub(crate) fn name_in_file(graph: &Graph, id: TensorId) -> &str {
-    let name = &graph.tensor(id).name;
-    name.strip_suffix(&format!("~{id}")).unwrap_or(name)
 }

@@ -79,7 +79,7 @@ use prost::Message;
 use proto::plain;
 use run::Run;
 use std::path::Path;
-pub(crate) use write::{reordered, with_properties};
+pub(crate) use write::{name_in_file, reordered, with_properties};
 
 /// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
 /// file.

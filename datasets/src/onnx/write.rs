@@ -5,9 +5,8 @@
 
 use super::proto::{self, Field, field};
 use crate::import::ImportProblem;
-use crate::rewrite::name_in_file;
 use plimsoll_model::graph::{Graph, Operator};
-use plimsoll_model::{OperatorId, RegionId};
+use plimsoll_model::{OperatorId, RegionId, TensorId};
 use prost::Message;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -169,6 +168,12 @@ fn collect_reads<'n>(node: &'n proto::Node, names: &mut Vec<&'n str>) {
         body.node.iter().for_each(|node| collect_reads(node, names));
         names.extend(body.output.iter().map(|info| info.name.as_str()));
     }
+}
+
+/// Returns the name of a tensor in its file, without the number that makes it unique in the graph.
+pub(crate) fn name_in_file(graph: &Graph, id: TensorId) -> &str {
+    let name = &graph.tensor(id).name;
+    name.strip_suffix(&format!("~{id}")).unwrap_or(name)
 }
 
 /// A metadata property.

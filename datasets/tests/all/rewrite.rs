@@ -60,7 +60,13 @@ fn operators_are_reordered_and_the_rest_stays() {
     let order: Vec<OperatorId> = [0, 2, 1, 3, 4].map(OperatorId::new).into();
     let new = old.reordered(&read, &[order]).unwrap();
     assert_eq!(made(&import(&new)), ["a", "c", "b", "d", "y"]);
-    assert_eq!(import(&new).graph.tensors(), read.graph.tensors());
+    let files = [import(&new), import(&old)];
+    let tensors = files.each_ref().map(|import| {
+        let mut tensors: Vec<_> = import.graph.tensors().iter().collect();
+        tensors.sort_by_key(|tensor| &tensor.name);
+        tensors
+    });
+    assert_eq!(tensors[0], tensors[1]);
     let changed = old.bytes().iter().zip(new.bytes()).filter(|(a, b)| a != b).count();
     assert!(old.bytes().len() == new.bytes().len() && changed <= 8, "{changed} bytes changed");
     // Back again: the same bytes.
@@ -189,7 +195,8 @@ fn subgraphs_are_planned_together() {
     let large = arena.instance.buffers()[5].lifespan().hull();
     let start = arena.instance.buffers()[3].lifespan().hull();
     assert!(large.lower < start.lower && large.upper > start.lower, "{large:?} {start:?}");
-    assert_eq!(load(&arena.instance).0.get(), 4 * 16 + 256 + 128 - 16);
+    // The most bytes are live in 'else': three tensors of the body, those of 'then', and two of its own.
+    assert_eq!(load(&arena.instance).0.get(), 3 * 16 + (256 + 32) + (128 + 16));
     let layout = Layout::from_raw((0..12).map(|at| at * 256));
     let offsets = arena.offsets(&layout).unwrap();
     assert_eq!(offsets[12..], [0, 0, 0], "tensors that are never used");
