@@ -4,6 +4,7 @@ use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
 use crate::model_file::import_bytes;
 use crate::onnx::name_in_file;
 use crate::tflite::{self, MicroArena, Shares};
+use plimsoll_model::graph::Graph;
 use plimsoll_model::{OperatorId, RegionId};
 use std::path::Path;
 
@@ -95,12 +96,22 @@ impl<'a> ModelFile<'a> {
         options: &ImportOptions,
     ) -> Result<Option<RegionId>, ImportError> {
         let written = self.import(options)?;
-        let differs = |&(at, order): &(usize, &Vec<OperatorId>)| {
-            let found = &written.graph.region(RegionId::at(at)).operators;
-            let found = found.iter().map(|&id| Results::of(&written, id));
-            !found.eq(order.iter().map(|&id| Results::of(import, id)))
-        };
-        Ok(orders.iter().enumerate().find(differs).map(|(at, _)| RegionId::at(at)))
+        // The numbers of regions depend on the order of the operators that own them.
+        let mut todo = vec![(Graph::BODY, Graph::BODY)];
+        while let Some((region, other)) = todo.pop() {
+            let (order, found) = (&orders[region.index()], &written.graph.region(other).operators);
+            let results = |import, list: &[OperatorId]| -> Vec<Results<'_>> {
+                list.iter().map(|&id| Results::of(import, id)).collect()
+            };
+            if results(import, order) != results(&written, found) {
+                return Ok(Some(region));
+            }
+            for (&id, &other) in order.iter().zip(found) {
+                let owned = written.graph.operator(other).regions.iter().copied();
+                todo.extend(import.graph.operator(id).regions.iter().copied().zip(owned));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the offset problem of a `TFLite` file in `tflite-micro`, in the order of the file. `shares`

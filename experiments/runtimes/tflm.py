@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import json
 import os
 import platform
@@ -225,6 +226,8 @@ def describe(arguments: argparse.Namespace) -> None:
     versions += [f"{one} {version(one)}" for one in packages]
     lines = ["# Plans in tflite-micro and ONNX Runtime", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
     lines += ["- command: `make test-tflm` (`experiments/runtimes/tflm.py`)"]
+    for model in arguments.models:
+        lines += [f"- further model: {model.stem}, SHA-256 {hashlib.sha256(model.read_bytes()).hexdigest()}"]
     lines += [f"- commit: {commit.stdout.strip()}", f"- processor: {cpu.partition(':')[2].strip()}"]
     lines += [f"- Python {platform.python_version()}, " + ", ".join(versions)]
     (arguments.folder / "README.md").write_text("\n".join(lines) + "\n")

@@ -280,7 +280,9 @@ impl Row<'_> {
             let lifespan = Lifespan::with_gaps(hull, gaps?);
             lifespan.map_err(|error| format!("buffer '{}': {error}", self.id))?
         };
-        let buffer = Buffer::new(at.to_string(), natural("size", self.size)?, lifespan);
+        // A buffer that is never live conflicts with none.
+        let size = if lifespan.is_empty() { 0 } else { natural("size", self.size)? };
+        let buffer = Buffer::new(at.to_string(), size, lifespan);
         let buffer = buffer.aligned(natural("alignment", self.alignment)?);
         match self.offset {
             Some(offset) => Ok(buffer.fixed_at(natural("offset", offset)?)),

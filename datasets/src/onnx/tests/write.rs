@@ -82,14 +82,17 @@ fn nodes_take_the_planned_order() {
 #[test]
 fn branches_may_use_the_same_names() {
     let nodes = [
-        node("Relu", "x", "a", []),
-        node("If", "on", "y", [body("then_branch", branch("")), body("else_branch", branch(""))]),
+        node("If", "on", "a", [body("then_branch", branch("")), body("else_branch", branch(""))]),
+        node("If", "on", "b", [body("then_branch", branch("")), body("else_branch", branch(""))]),
+        node("Add", "a b", "y", []),
     ];
     let model = model(graph(&[("x", "4x4"), ("on", "bool:")], nodes, "y"));
     let import = read(&model, &ImportOptions::default()).unwrap();
     let file = ModelFile::new(Path::new("m.onnx"), ModelFormat::Onnx, model.encode_to_vec());
     let ids = |list: &[u32]| list.iter().copied().map(OperatorId::new).collect::<Vec<_>>();
-    let orders = [ids(&[0, 1]), ids(&[2, 4, 3, 5]), ids(&[7, 6, 8, 9])];
+    // The second `If` comes first, and each branch has an order of its own.
+    let branches = [ids(&[1, 3, 2, 4]), ids(&[6, 5, 7, 8]), ids(&[11, 10, 12, 13]), ids(&[14, 15, 16, 17])];
+    let orders = [&[ids(&[9, 0, 18])], &branches[..]].concat();
     let written = file.reordered(&import, &orders).unwrap();
     let misordered = written.first_misordered(&import, &orders, &ImportOptions::default()).unwrap();
     assert_eq!(misordered, None);
