@@ -8,9 +8,9 @@ tflite-micro runs the model and the written model, found by bisection to 16 byte
 plan in the order of the file (`--order as-in-file`), and `in_place` for one in which elementwise operators
 overwrite an input (`--in-place`); `saved_percent` and `in_place_percent`, of `planned` and `in_place` against
 `greedy`. `moved` is the number of operators with another position, `inputs` the number of random inputs, and
-`equal` the number of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has no arena to set,
-so that the rows of its models have no sizes but that of the plan. Models `built_*` are those of
-`control_models.py`, with parallel chains and control flow.
+`equal` the number of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has
+no arena to set, so that the rows of its models have no sizes but that of the plan. Models `built_*` are those
+of `control_models.py`, with parallel chains and control flow.
 """
 
 from __future__ import annotations

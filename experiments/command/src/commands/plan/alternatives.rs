@@ -2,11 +2,8 @@
 //! named.
 
 use super::args::PlanArgs;
-use super::places::{self, Places};
-use super::write;
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
-use crate::report::Report;
 use plimsoll::Registry;
 use plimsoll::branches::SchemeEntry;
 use plimsoll::datasets::{Import, ImportOptions, import_file};
@@ -52,14 +49,6 @@ impl Alternatives<'_> {
     /// Returns the limits of the plan itself. If its alternatives may be planned, half of the time is theirs.
     pub fn own_limits(&self) -> Limits {
         if self.args.capacity.is_some() { self.run.limits.share(2) } else { self.run.limits }
-    }
-
-    /// Writes the files of `--tensors`, `--format` and `--write`.
-    pub fn store(&self, places: &Places<'_>, arena: Bytes, report: &mut Report) -> Result<(), Failure> {
-        if let Some((path, format)) = places::target(self.args.tensors.as_ref(), self.args.format)? {
-            places.store(&path, format, arena)?;
-        }
-        write::write(self, places, arena, report)
     }
 
     /// Plans order and layout together, as `--joint` does. Returns `None` if the plan was already made that

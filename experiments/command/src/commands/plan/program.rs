@@ -4,6 +4,7 @@ use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
 use super::places::{Memory, Places};
+use super::write;
 use crate::commands::choose;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
@@ -39,7 +40,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
-    asked.store(&places(import, &ordered, &found), found.peak, &mut report)?;
+    write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
     let instance = scheme.instance(&ordered.program);
     let planned = Planned {
         traffic: written_and_read(&instance),

@@ -4,6 +4,7 @@ use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
 use super::places::{Memory, Places};
+use super::write;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
@@ -34,7 +35,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     let Tried { arena, bound, reason } = of(body);
-    asked.store(&places(import, &regions), arena, &mut report)?;
+    write::store(asked, &places(import, &regions), arena, &mut report)?;
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),

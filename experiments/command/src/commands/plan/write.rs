@@ -1,7 +1,7 @@
 //! `plan --write`: the model with its operators in the planned order, and with the plan.
 
 use super::alternatives::Alternatives;
-use super::places::{Place, Places};
+use super::places::{Place, Places, target};
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
@@ -54,8 +54,21 @@ pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<L
     Ok(LivenessOptions { align, states: false, ..given })
 }
 
+/// Writes the files of `--tensors`, `--format` and `--write`.
+pub fn store(
+    asked: &Alternatives<'_>,
+    places: &Places<'_>,
+    arena: Bytes,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
+        places.store(&path, format, arena)?;
+    }
+    write(asked, places, arena, report)
+}
+
 /// Writes the model of a plan whose arena has this size, and adds a line to the report.
-pub fn write(
+fn write(
     asked: &Alternatives<'_>,
     places: &Places<'_>,
     arena: Bytes,
@@ -94,7 +107,7 @@ pub fn write(
             (file, layout.peak(&micro.instance), by)
         }
     };
-    output::write_file(out, |target| target.write_all(file.bytes()))?;
+    output::write_file(out, |out| out.write_all(file.bytes()))?;
     report.extend(json!({
         "written": {
             "file": out,
