@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-c install-c test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-c install-c test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-python    build the Python package in $(TARGET)/python and test it (part of make test)"
 	@echo "make test-executorch    plan networks through the API of ExecuTorch and run them (installs 6 GB)"
 	@echo "make test-benchopt    run the benchmark of experiments/benchopt in an environment of its own"
+	@echo "make test-tflm  write plans into models; run them in tflite-micro and ONNX Runtime (needs PLIMSOLL_CORPORA)"
 	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-long  all tests, including those that take minutes"
@@ -43,6 +44,9 @@ test-executorch: setup
 
 test-benchopt: setup
 	@bash scripts/benchopt.sh
+
+test-tflm: setup
+	@bash scripts/tflm.sh
 
 test-c: setup
 	@bash scripts/c.sh test

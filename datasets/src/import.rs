@@ -86,11 +86,16 @@ pub struct Import {
     pub sizes: SizeSources,
     /// For each operator of the graph, its place in the file. Empty for files that already contain a graph.
     pub places: Vec<OperatorPlace>,
+    /// For each tensor of the graph, its index in its subgraph of a `TFLite` file. `None` for memory that is
+    /// not a tensor of the file. Empty for other formats.
+    pub tensors: Vec<Option<usize>>,
 }
 
 /// The place of an operator in a model file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorPlace {
+    /// The index of its subgraph in a `TFLite` file; 0 for ONNX.
+    pub subgraph: usize,
     /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file,
     /// in which each node is followed by the nodes of its subgraphs.
     pub index: usize,

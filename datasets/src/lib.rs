@@ -22,6 +22,7 @@ mod operators;
 mod packing;
 mod random;
 mod refill;
+mod rewrite;
 mod rows;
 mod small;
 mod suite;
@@ -40,6 +41,7 @@ pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use refill::{FULL_PERCENT, refilled, welded};
+pub use rewrite::{ModelFile, ModelFormat};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
@@ -47,6 +49,7 @@ pub use suite::{
     derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite, large_suite,
     networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
+pub use tflite::{MICRO_ALIGNMENT, MicroArena, Shares};
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
 };

@@ -9,8 +9,19 @@ use std::path::Path;
 /// # Errors
 /// See [`ImportError`].
 pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
+    import_bytes(path, read(path).map_err(|problem| problem.of(path))?, options)
+}
+
+/// Reads the bytes of a file, as [`import_file`] does.
+///
+/// # Errors
+/// See [`ImportError`].
+pub(crate) fn import_bytes(
+    path: &Path,
+    bytes: Vec<u8>,
+    options: &ImportOptions,
+) -> Result<Import, ImportError> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let bytes = read(path).map_err(|problem| problem.of(path))?;
     let imported = match extension.as_str() {
         "json" => {
             if let Some(option) = options.given().into_iter().next() {
@@ -18,7 +29,8 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
-            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default(), places: Vec::new() })
+            let (assumed, places, tensors) = Default::default();
+            Ok(Import { graph, assumed, sizes: SizeSources::default(), places, tensors })
         }
         "onnx" => {
             let import = crate::onnx::read(path, bytes.into(), options);
@@ -49,7 +61,7 @@ fn fold(import: Import) -> Import {
         assumed.push(format!("{count} operators read only constants: their outputs count as weights"));
     }
     let places = kept.into_iter().map(|id| import.places[id.index()].clone()).collect();
-    Import { graph, assumed, sizes, places }
+    Import { graph, assumed, sizes, places, tensors: Vec::new() }
 }
 
 /// Reads an ONNX model. `origin` is used in messages and as the name of the graph. The time is linear in the

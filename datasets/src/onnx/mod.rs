@@ -66,6 +66,7 @@ mod run;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use crate::import::{Import, ImportOptions, ImportProblem, OperatorPlace, SizeSources};
 use crate::operators::element::Element;
@@ -78,6 +79,7 @@ use prost::Message;
 use proto::plain;
 use run::Run;
 use std::path::Path;
+pub(crate) use write::{name_in_file, reordered, with_properties};
 
 /// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
 /// file.
@@ -122,7 +124,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     }
     let place = |index| OperatorPlace { index, ..OperatorPlace::default() };
     let places = (0..graph.operators().len()).map(place).collect();
-    Ok(Import { graph, assumed, sizes, places })
+    Ok(Import { graph, assumed, sizes, places, tensors: Vec::new() })
 }
 
 struct Source<'m> {

@@ -224,10 +224,10 @@ pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
 }
 
 /// The number of a field, its bytes if it is length-delimited, and the bytes after it.
-type Field<'a> = (u64, Option<&'a [u8]>, &'a [u8]);
+pub type Field<'a> = (u64, Option<&'a [u8]>, &'a [u8]);
 
 /// Decodes the first field.
-fn field(bytes: &[u8]) -> Option<Field<'_>> {
+pub fn field(bytes: &[u8]) -> Option<Field<'_>> {
     let (key, rest) = varint(bytes)?;
     let (payload, rest) = match key & 7 {
         0 => (None, varint(rest)?.1),

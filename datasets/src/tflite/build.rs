@@ -37,6 +37,8 @@ pub(super) struct Conversion<'m, 'a> {
     scratch: BTreeMap<(usize, usize), usize>,
     /// Per operator of the graph, its place in the file.
     places: Vec<OperatorPlace>,
+    /// Per tensor of the graph, its index in its subgraph.
+    tensors: Vec<Option<usize>>,
     /// The state tensors of runtime variables.
     resources: HashMap<Variable<'a>, TensorId>,
     /// Sparse constants that already have a note.
@@ -100,6 +102,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             sources: SizeSources::default(),
             scratch: BTreeMap::new(),
             places: Vec::new(),
+            tensors: Vec::new(),
             resources: HashMap::new(),
             noted: BTreeSet::new(),
         })
@@ -114,8 +117,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let body = self.graph.body();
         self.region(body, 0, &inferred)?;
         self.note_rest();
-        let graph = self.graph.build()?;
-        Ok(Import { graph, assumed: self.assumed, sizes: self.sources, places: self.places })
+        let Self { graph, assumed, sources, places, tensors, .. } = self;
+        let graph = graph.build()?;
+        Ok(Import { graph, assumed, sizes: sources, places, tensors })
     }
 
     /// Converts one subgraph to a region, which must be empty.
@@ -237,7 +241,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
         let id = self.graph.operator(region, operator);
         let (inputs, outputs) = (step.inputs.iter().collect(), step.outputs.iter().collect());
-        self.places.push(OperatorPlace { index: at, inputs, outputs });
+        self.places.push(OperatorPlace { subgraph: scope.index, index: at, inputs, outputs });
         debug_assert_eq!(self.places.len(), id.index() + 1, "one place per operator");
         let inferred = Rc::clone(&scope.inferred);
         let mut inner_facts = inferred.inner.get(&at).into_iter().flatten();
@@ -320,14 +324,23 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let role = role(scope, at, info, &measured);
         let id = match role {
             Role::Weight | Role::State => self.kept((scope.index, at), info, role, name, (&measured, source)),
-            _ => self.add(name, role, &measured, source),
+            _ => self.add(name, role, &measured, source, Some(at)),
         };
         scope.ids[at] = Some(id);
         scope.measured[at] = Some(measured);
         Ok(id)
     }
 
-    fn add(&mut self, name: String, role: Role, measured: &Measured, source: Source) -> TensorId {
+    /// Adds a tensor to the graph. `at` is its index in its subgraph.
+    fn add(
+        &mut self,
+        name: String,
+        role: Role,
+        measured: &Measured,
+        source: Source,
+        at: Option<usize>,
+    ) -> TensorId {
+        self.tensors.push(at);
         self.sources.add(&name, source);
         let mut tensor = Tensor::new(name, measured.bytes, role);
         tensor.element = measured.element.map(str::to_owned);
@@ -356,14 +369,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
             if let Some(&id) = self.constants.get(&key) {
                 return id;
             }
-            let id = self.add(name, role, measured, source);
+            let id = self.add(name, role, measured, source, Some(place.1));
             self.constants.insert(key, id);
             return id;
         }
         if let Some(&id) = self.kept.get(&place) {
             return id;
         }
-        let id = self.add(name, role, measured, source);
+        let id = self.add(name, role, measured, source, Some(place.1));
         self.kept.insert(place, id);
         id
     }
@@ -378,7 +391,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             return Some(id);
         }
         let name = format!("variable {}", variable.1);
-        let id = self.add(name, Role::State, &measured, source);
+        let id = self.add(name, Role::State, &measured, source, None);
         self.resources.insert(variable.clone(), id);
         Some(id)
     }

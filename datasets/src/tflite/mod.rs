@@ -62,6 +62,7 @@ mod given;
 mod infer;
 mod known;
 mod layers;
+mod micro;
 mod model;
 mod operation;
 mod operator;
@@ -70,9 +71,12 @@ mod reader;
 mod schema;
 mod shapes;
 mod size;
+mod write;
 
 use crate::import::{Import, ImportOptions, ImportProblem};
+pub use micro::{MICRO_ALIGNMENT, MicroArena, Shares};
 use std::path::Path;
+pub(crate) use write::{offsets, reordered, with_offsets};
 
 /// Returns true if the bytes begin like a model of this format.
 pub(crate) fn is_tflite(bytes: &[u8]) -> bool {

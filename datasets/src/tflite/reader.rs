@@ -93,6 +93,11 @@ tables! {
         OPERATOR_CODES = 1, "operator_codes": TablesOf<OperatorCode>;
         SUBGRAPHS = 2, "subgraphs": TablesOf<SubGraph>;
         BUFFERS = 4, "buffers": TablesOf<Buffer>;
+        METADATA = 6, "metadata": TablesOf<Metadata>;
+    }
+    Metadata in metadata {
+        NAME = 0, "name": Text;
+        BUFFER = 1, "buffer": u32;
     }
     OperatorCode in operator_code {
         DEPRECATED_BUILTIN_CODE = 0, "deprecated_builtin_code": i8;
@@ -122,6 +127,7 @@ tables! {
         INPUTS = 1, "inputs": Ints32;
         OUTPUTS = 2, "outputs": Ints32;
         CUSTOM_OPTIONS = 5, "custom_options": Text;
+        LARGE_CUSTOM_OPTIONS_OFFSET = 9, "large_custom_options_offset": u64;
     }
     Buffer in buffer {
         DATA = 0, "data": Text;
@@ -187,11 +193,16 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the position of a field, if the field is present.
-    fn field(self, id: u16) -> Option<usize> {
+    /// Returns the position and the length of the vtable.
+    fn vtable(self) -> Option<(usize, u16)> {
         let back = i32::from_le_bytes(read(self.bytes, self.at)?);
         let vtable = usize::try_from(i64::try_from(self.at).ok()? - i64::from(back)).ok()?;
-        let length = u16::from_le_bytes(read(self.bytes, vtable)?);
+        Some((vtable, u16::from_le_bytes(read(self.bytes, vtable)?)))
+    }
+
+    /// Returns the position of a field, if the field is present.
+    pub(super) fn field(self, id: u16) -> Option<usize> {
+        let (vtable, length) = self.vtable()?;
         if slot(id) >= length {
             return None;
         }
@@ -199,8 +210,19 @@ impl<'a> Table<'a> {
         if distance == 0 { None } else { self.at.checked_add(distance.into()) }
     }
 
+    /// Returns the position of the table.
+    pub(super) fn position(self) -> usize {
+        self.at
+    }
+
+    /// Returns true if a field with this number or a higher one is present.
+    pub(super) fn has_fields_beyond(self, id: u16) -> bool {
+        let fields = self.vtable().map_or(0, |(_, length)| length.saturating_sub(slot(0)) / 2);
+        (id..fields).any(|id| self.field(id).is_some())
+    }
+
     /// Returns the position to which a field refers.
-    fn target(self, id: u16) -> Option<usize> {
+    pub(super) fn target(self, id: u16) -> Option<usize> {
         let at = self.field(id)?;
         at.checked_add(u32::from_le_bytes(read(self.bytes, at)?) as usize)
     }

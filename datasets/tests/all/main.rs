@@ -8,6 +8,7 @@ mod fuzz_smoke;
 mod graphs;
 mod hashes;
 mod onnx;
+mod rewrite;
 mod structure;
 mod tflite;
 mod tflite_shapes;

@@ -60,6 +60,8 @@ pub struct ModelSpec {
     pub version: u32,
     pub buffers: Vec<BufferSpec>,
     pub subgraphs: Vec<SubgraphSpec>,
+    /// Names of metadata, with their buffers.
+    pub metadata: Vec<(String, u32)>,
 }
 
 pub const FLOAT32: i8 = 0;
@@ -109,7 +111,8 @@ impl OperatorSpec {
 }
 
 pub fn model(subgraphs: Vec<SubgraphSpec>) -> ModelSpec {
-    ModelSpec { version: 3, buffers: vec![BufferSpec::Data(Vec::new())], subgraphs }
+    let (buffers, metadata) = (vec![BufferSpec::Data(Vec::new())], Vec::new());
+    ModelSpec { version: 3, buffers, subgraphs, metadata }
 }
 
 impl ModelSpec {
@@ -133,6 +136,15 @@ impl ModelSpec {
         let mut code = 0;
         let subgraphs: Vec<Table> =
             self.subgraphs.iter().map(|subgraph| write_subgraph(&mut b, subgraph, &mut code)).collect();
+        let entries = self.metadata.iter().map(|(name, buffer)| {
+            let name = b.create_string(name);
+            let start = b.start_table();
+            b.push_slot_always(slot(0), name);
+            b.push_slot(slot(1), *buffer, 0u32);
+            b.end_table(start)
+        });
+        let entries: Vec<Table> = entries.collect();
+        let metadata = (!entries.is_empty()).then(|| b.create_vector(&entries));
         let (buffers, codes) = (b.create_vector(&buffers), b.create_vector(&codes));
         let subgraphs = b.create_vector(&subgraphs);
         let start = b.start_table();
@@ -140,6 +152,9 @@ impl ModelSpec {
         b.push_slot_always(slot(1), codes);
         b.push_slot_always(slot(2), subgraphs);
         b.push_slot_always(slot(4), buffers);
+        if let Some(metadata) = metadata {
+            b.push_slot_always(slot(6), metadata);
+        }
         let root = b.end_table(start);
         b.finish(root, Some("TFL3"));
         b.finished_data().to_vec()

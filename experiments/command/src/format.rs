@@ -22,6 +22,12 @@ const PNG: Format = format("PNG", &["png"]);
 /// A picture. The suffix of its file determines the format, which is SVG if there is no suffix.
 pub const PICTURE: Format = format("a picture", &["svg", "png"]);
 pub const TOML: Format = format("TOML", &["toml"]);
+/// A C header.
+pub const HEADER: Format = format("a C header", &["h"]);
+/// The placement of tensors. The suffix determines its format; it is CSV if there is no suffix.
+pub const PLACES: Format = format("CSV, JSON or a C header", &["csv", "json", "h"]);
+/// A model with its plan, in the format of the model.
+pub const MODEL: Format = format("a model", &["onnx", "tflite"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
@@ -29,9 +35,10 @@ pub const DOT: Format = format("DOT", &["dot", "gv"]);
 const PLAIN: [&str; 3] = ["txt", "log", "out"];
 
 /// Formats with well-known suffixes.
-const KNOWN: [Format; 20] = [
+const KNOWN: [Format; 21] = [
     CSV,
     JSON,
+    HEADER,
     SVG,
     TOML,
     DOT,

@@ -10,6 +10,7 @@ mod regions;
 mod seeds;
 mod shapes;
 mod sources;
+mod write;
 
 use super::proto::{
     Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type, ValueInfo,

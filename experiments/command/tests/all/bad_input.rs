@@ -197,7 +197,7 @@ fn suffixes_of_other_formats_are_rejected() {
         (&["order", "net.json", "-o"], "x.html", "the output is CSV, not HTML"),
         (&["order", "net.json", "--plot"], "x.pdf", "the output is a picture, not PDF"),
         (&["plan", "net.json", "-o"], "x.csv.gz", "the output is CSV, not a compressed file"),
-        (&["plan", "net.json", "--tensors"], "x.md", "the output is CSV"),
+        (&["plan", "net.json", "--tensors"], "x.md", "the output is CSV, JSON or a C header"),
         (&["plan", "net.json", "--orders"], "x.JSON", "the output is CSV"),
         (&["plan", "net.json", "--plot"], "x.jpg", "the output is a picture, not JPEG"),
         (&["overlap", "net.json", "--trace"], "x.svg", "the output is JSON"),

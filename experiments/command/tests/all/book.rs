@@ -190,7 +190,7 @@ fn every_page_prints_what_it_quotes() {
 }
 
 /// Options of cargo and other programs that the pages mention.
-const FOREIGN: [&str; 9] = [
+const FOREIGN: [&str; 14] = [
     "--path",
     "--locked",
     "--features",
@@ -200,6 +200,12 @@ const FOREIGN: [&str; 9] = [
     "--example",
     "--input",
     "--package",
+    // Those of plimsoll-minimalloc, up to the first underscore.
+    "--timeout",
+    "--validate",
+    "--minimize",
+    "--canonical",
+    "--print",
 ];
 
 #[test]

@@ -33,6 +33,7 @@ mod problems;
 mod records;
 mod report;
 mod reproduce;
+mod runtimes;
 mod scripts;
 mod solve_and_verify;
 mod spill;

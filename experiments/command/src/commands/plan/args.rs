@@ -1,3 +1,4 @@
+use super::places::PlacesFormat;
 use crate::args::{EffortArgs, LivenessArgs, ModelArgs, bytes};
 use crate::commands::choose::of_instances;
 use crate::format;
@@ -60,10 +61,19 @@ pub struct PlanArgs {
     /// file of --instance
     #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Write the placement of every tensor of every region as CSV: region, tensor, bytes, offset, lower,
-    /// upper, shares
-    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    /// Write the placement of every tensor of every region: region, tensor, bytes, offset, lower, upper,
+    /// shares, index, operator. The suffix selects CSV (.csv), JSON (.json) or a C header (.h)
+    #[arg(long, value_name = "FILE", value_parser = format::PLACES.file())]
     pub tensors: Option<PathBuf>,
+    /// Format of --tensors. Without --tensors, the placement is printed, and the report goes to standard
+    /// error
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["compare", "conflicts"])]
+    pub format: Option<PlacesFormat>,
+    /// Write the model with its operators in the planned order and with the plan, in its own format: as
+    /// offline plan for tflite-micro, or as metadata properties of ONNX. Everything else stays as it is.
+    /// For tflite-micro, --align is at least 16, and variable tensors stay outside the arena
+    #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
+    pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need
     /// the memory, and the traffic if buffers are spilled
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with_all = ["compare", "conflicts"])]

@@ -4,10 +4,12 @@ mod alternatives;
 mod args;
 mod capacity;
 mod compare;
+mod places;
 mod program;
 mod relations;
 mod straight;
 mod structure;
+mod write;
 
 use super::choose;
 use crate::failure::Failure;
@@ -33,12 +35,15 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
         None => Placement::After(choose::named(&registry.offsets, &args.solver, "solver")?),
     };
     let scheme = scheme(&args.branches)?;
-    let outputs = [&args.instance, &args.orders, &args.output, &args.tensors, &args.plot];
+    let placement_file = places::target(args.tensors.as_ref(), args.format)?.map(|(path, _)| path);
+    let outputs = [&args.instance, &args.orders, &args.output, &placement_file, &args.write, &args.plot];
     output::check_targets(&outputs, &[&args.model.model])?;
+    let written = write::format(args.write.as_deref(), &args.model.model)?;
     let import = args.model.read()?;
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
-    let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
+    let liveness = write::liveness(written, args.liveness.options())?;
+    let run = GraphRun { liveness, order, setup: args.effort.setup(), limits };
     let alternatives =
         Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement, plan };
     let done = match placement {

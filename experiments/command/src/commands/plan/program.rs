@@ -3,6 +3,8 @@
 use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
+use super::places::{Memory, Places};
+use super::write;
 use crate::commands::choose;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
@@ -15,8 +17,8 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
-use plimsoll::model::program::{Program, ProgramBound};
-use plimsoll::model::{Entry, Joint, Offsets, Problem, load, written_and_read};
+use plimsoll::model::program::ProgramBound;
+use plimsoll::model::{Bytes, Entry, Joint, Offsets, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
@@ -38,6 +40,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
+    write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
     let instance = scheme.instance(&ordered.program);
     let planned = Planned {
         traffic: written_and_read(&instance),
@@ -112,9 +115,6 @@ fn store(
     if let Some(path) = &args.orders {
         output::write_file(path, |file| write_orders(import, ordered.regions.iter().rev(), file))?;
     }
-    if let Some(path) = &args.tensors {
-        output::write_file(path, |file| write_places(program, found, file))?;
-    }
     if let Some(path) = &args.output {
         output::write_file(path, |file| write_layout(&seen, &found.layout, file))?;
     }
@@ -130,35 +130,27 @@ fn store(
     Ok(())
 }
 
-/// Writes one row per tensor in the arena and per scratch buffer, with its offset and lifespan, then one per
-/// tensor of zero bytes.
-fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::Write) -> io::Result<()> {
+/// Returns one row per tensor in the arena and per scratch buffer, then one per tensor of zero bytes.
+fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramPlan) -> Places<'i> {
+    let program = &ordered.program;
     let graph = program.graph();
-    let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
-    let place = |region| format!("{}:{}", region, graph.region(region).name);
+    let mut places = Places::new(import, &ordered.regions);
     let buffers = program.buffers().iter().zip(program.instance().buffers());
-    for ((held, buffer), offset) in buffers.zip(found.layout.offsets()) {
+    for ((held, buffer), &offset) in buffers.zip(found.layout.offsets()) {
         let hull = buffer.lifespan().hull();
-        let numbers = [offset.get(), hull.lower.get(), hull.upper.get()].map(|number| number.to_string());
-        let scratch = held.scratch.map(|_| (place(held.home), buffer.name(), buffer.size(), ""));
-        let tensors = held.tensors.iter().map(|&id| {
-            let tensor = graph.tensor(id);
-            let shares = if tensor.name == buffer.name() { "" } else { buffer.name() };
-            (place(graph.place(id)), tensor.name.as_str(), tensor.bytes, shares)
-        });
-        for (region, name, bytes, shares) in scratch.into_iter().chain(tensors) {
-            let [offset, lower, upper] = &numbers;
-            writer.write_record([&region, name, &bytes.to_string(), offset, lower, upper, shares])?;
+        let (lower, upper) = (hull.lower.get(), hull.upper.get());
+        let memory = Memory { name: buffer.name(), offset, lower, upper };
+        if held.scratch.is_some() {
+            places.scratch(held.home, buffer.size(), &memory);
         }
+        held.tensors.iter().for_each(|&id| places.tensor(graph.place(id), id, &memory));
     }
     for (id, lifespan) in program.empty() {
-        let [lower, upper] =
-            [lifespan.hull().lower.get(), lifespan.hull().upper.get()].map(|point| point.to_string());
-        let (region, name) = (place(graph.place(*id)), &graph.tensor(*id).name);
-        writer.write_record([&region, name, "0", "0", &lower, &upper, ""])?;
+        let (lower, upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());
+        let name = &graph.tensor(*id).name;
+        places.tensor(graph.place(*id), *id, &Memory { name, offset: Bytes::ZERO, lower, upper });
     }
-    writer.flush()
+    places
 }
 
 fn report(

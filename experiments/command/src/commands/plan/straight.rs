@@ -3,6 +3,8 @@
 use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
+use super::places::{Memory, Places};
+use super::write;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
@@ -12,7 +14,7 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
-use plimsoll::model::{Offsets, Problem as _};
+use plimsoll::model::{Bytes, Offsets, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::map::Map;
@@ -33,6 +35,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     let Tried { arena, bound, reason } = of(body);
+    write::store(asked, &places(import, &regions), arena, &mut report)?;
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
@@ -65,16 +68,12 @@ fn of(body: &PlannedRegion) -> Tried {
 }
 
 fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
-    let graph = &import.graph;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
     }
     if let Some(path) = &args.orders {
         output::write_file(path, |file| write_orders(import, [&body.ordered], file))?;
-    }
-    if let Some(path) = &args.tensors {
-        output::write_file(path, |file| write_places(graph, regions, file))?;
     }
     let layout = body.layout.solution.as_ref();
     let layout = layout.ok_or_else(|| Failure::internal("the plan has no layout"))?;
@@ -93,40 +92,32 @@ fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegio
     Ok(())
 }
 
-/// Writes the rows of every region, the body first: one row per tensor in the arena and per scratch buffer,
-/// then one per tensor of zero bytes.
-fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
+/// Returns the placement of every region, the body first: one row per tensor in the arena and per scratch
+/// buffer, then one per tensor of zero bytes.
+fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
+    let mut places = Places::new(import, regions.iter().map(|one| &one.ordered));
     for one in regions.iter().rev() {
         let Some(layout) = &one.layout.solution else { continue };
-        let region = format!("{}:{}", one.ordered.region, graph.region(one.ordered.region).name);
-        for (at, (buffer, offset)) in one.instance.buffers().iter().zip(layout.offsets()).enumerate() {
+        let region = one.ordered.region;
+        for (at, (buffer, &offset)) in one.instance.buffers().iter().zip(layout.offsets()).enumerate() {
             let hull = buffer.lifespan().hull();
-            let [offset, lower, upper] =
-                [offset.get(), hull.lower.get(), hull.upper.get()].map(|n| n.to_string());
-            let own = [(buffer.name().to_owned(), buffer.size().get(), "")];
+            let (lower, upper) = (hull.lower.get(), hull.upper.get());
+            let memory = Memory { name: buffer.name(), offset, lower, upper };
             let tensors = one.ordered.storages.tensors.get(at).map(Vec::as_slice).unwrap_or_default();
-            let shared = tensors.iter().map(|&id| {
-                let tensor = graph.tensor(id);
-                let shares = if tensor.name == buffer.name() { "" } else { buffer.name() };
-                (tensor.name.clone(), tensor.bytes.get(), shares)
-            });
-            let rows: Vec<_> = if tensors.is_empty() { own.into() } else { shared.collect() };
-            for (name, bytes, shares) in rows {
-                let bytes = bytes.to_string();
-                writer.write_record([&region, &name, &bytes, &offset, &lower, &upper, &shares.to_owned()])?;
+            if tensors.is_empty() {
+                places.scratch(region, buffer.size(), &memory);
             }
+            tensors.iter().for_each(|&id| places.tensor(region, id, &memory));
         }
         let (problem, order) = (&one.ordered.storages.problem, &one.ordered.order);
         let steps = problem.steps(order);
-        for (_, storage) in &one.ordered.storages.empty {
+        for (id, storage) in &one.ordered.storages.empty {
             let (lower, upper) = problem.held(storage, &steps);
-            let [lower, upper] = [lower, upper].map(|step| step.to_string());
-            writer.write_record([&region, storage.name.as_str(), "0", "0", &lower, &upper, ""])?;
+            let memory = Memory { name: &storage.name, offset: Bytes::ZERO, lower, upper };
+            places.tensor(region, *id, &memory);
         }
     }
-    writer.flush()
+    places
 }
 
 /// Returns the report. The members of the body are repeated at the top level.

@@ -1,0 +1,169 @@
+//! Writes plans into model files. Everything else in a file stays as it is.
+
+use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
+use crate::model_file::import_bytes;
+use crate::onnx::name_in_file;
+use crate::tflite::{self, MicroArena, Shares};
+use plimsoll_model::graph::Graph;
+use plimsoll_model::{OperatorId, RegionId};
+use std::path::Path;
+
+/// A model file whose operators can be reordered, and into which a plan can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelFormat {
+    /// `FlatBuffers` of `TFLite`.
+    TfLite,
+    /// Protocol buffers of ONNX.
+    Onnx,
+}
+
+impl ModelFormat {
+    /// Returns the format of a file that [`import_file`](crate::import_file) reads; `None` for a graph.
+    pub fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
+        let extension = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("onnx") => Some(Self::Onnx),
+            Some("json") => None,
+            other => (other == Some("tflite") || tflite::is_tflite(bytes)).then_some(Self::TfLite),
+        }
+    }
+}
+
+/// A model file in memory, while a plan is written into it.
+#[derive(Clone, Debug)]
+pub struct ModelFile<'a> {
+    path: &'a Path,
+    format: ModelFormat,
+    bytes: Vec<u8>,
+}
+
+impl<'a> ModelFile<'a> {
+    /// Wraps the bytes of a file. `path` is used in messages.
+    pub fn new(path: &'a Path, format: ModelFormat, bytes: Vec<u8>) -> Self {
+        Self { path, format, bytes }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Reads the file with its importer.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    pub fn import(&self, options: &ImportOptions) -> Result<Import, ImportError> {
+        import_bytes(self.path, self.bytes.clone(), options)
+    }
+
+    fn changed(&self, bytes: Result<Vec<u8>, ImportProblem>) -> Result<Self, ImportError> {
+        Ok(Self { bytes: bytes.map_err(|problem| problem.of(self.path))?, ..*self })
+    }
+
+    /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of each
+    /// of its regions in their new order. If a subgraph of `TFLite` became several regions, the first of them
+    /// determines its order. O(size of the file).
+    ///
+    /// # Errors
+    /// If the file does not allow another order; see [`ImportProblem`].
+    pub fn reordered(&self, import: &Import, orders: &[Vec<OperatorId>]) -> Result<Self, ImportError> {
+        self.changed(match self.format {
+            ModelFormat::Onnx => crate::onnx::reordered(&self.bytes, &import.graph, orders),
+            ModelFormat::TfLite => {
+                let mut indices: Vec<Vec<usize>> = Vec::new();
+                for order in orders {
+                    let places = order.iter().map(|id| &import.places[id.index()]);
+                    let subgraph = places.clone().next().map_or(0, |place| place.subgraph);
+                    indices.resize(indices.len().max(subgraph + 1), Vec::new());
+                    if indices[subgraph].is_empty() {
+                        indices[subgraph] = places.map(|place| place.index).collect();
+                    }
+                }
+                tflite::reordered(&self.bytes, &indices)
+            }
+        })
+    }
+
+    /// Returns the first region whose operators are not in the order that [`ModelFile::reordered`] was given,
+    /// because the file cannot express it; `None` if there is none.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    pub fn first_misordered(
+        &self,
+        import: &Import,
+        orders: &[Vec<OperatorId>],
+        options: &ImportOptions,
+    ) -> Result<Option<RegionId>, ImportError> {
+        let written = self.import(options)?;
+        // The numbers of regions depend on the order of the operators that own them.
+        let mut todo = vec![(Graph::BODY, Graph::BODY)];
+        while let Some((region, other)) = todo.pop() {
+            let (order, found) = (&orders[region.index()], &written.graph.region(other).operators);
+            let results = |import, list: &[OperatorId]| -> Vec<Results<'_>> {
+                list.iter().map(|&id| Results::of(import, id)).collect()
+            };
+            if results(import, order) != results(&written, found) {
+                return Ok(Some(region));
+            }
+            for (&id, &other) in order.iter().zip(found) {
+                let owned = written.graph.operator(other).regions.iter().copied();
+                todo.extend(import.graph.operator(id).regions.iter().copied().zip(owned));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the offset problem of a `TFLite` file in `tflite-micro`, in the order of the file. `shares`
+    /// decides which outputs share the memory of an input, among those for which the kernel allows it.
+    ///
+    /// # Errors
+    /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].
+    pub fn micro_arena(&self, shares: &Shares<'_>) -> Result<MicroArena, ImportError> {
+        MicroArena::of(&self.bytes, shares).map_err(|problem| problem.of(self.path))
+    }
+
+    /// Returns the offsets of the offline plan in a `TFLite` file; `None` if it has none.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn offsets(&self) -> Result<Option<Vec<i32>>, ImportError> {
+        tflite::offsets(&self.bytes).map_err(|problem| problem.of(self.path))
+    }
+
+    /// Writes the offsets of [`MicroArena::offsets`] into a `TFLite` file, as offline plan for
+    /// `tflite-micro`.
+    ///
+    /// # Errors
+    /// If the file is damaged, or its schema is newer than this importer; see [`ImportProblem`].
+    pub fn with_offsets(&self, offsets: &[i32]) -> Result<Self, ImportError> {
+        self.changed(tflite::with_offsets(&self.bytes, offsets))
+    }
+
+    /// Writes metadata properties into an ONNX file. Properties with the same keys are replaced.
+    ///
+    /// # Errors
+    /// If the file is damaged; see [`ImportProblem`].
+    pub fn with_properties(&self, properties: &[(&str, String)]) -> Result<Self, ImportError> {
+        self.changed(crate::onnx::with_properties(&self.bytes, properties))
+    }
+}
+
+/// The results of an operator, as the file denotes them.
+#[derive(PartialEq, Eq)]
+enum Results<'a> {
+    Indices(&'a [i32]),
+    Names(Vec<&'a str>),
+}
+
+impl<'a> Results<'a> {
+    fn of(import: &'a Import, id: OperatorId) -> Self {
+        match import.places.get(id.index()) {
+            Some(place) if !place.outputs.is_empty() => Self::Indices(&place.outputs),
+            _ => {
+                let outputs = import.graph.operator(id).outputs.iter();
+                Self::Names(outputs.map(|&tensor| name_in_file(&import.graph, tensor)).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The offset problem that `tflite-micro` solves for a file: the tensors that it places, and when each is
+//! live.
+//!
+//! The runtime numbers scopes: one for the start of a subgraph, one per operator, and further ones for the
+//! subgraphs that an operator runs. A subgraph that several operators run has one set of tensors, live from
+//! its first scope to its last. All subgraphs share one arena. Variables that the plan does not place get
+//! memory of their own; so do scratch buffers of kernels, which no file contains.
+//!
+//! Source: `micro_allocation_info.cc`, `memory_helpers.cc` and `reshape.cc` of `tflite-micro` (2026).
+
+use super::infer::COPIES;
+use super::model::{self, Info, Model, Step};
+use super::schema::ELEMENTS;
+use crate::import::ImportProblem;
+use crate::operators::is_listed;
+use plimsoll_model::graph::AliasKind;
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, root};
+use std::collections::BTreeMap;
+
+/// Sizes and offsets are multiples of this many bytes, as in the runtime.
+pub const MICRO_ALIGNMENT: Bytes = Bytes::new(16);
+
+/// Operators whose kernel copies nothing if input and output have the same address, or copies each element
+/// to itself.
+const VIEWS: &str = "EXPAND_DIMS RESHAPE";
+
+/// Operators whose kernel writes each element after it has read the elements at the same position.
+const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC MAXIMUM MINIMUM \
+                           MUL NEG PRELU RELU RELU6 ROUND RSQRT SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH";
+
+/// Decides whether an input and an output, numbered through all subgraphs, share memory.
+pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
+
+/// The offset problem of a file in `tflite-micro`.
+#[derive(Clone, Debug)]
+pub struct MicroArena {
+    /// One buffer per tensor that the runtime places, or per group of tensors that share memory.
+    pub instance: Instance,
+    /// Per buffer, its tensors, numbered through all subgraphs.
+    buffers: Vec<Vec<usize>>,
+    /// Tensors that no operator uses. Their memory is never accessed.
+    unused: Vec<usize>,
+    /// Number of tensors in all subgraphs.
+    tensors: usize,
+}
+
+/// A tensor while its lifespan is determined.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    bytes: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+}
+
+impl MicroArena {
+    /// Reads the problem from a file. The operators run in the order of the file. An input and the output of
+    /// an operator whose kernel allows it share memory if `shares` returns true for them. O(operators and
+    /// operands of all uses of subgraphs).
+    ///
+    /// # Errors
+    /// If the file is damaged, contains a tensor of unknown size, or runs subgraphs too often.
+    pub(crate) fn of(bytes: &[u8], shares: &Shares<'_>) -> Result<Self, ImportProblem> {
+        let model = model::read(bytes)?;
+        let mut scopes = Scopes::new(&model, shares)?;
+        scopes.subgraph(0)?;
+        scopes.problem()
+    }
+
+    /// Returns the layout with these offsets of tensors, numbered through all subgraphs; `None` if an offset
+    /// is missing, or if tensors that share memory have different ones.
+    pub fn layout(&self, offset: impl Fn(usize) -> Option<Bytes>) -> Option<Layout> {
+        let one = |tensors: &Vec<usize>| {
+            let first = offset(*tensors.first()?)?;
+            tensors.iter().all(|&tensor| offset(tensor) == Some(first)).then_some(first)
+        };
+        Some(Layout::new(self.buffers.iter().map(one).collect::<Option<_>>()?))
+    }
+
+    /// Returns the offset of each tensor of each subgraph; -1 if the runtime places it.
+    ///
+    /// # Errors
+    /// If an offset does not fit into 31 bits.
+    pub fn offsets(&self, layout: &Layout) -> Result<Vec<i32>, ImportProblem> {
+        let mut offsets = vec![-1; self.tensors];
+        for &tensor in &self.unused {
+            offsets[tensor] = 0;
+        }
+        for (tensors, offset) in self.buffers.iter().zip(layout.offsets()) {
+            let offset = i32::try_from(offset.get()).map_err(|_| ImportProblem::Unsupported {
+                what: format!("offset {offset}"),
+                reason: "the runtime stores offsets in 31 bits".to_owned(),
+            })?;
+            tensors.iter().for_each(|&tensor| offsets[tensor] = offset);
+        }
+        Ok(offsets)
+    }
+}
+
+/// The lifespans of all tensors, in scopes.
+struct Scopes<'m, 'a> {
+    model: &'m Model<'a>,
+    shares: &'m Shares<'m>,
+    /// Per subgraph, the number of its first tensor.
+    starts: Vec<usize>,
+    /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it.
+    tensors: Vec<Option<Placed>>,
+    /// Per tensor, a tensor that has the same memory.
+    shared: Vec<usize>,
+    scope: u64,
+    stack: Vec<usize>,
+    work: usize,
+}
+
+impl<'m, 'a> Scopes<'m, 'a> {
+    fn new(model: &'m Model<'a>, shares: &'m Shares<'m>) -> Result<Self, ImportProblem> {
+        let (mut starts, mut tensors) = (Vec::new(), Vec::new());
+        for (at, subgraph) in model.subgraphs.iter().enumerate() {
+            starts.push(tensors.len());
+            for (index, info) in subgraph.tensors.iter().enumerate() {
+                let bytes = if info.held.is_some() || info.variable { 0 } else { size(info, (at, index))? };
+                let placed = Placed { bytes, first: None, last: None };
+                tensors.push((bytes > 0).then_some(placed));
+            }
+        }
+        let shared = (0..tensors.len()).collect();
+        Ok(Self { model, shares, starts, tensors, shared, scope: 0, stack: Vec::new(), work: 0 })
+    }
+
+    /// Visits the operators of a subgraph. Recursion ends, since no subgraph runs itself.
+    fn subgraph(&mut self, index: usize) -> Result<(), ImportProblem> {
+        let model = self.model;
+        let Some(subgraph) = model.subgraphs.get(index).filter(|_| !self.stack.contains(&index)) else {
+            return Err(ImportProblem::Damaged(format!("an operator cannot run subgraph {index}")));
+        };
+        self.stack.push(index);
+        for tensor in subgraph.inputs.iter() {
+            self.make(index, tensor);
+            self.read(index, tensor);
+        }
+        for step in &subgraph.operators {
+            self.scope += 1;
+            self.work += 1 + step.inputs.len() + step.outputs.len();
+            if self.work > COPIES {
+                return Err(super::infer::too_many(model, index));
+            }
+            step.outputs.iter().for_each(|tensor| self.make(index, tensor));
+            for called in self.runs(step) {
+                self.scope += 1;
+                self.subgraph(called)?;
+            }
+            step.inputs.iter().chain(step.outputs.iter()).for_each(|tensor| self.read(index, tensor));
+            self.share(index, step);
+        }
+        for tensor in subgraph.outputs.iter() {
+            self.make(index, tensor);
+            self.read(index, tensor);
+        }
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// Returns the subgraphs that the runtime plans together with an operator.
+    fn runs(&self, step: &Step) -> Vec<usize> {
+        let kind = self.model.kinds.get(step.code as usize).map_or("", |kind| kind.name.as_ref());
+        let known = matches!(kind, "IF" | "WHILE" | "CALL_ONCE");
+        step.calls.iter().filter(|_| known).filter_map(|&(called, _)| usize::try_from(called).ok()).collect()
+    }
+
+    fn place(&mut self, subgraph: usize, tensor: i32) -> Option<(usize, &mut Placed)> {
+        let at = usize::try_from(tensor).ok()?;
+        self.model.subgraphs[subgraph].tensors.get(at)?;
+        let number = self.starts[subgraph] + at;
+        Some((number, self.tensors[number].as_mut()?))
+    }
+
+    fn make(&mut self, subgraph: usize, tensor: i32) {
+        let scope = self.scope;
+        if let Some((_, placed)) = self.place(subgraph, tensor) {
+            placed.first.get_or_insert(scope);
+        }
+    }
+
+    fn read(&mut self, subgraph: usize, tensor: i32) {
+        let scope = self.scope;
+        if let Some((_, placed)) = self.place(subgraph, tensor) {
+            placed.last = Some(scope);
+        }
+    }
+
+    /// Gives an input and the output of an operator the same memory.
+    fn share(&mut self, index: usize, step: &Step) {
+        let Some(kind) = self.model.kinds.get(step.code as usize).filter(|kind| kind.builtin) else { return };
+        let (how, most) = match () {
+            () if is_listed(VIEWS, &kind.name) => (AliasKind::View, 1),
+            () if is_listed(ELEMENTWISE, &kind.name) => (AliasKind::InPlace, 2),
+            () => return,
+        };
+        let mut find = |tensor| self.place(index, tensor).map(|(number, placed)| (number, placed.bytes));
+        let Some((to, bytes)) = step.outputs.get(0).and_then(&mut find) else { return };
+        for (from, same) in step.inputs.iter().take(most).filter_map(find).collect::<Vec<_>>() {
+            if bytes == same && (self.shares)(how, from, to) {
+                let (from, to) = (root(&mut self.shared, from), root(&mut self.shared, to));
+                self.shared[from.max(to)] = from.min(to);
+            }
+        }
+    }
+
+    /// Returns the problem with the lifespans found. A tensor that is read but never written is live from the
+    /// start.
+    fn problem(mut self) -> Result<MicroArena, ImportProblem> {
+        let (mut groups, mut unused) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
+        for number in 0..self.tensors.len() {
+            match self.tensors[number] {
+                Some(Placed { first: None, last: None, .. }) => unused.push(number),
+                Some(_) => groups.entry(root(&mut self.shared, number)).or_default().push(number),
+                None => {}
+            }
+        }
+        let buffer = |(&name, tensors): (&usize, &Vec<usize>)| {
+            let all = || tensors.iter().filter_map(|&number| self.tensors[number]);
+            let lower = all().map(|one| one.first.map_or(0, |first| first + 1)).min().unwrap_or(0);
+            let upper = all().map(|one| one.last.or(one.first).unwrap_or(0) + 2).max().unwrap_or(2);
+            let lifespan = Lifespan::single(lower, upper.max(lower + 1)).ok()?;
+            let bytes = all().map(|one| one.bytes).max()?;
+            Some(Buffer::new(name.to_string(), bytes, lifespan).aligned(MICRO_ALIGNMENT))
+        };
+        let buffers: Vec<Buffer> = groups.iter().filter_map(buffer).collect();
+        let instance = InstanceBuilder::new("tflite-micro").buffers(buffers).build();
+        let instance = instance.map_err(|error| ImportProblem::Damaged(error.to_string()))?;
+        let tensors = self.tensors.len();
+        Ok(MicroArena { instance, buffers: groups.into_values().collect(), unused, tensors })
+    }
+}
+
+/// Returns the size in bytes that the runtime gives a tensor, rounded up to the alignment: that of the shape
+/// in the file, in which each element has at least one byte.
+fn size(info: &Info, (subgraph, index): (usize, usize)) -> Result<u64, ImportProblem> {
+    let unknown = |reason: String| ImportProblem::Unsupported {
+        what: format!("an offline plan with tensor {index} of subgraph {subgraph} ('{}')", info.named(index)),
+        reason,
+    };
+    let element = usize::try_from(info.element).ok().and_then(|at| ELEMENTS.get(at));
+    let bits = element.and_then(|element| element.bits);
+    let bits = bits.ok_or_else(|| unknown(format!("elements of type {} have no size", info.element)))?;
+    let shape = info.declared().ok_or_else(|| unknown(info.odd_shape()))?;
+    let bytes = shape.iter().try_fold(bits.max(8) / 8, |bytes: u64, &extent| bytes.checked_mul(extent));
+    let aligned = bytes.and_then(|bytes| Bytes::new(bytes).align_up(MICRO_ALIGNMENT));
+    aligned.map(Bytes::get).ok_or_else(|| unknown("its size overflows".to_owned()))
+}

@@ -1,0 +1,315 @@
+//! The placement of every tensor, for `--tensors` and `--format`.
+
+use crate::failure::Failure;
+use crate::format::{self, Format};
+use crate::output;
+use clap::ValueEnum;
+use plimsoll::datasets::Import;
+use plimsoll::graphs::OrderedRegion;
+use plimsoll::model::graph::Graph;
+use plimsoll::model::{Bytes, OperatorId, RegionId, TensorId};
+use serde::Serialize;
+use serde_json::json;
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The longest name of a graph or a tensor in an identifier. C compares 63 characters.
+const LONGEST: usize = 24;
+
+/// The format in which the placement is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlacesFormat {
+    /// One row per tensor
+    Csv,
+    /// One object, with the tensors and with the operators in their new order
+    Json,
+    /// Defines of sizes and offsets, and arrays of tensors and operators, in C99
+    CHeader,
+}
+
+impl PlacesFormat {
+    fn format(self) -> Format {
+        match self {
+            Self::Csv => format::CSV,
+            Self::Json => format::JSON,
+            Self::CHeader => format::HEADER,
+        }
+    }
+}
+
+/// Returns the file of the placement and its format; `None` if neither option is given.
+///
+/// # Errors
+/// If the suffix of the file belongs to another format.
+pub fn target(
+    tensors: Option<&PathBuf>,
+    format: Option<PlacesFormat>,
+) -> Result<Option<(PathBuf, PlacesFormat)>, Failure> {
+    let Some(path) = tensors else {
+        return Ok(format.map(|format| (PathBuf::from("-"), format)));
+    };
+    let of_suffix = || match path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()) {
+        Some(suffix) if suffix == "json" => PlacesFormat::Json,
+        Some(suffix) if suffix == "h" => PlacesFormat::CHeader,
+        _ => PlacesFormat::Csv,
+    };
+    let format = format.unwrap_or_else(of_suffix);
+    output::check_format("--tensors", path, format.format())?;
+    Ok(Some((path.clone(), format)))
+}
+
+/// Memory in the arena: a tensor, or the scratch of an operator.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    /// Number and name of the region.
+    region: String,
+    tensor: String,
+    bytes: Bytes,
+    offset: Bytes,
+    /// The first step at which the memory is live.
+    lower: u64,
+    /// The step after the last one.
+    upper: u64,
+    /// The tensor whose memory this one shares.
+    shares: String,
+    /// Index of the tensor in the file: that of `TFLite`, or else that of the graph. `None` for scratch.
+    index: Option<usize>,
+    /// Position of its producer in the new order of its region. `None` for inputs and scratch.
+    operator: Option<usize>,
+}
+
+impl Place {
+    /// Returns the index of the tensor in its file.
+    pub fn index(&self) -> Option<usize> {
+        self.index
+    }
+
+    /// Returns true if both are the same memory.
+    pub fn shares_with(&self, other: &Self) -> bool {
+        let memory = |one: &Self| {
+            let name = if one.shares.is_empty() { &one.tensor } else { &one.shares };
+            (name.clone(), one.offset, one.lower, one.upper)
+        };
+        memory(self) == memory(other)
+    }
+
+    /// Returns the offset in the arena.
+    pub fn offset(&self) -> Bytes {
+        self.offset
+    }
+}
+
+/// The memory behind a place: its offset, lifespan, and the name of the tensor that it is called after.
+pub struct Memory<'a> {
+    pub name: &'a str,
+    pub offset: Bytes,
+    pub lower: u64,
+    pub upper: u64,
+}
+
+/// Creates places for the tensors of a plan.
+pub struct Places<'a> {
+    import: &'a Import,
+    /// Per region, its operators in their new order.
+    pub orders: Vec<Vec<OperatorId>>,
+    /// Per operator, its position in that order.
+    positions: Vec<usize>,
+    pub rows: Vec<Place>,
+}
+
+impl<'a> Places<'a> {
+    pub fn new<'r>(import: &'a Import, regions: impl IntoIterator<Item = &'r OrderedRegion>) -> Self {
+        let graph = &import.graph;
+        let mut orders = vec![Vec::new(); graph.regions().len()];
+        let mut positions = vec![0; graph.operators().len()];
+        for one in regions {
+            let steps = one.order.operators().iter();
+            let order: Vec<_> = steps.map(|&id| one.storages.operators[id.index()]).collect();
+            order.iter().enumerate().for_each(|(at, id)| positions[id.index()] = at);
+            orders[one.region.index()] = order;
+        }
+        Self { import, orders, positions, rows: Vec::new() }
+    }
+
+    fn graph(&self) -> &'a Graph {
+        &self.import.graph
+    }
+
+    /// Adds a tensor.
+    pub fn tensor(&mut self, region: RegionId, id: TensorId, memory: &Memory<'_>) {
+        let graph = self.graph();
+        let tensor = graph.tensor(id);
+        let shares = if tensor.name == memory.name { "" } else { memory.name };
+        let index = self.import.tensors.get(id.index()).copied().unwrap_or(Some(id.index()));
+        let operator = graph.producer(id).map(|id| self.positions[id.index()]);
+        self.push(region, (&tensor.name, tensor.bytes, shares), memory, index, operator);
+    }
+
+    /// Adds memory that is not a tensor.
+    pub fn scratch(&mut self, region: RegionId, bytes: Bytes, memory: &Memory<'_>) {
+        self.push(region, (memory.name, bytes, ""), memory, None, None);
+    }
+
+    fn push(
+        &mut self,
+        region: RegionId,
+        (tensor, bytes, shares): (&str, Bytes, &str),
+        memory: &Memory<'_>,
+        index: Option<usize>,
+        operator: Option<usize>,
+    ) {
+        self.rows.push(Place {
+            region: format!("{region}:{}", self.graph().region(region).name),
+            tensor: tensor.to_owned(),
+            bytes,
+            offset: memory.offset,
+            lower: memory.lower,
+            upper: memory.upper,
+            shares: shares.to_owned(),
+            index,
+            operator,
+        });
+    }
+
+    /// Writes the placement to a file.
+    pub fn store(&self, path: &Path, format: PlacesFormat, arena: Bytes) -> Result<(), Failure> {
+        output::write_file(path, |file| match format {
+            PlacesFormat::Csv => output::csv(file, &self.rows),
+            PlacesFormat::Json => writeln!(file, "{:#}", self.json(arena)),
+            PlacesFormat::CHeader => self.header(file, arena),
+        })
+    }
+
+    /// Returns the placement as JSON.
+    pub fn json(&self, arena: Bytes) -> serde_json::Value {
+        let graph = self.graph();
+        let operators = self.steps().map(|(region, step, id)| {
+            json!({
+                "region": format!("{region}:{}", graph.region(region).name),
+                "step": step,
+                "operator": graph.called(id),
+                "kind": graph.operator(id).kind,
+                "index": self.index_of(id),
+            })
+        });
+        let operators: Vec<_> = operators.collect();
+        json!({ "graph": graph.name(), "arena": arena, "tensors": self.rows, "operators": operators })
+    }
+
+    /// Returns all operators in their new order, with their region and position.
+    fn steps(&self) -> impl Iterator<Item = (RegionId, usize, OperatorId)> {
+        let regions = self.orders.iter().enumerate();
+        regions.flat_map(|(region, order)| {
+            order.iter().enumerate().map(move |(step, &id)| (RegionId::at(region), step, id))
+        })
+    }
+
+    fn index_of(&self, id: OperatorId) -> usize {
+        self.import.places.get(id.index()).map_or(id.index(), |place| place.index)
+    }
+
+    fn header(&self, file: &mut dyn Write, arena: Bytes) -> io::Result<()> {
+        let graph = self.graph();
+        let mut taken = HashSet::new();
+        let name = identifier(graph.name(), "net", &mut taken);
+        let (upper, count) = (name.to_uppercase(), self.rows.len());
+        let steps: Vec<_> = self.steps().collect();
+        writeln!(file, "/* Memory plan of {}, in bytes. Written by Plimsoll. */", plain(graph.name()))?;
+        writeln!(file, "#ifndef PLIMSOLL_{upper}_H\n#define PLIMSOLL_{upper}_H\n\n#include <stddef.h>\n")?;
+        writeln!(file, "#define {upper}_ARENA {arena}\n#define {upper}_TENSORS {count}")?;
+        writeln!(file, "#define {upper}_OPERATORS {}\n", steps.len())?;
+        for row in &self.rows {
+            let number = row.index.map_or_else(|| "scratch".to_owned(), |index| format!("t{index}"));
+            let tensor = identifier(&row.tensor, &number, &mut taken).to_uppercase();
+            writeln!(file, "#define {upper}_OFFSET_{tensor} {}", row.offset)?;
+            writeln!(file, "#define {upper}_SIZE_{tensor} {}", row.bytes)?;
+        }
+        let text = "
+#ifndef PLIMSOLL_TENSOR
+#define PLIMSOLL_TENSOR
+/* Memory in the arena: the index of the tensor in the model (-1 for scratch), its offset and size, the first
+   and last step at which it is live, and the step of its producer in its region (-1 for inputs). */
+struct plimsoll_tensor {
+    long index;
+    size_t offset, size;
+    long first, last, producer;
+};
+#endif
+";
+        writeln!(file, "{text}")?;
+        let number = |number: Option<usize>| number.map_or(-1, |number| number as i64);
+        let rows = self.rows.iter().map(|row| {
+            let (index, producer) = (number(row.index), number(row.operator));
+            let Place { offset, bytes, lower, upper, .. } = row;
+            let last = upper.saturating_sub(1);
+            let note = plain(&format!("{} {}", row.region, row.tensor));
+            format!("{{ {index}, {offset}, {bytes}, {lower}, {last}, {producer} }}, /* {note} */")
+        });
+        array(file, &format!("struct plimsoll_tensor {name}_tensors[{upper}_TENSORS]"), rows)?;
+        writeln!(file, "/* Indices of operators in the model, in their new order. */")?;
+        let rows = steps.iter().map(|&(region, _, id)| {
+            let note = plain(&format!("{region}:{} {}", graph.region(region).name, graph.called(id)));
+            format!("{}, /* {note} */", self.index_of(id))
+        });
+        array(file, &format!("long {name}_operators[{upper}_OPERATORS]"), rows)?;
+        writeln!(file, "#endif")
+    }
+}
+
+/// Writes an array, unless it is empty.
+fn array(
+    file: &mut dyn Write,
+    declaration: &str,
+    rows: impl ExactSizeIterator<Item = String>,
+) -> io::Result<()> {
+    if rows.len() == 0 {
+        return Ok(());
+    }
+    writeln!(file, "static const {declaration} = {{")?;
+    for row in rows {
+        writeln!(file, "    {row}")?;
+    }
+    writeln!(file, "}};\n")
+}
+
+/// Returns a new identifier of C: the name, or `short` if it is too long for one. Names that differ only in
+/// case get different ones.
+fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
+    let name = if name.len() > LONGEST { short } else { name };
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };
+    let mut free = name.clone();
+    let mut number = 1;
+    while free.is_empty() || !taken.insert(free.to_lowercase()) {
+        number += 1;
+        free = format!("{name}_{number}");
+    }
+    free
+}
+
+/// Returns text that cannot end a comment.
+fn plain(text: &str) -> String {
+    text.replace("*/", "* /")
+        .replace("/*", "/ *")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_valid_and_distinct() {
+        let mut taken = HashSet::new();
+        let mut of = |name: &str| identifier(name, "t7", &mut taken);
+        assert_eq!(of("conv/1:0"), "conv_1_0");
+        assert_eq!(of("Conv.1:0"), "Conv_1_0_2");
+        assert_eq!(of("3x3"), "_3x3");
+        assert_eq!(of(""), "_2");
+        assert_eq!(of(&"long".repeat(9)), "t7");
+        assert_eq!(plain("a*/b\nc"), "a* /b c");
+    }
+}

@@ -1,0 +1,171 @@
+//! `plan --write`: the model with its operators in the planned order, and with the plan.
+
+use super::alternatives::Alternatives;
+use super::places::{Place, Places, target};
+use crate::commands::choose;
+use crate::failure::{Failure, NOTHING_FOUND};
+use crate::output;
+use crate::report::{Report, bytes};
+use plimsoll::datasets::{MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
+use plimsoll::model::graph::{AliasKind, LivenessOptions};
+use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
+use plimsoll::run::run;
+use serde_json::json;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Returns the format of the written model, if one is asked for.
+///
+/// # Errors
+/// If the input is a graph, or if the suffix of the output belongs to the other format.
+pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, Failure> {
+    let Some(out) = out else { return Ok(None) };
+    let start =
+        std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
+    let format = ModelFormat::of(model, &start).ok_or_else(|| {
+        let message = "--write: a graph (.json) has no format of a runtime; --tensors writes its plan";
+        Failure::input(message)
+    })?;
+    let (own, other) = match format {
+        ModelFormat::TfLite => (".tflite", "onnx"),
+        ModelFormat::Onnx => (".onnx", "tflite"),
+    };
+    if out.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(other)) {
+        let message =
+            format!("--write '{}': the model keeps its format: use a name ending in {own}", out.display());
+        return Err(Failure::input(message));
+    }
+    Ok(Some(format))
+}
+
+/// Returns the assumptions about liveness under which a model in this format is planned.
+///
+/// # Errors
+/// If the alignment contradicts that of the runtime.
+pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
+    if format != Some(ModelFormat::TfLite) {
+        return Ok(given);
+    }
+    let align = if given.align == Bytes::new(1) { MICRO_ALIGNMENT } else { given.align };
+    if align.get() % MICRO_ALIGNMENT.get() != 0 {
+        let message = format!("--align {align}: tflite-micro needs a multiple of {MICRO_ALIGNMENT}");
+        return Err(Failure::input(message));
+    }
+    Ok(LivenessOptions { align, states: false, ..given })
+}
+
+/// Writes the files of `--tensors`, `--format` and `--write`.
+pub fn store(
+    asked: &Alternatives<'_>,
+    places: &Places<'_>,
+    arena: Bytes,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
+        places.store(&path, format, arena)?;
+    }
+    write(asked, places, arena, report)
+}
+
+/// Writes the model of a plan whose arena has this size, and adds a line to the report.
+fn write(
+    asked: &Alternatives<'_>,
+    places: &Places<'_>,
+    arena: Bytes,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let (args, import) = (asked.args, asked.import);
+    let (Some(out), model) = (&args.write, &args.model.model) else { return Ok(()) };
+    let Some(format) = format(Some(out), model)? else { return Ok(()) };
+    let read =
+        std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
+    let file = ModelFile::new(model, format, read);
+    let file = file.reordered(import, &places.orders).map_err(Failure::input)?;
+    let options = args.model.import.options()?;
+    let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
+    if let Some(region) = misordered {
+        let message = format!(
+            "--write: the file cannot express the planned order of region '{}', because functions or subgraphs with several uses share operators; --order as-in-file keeps the order",
+            import.graph.region_called(region)
+        );
+        return Err(Failure::input(message));
+    }
+    let (file, arena, by) = match format {
+        ModelFormat::Onnx => {
+            let plan = places.json(arena).to_string();
+            let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
+            let file = file.with_properties(&properties).map_err(Failure::input)?;
+            (file, arena, "as metadata properties".to_owned())
+        }
+        ModelFormat::TfLite => {
+            let planned = Planned::new(asked, places);
+            let shares = |how, from, to| planned.shares(how, from, to);
+            let micro = file.micro_arena(&shares).map_err(Failure::input)?;
+            let (layout, by) = placed(asked, &planned, &micro)?;
+            let offsets = micro.offsets(&layout).map_err(Failure::input)?;
+            let file = file.with_offsets(&offsets).map_err(Failure::input)?;
+            (file, layout.peak(&micro.instance), by)
+        }
+    };
+    output::write_file(out, |out| out.write_all(file.bytes()))?;
+    report.extend(json!({
+        "written": {
+            "file": out,
+            // Bytes of the arena that the written plan uses in the runtime.
+            "arena": arena,
+        },
+    }));
+    report.line("written", format_args!("{}: {} {by}", out.display(), bytes(arena)));
+    Ok(())
+}
+
+/// The places of the tensors of a plan without control flow, by their index in the file.
+struct Planned<'p> {
+    places: HashMap<usize, &'p Place>,
+    is_straight: bool,
+    views: bool,
+}
+
+impl<'p> Planned<'p> {
+    fn new(asked: &Alternatives<'_>, places: &'p Places<'_>) -> Self {
+        let is_straight = places.orders.len() == 1;
+        let rows = places.rows.iter().filter(|_| is_straight);
+        let places = rows.filter_map(|row| Some((row.index()?, row))).collect();
+        Self { places, is_straight, views: asked.run.liveness.views }
+    }
+
+    /// Returns true if the plan gives two tensors the same memory.
+    fn shares(&self, how: AliasKind, from: usize, to: usize) -> bool {
+        if !self.is_straight {
+            return self.views && how == AliasKind::View;
+        }
+        let pair = self.places.get(&from).zip(self.places.get(&to));
+        pair.is_some_and(|(from, to)| from.shares_with(to))
+    }
+}
+
+/// Returns a layout of the arena of the runtime: that of the plan if it is valid there, and otherwise a new
+/// one. The runtime runs one branch after the other and gives each subgraph one set of tensors, so that the
+/// two differ for models with control flow.
+fn placed(
+    asked: &Alternatives<'_>,
+    planned: &Planned<'_>,
+    micro: &MicroArena,
+) -> Result<(Layout, String), Failure> {
+    let instance = &micro.instance;
+    let own = micro.layout(|tensor| planned.places.get(&tensor).map(|row| row.offset()));
+    if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
+        return Ok((layout, "as offline plan of tflite-micro".to_owned()));
+    }
+    let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
+    let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
+    let outcome: Outcome<Offsets> = attempt.result.map_err(Failure::internal)?;
+    let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";
+    let layout =
+        outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;
+    let (load, claim) = (load(instance).0, outcome.claim);
+    Ok((
+        layout,
+        format!("as offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
+    ))
+}

@@ -1,0 +1,233 @@
+//! Tests plans that runtimes and other tools read: `plan --write`, `plan --format` and `plimsoll-minimalloc`.
+
+use crate::common::{Run, Scratch};
+use plimsoll::datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat, import_file};
+use plimsoll::model::check_layout;
+use plimsoll::model::csv::{ReadOptions, read_instance_file, read_layout_file};
+use plimsoll::model::graph::AliasKind;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns a small model of the repository.
+fn seed(name: &str) -> PathBuf {
+    let (_, suffix) = name.split_once('.').unwrap();
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fuzz/seeds/{suffix}_model/{name}"))
+}
+
+fn read(path: &Path) -> Import {
+    import_file(path, &ImportOptions::default()).unwrap()
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Returns the plan of a written model and its problem in the runtime.
+fn micro(path: &Path) -> (Vec<i32>, MicroArena) {
+    let file = ModelFile::new(path, ModelFormat::TfLite, std::fs::read(path).unwrap());
+    (file.offsets().unwrap().unwrap(), file.micro_arena(&|how, _, _| how == AliasKind::View).unwrap())
+}
+
+#[test]
+fn a_tflite_model_takes_its_plan() {
+    let scratch = Scratch::new();
+    for name in ["chain.tflite", "regions.tflite"] {
+        let model = seed(name);
+        let path = model.display().to_string();
+        let out = scratch.path("out.tflite");
+        let plan = json(&scratch.plimsoll(&["plan", &path, "--write", "out.tflite", "--json"]).exits(0));
+        let (offsets, arena) = micro(&out);
+        let layout = arena.layout(|tensor| u64::try_from(offsets[tensor]).ok().map(Into::into));
+        let layout = layout.expect("every tensor has an offset");
+        assert_eq!(check_layout(&arena.instance, &layout), [], "{name}");
+        assert_eq!(plan["written"]["arena"], layout.peak(&arena.instance).get());
+        assert!(offsets.iter().all(|offset| offset % 16 == 0 || *offset == -1), "{offsets:?}");
+        // It reads back, proves the same numbers, and takes the same plan again.
+        let words = ["plan", "out.tflite", "--order", "as-in-file", "--align", "16", "--no-states", "--json"];
+        let again = json(&scratch.plimsoll(&[&words[..], &["--write", "again.tflite"]].concat()).exits(0));
+        assert_eq!(again["arena"], plan["arena"], "{name}");
+        assert_eq!(read(&out).graph.tensors().len(), read(&model).graph.tensors().len());
+        assert_eq!(std::fs::read(scratch.path("again.tflite")).unwrap(), std::fs::read(&out).unwrap());
+        let bytes = std::fs::read(&out).unwrap();
+        assert!(
+            bytes.ends_with(&std::fs::read(&model).unwrap()),
+            "{name}: the order of the file is the best"
+        );
+    }
+}
+
+#[test]
+fn an_onnx_model_takes_its_plan() {
+    let scratch = Scratch::new();
+    for name in ["branch.onnx", "loop.onnx", "convolution.onnx", "shapes.onnx"] {
+        let model = seed(name).display().to_string();
+        let words = ["plan", &model, "--dim-default", "4", "--assume-bytes", "64", "--json"];
+        let plan = json(&scratch.plimsoll(&[&words[..], &["--write", "out.onnx"]].concat()).exits(0));
+        let words = ["plan", "out.onnx", "--dim-default", "4", "--assume-bytes", "64", "--json"];
+        let again = json(&scratch.plimsoll(&[&words[..], &["--order", "as-in-file"]].concat()).exits(0));
+        assert_eq!(again["arena"], plan["arena"], "{name}");
+        let text = String::from_utf8_lossy(&std::fs::read(scratch.path("out.onnx")).unwrap()).into_owned();
+        assert!(text.contains("plimsoll.plan") && text.contains("plimsoll.arena"), "{name}");
+    }
+}
+
+#[test]
+fn plans_that_no_file_can_hold_are_refused() {
+    let scratch = Scratch::new();
+    let chain = seed("chain.tflite").display().to_string();
+    let graph = "{\"format\":\"plimsoll-graph\",\"version\":1,\"name\":\"g\",\"tensors\":[],\"body\":{\"name\":\"body\",\"inputs\":[],\"outputs\":[],\"operators\":[]}}";
+    scratch.write("g.json", graph);
+    let refuses = |words: &[&str], parts: &[&str]| drop(scratch.plimsoll(words).refuses(parts));
+    refuses(&["plan", "g.json", "--write", "out.tflite"], &["a graph (.json) has no format of a runtime"]);
+    refuses(&["plan", &chain, "--write", "out.onnx"], &["the model keeps its format", "ending in .tflite"]);
+    refuses(&["plan", &chain, "--write", "out.json"], &["the output is a model"]);
+    refuses(&["plan", &chain, "--write", "out.tflite", "--align", "8"], &["--align 8", "a multiple of 16"]);
+    refuses(&["plan", &chain, "--write", &chain], &["it is an input of this command"]);
+    refuses(&["plan", &chain, "--format", "json", "--tensors", "x.csv"], &["the output is JSON, not CSV"]);
+    scratch.plimsoll(&["plan", &chain, "--format", "json", "--compare"]).exits(2);
+}
+
+#[test]
+fn the_placement_has_three_formats() {
+    let scratch = Scratch::new();
+    let chain = seed("chain.tflite").display().to_string();
+    let run = scratch.plimsoll(&["plan", &chain, "--format", "json"]).exits(0);
+    assert!(run.stderr.starts_with("sizes: ") || run.stderr.contains("arena"), "{}", run.stderr);
+    let plan = json(&run);
+    assert_eq!(plan["operators"].as_array().unwrap().len(), 3);
+    let tensors = plan["tensors"].as_array().unwrap();
+    let of = |name: &str| tensors.iter().find(|row| row["tensor"] == name).unwrap();
+    assert_eq!((&of("x")["index"], &of("x")["operator"]), (&Value::from(0), &Value::Null));
+    assert_eq!(of("y")["operator"], 0);
+    // The same rows as CSV and JSON, by suffix.
+    scratch.plimsoll(&["plan", &chain, "--tensors", "t.csv"]).exits(0);
+    assert_eq!(scratch.read("t.csv").lines().count(), tensors.len() + 1);
+    scratch.plimsoll(&["plan", &chain, "--tensors", "t.json"]).exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&scratch.read("t.json")).unwrap(), plan);
+    scratch.plimsoll(&["plan", &chain, "--tensors", "plain", "--format", "json"]).exits(0);
+    assert_eq!(scratch.read("plain"), scratch.read("t.json"));
+}
+
+#[test]
+#[cfg(unix)]
+fn the_header_compiles() {
+    let scratch = Scratch::new();
+    let (chain, regions) = (seed("chain.tflite"), seed("regions.tflite"));
+    let [chain, regions] = [chain, regions].map(|path| path.display().to_string());
+    scratch.plimsoll(&["plan", &chain, "--tensors", "chain.h"]).exits(0);
+    scratch.plimsoll(&["plan", &regions, "--tensors", "regions.h"]).exits(0);
+    let plan = json(&scratch.plimsoll(&["plan", &chain, "--format", "json"]).exits(0));
+    let source = "
+        #include \"chain.h\"
+        #include \"regions.h\"
+        #include <stdio.h>
+        int main(void) {
+            size_t end = 0;
+            for (int i = 0; i < CHAIN_TENSORS; i++) {
+                const struct plimsoll_tensor *t = &chain_tensors[i];
+                if (t->offset + t->size > end) end = t->offset + t->size;
+            }
+            printf(\"%lu %d %ld %lu %d\\n\", (unsigned long)end, CHAIN_ARENA, chain_operators[0],
+                   (unsigned long)regions_tensors[0].size, REGIONS_OPERATORS);
+            return end <= CHAIN_ARENA && CHAIN_SIZE_X == 108 ? 0 : 1;
+        }";
+    scratch.write("main.c", source);
+    let words = ["-std=c99", "-pedantic-errors", "-Wall", "-Werror", "main.c", "-o", "main"];
+    let compiled = Command::new("cc").args(words).current_dir(scratch.path("")).status();
+    assert!(compiled.expect("a C compiler").success());
+    let run = Command::new(scratch.path("main")).output().unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.success(), "{text}");
+    let arena = plan["arena"].as_u64().unwrap();
+    assert!(text.starts_with(&format!("{arena} {arena} 0 ")), "{text}");
+}
+
+/// Runs `plimsoll-minimalloc` in a folder.
+fn minimalloc(scratch: &Scratch, words: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll-minimalloc"));
+    Run::from(command.current_dir(scratch.path("")).args(words).output().unwrap())
+}
+
+const INPUT: &str = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n";
+
+#[test]
+fn the_example_of_minimalloc_is_solved() {
+    let scratch = Scratch::new();
+    let input = scratch.write("in.csv", INPUT);
+    let solve = |capacity: &str| {
+        minimalloc(&scratch, &[&format!("--capacity={capacity}"), "--input=in.csv", "--output=out.csv"])
+    };
+    let run = solve("12").exits(0);
+    assert!(run.stdout.is_empty() && run.stderr.starts_with("Elapsed time "), "{}", run.stderr);
+    let text = scratch.read("out.csv");
+    assert!(text.starts_with("id,lower,upper,size,offset\nb1,0,3,4,"), "{text}");
+    let instance = read_instance_file(&input, ReadOptions::default()).unwrap();
+    let layout = read_layout_file(&scratch.path("out.csv"), &instance).unwrap();
+    assert!(check_layout(&instance, &layout).is_empty() && layout.peak(&instance).get() <= 12);
+    std::fs::remove_file(scratch.path("out.csv")).unwrap();
+    let run = solve("11").exits(1);
+    assert!(run.stderr.contains("NOT_FOUND: "), "{}", run.stderr);
+    assert!(!scratch.path("out.csv").exists(), "no layout, no file");
+    // Without a capacity, it is 0.
+    minimalloc(&scratch, &["--input", "in.csv"]).exits(1);
+}
+
+#[test]
+fn flags_of_minimalloc_have_their_syntax() {
+    let scratch = Scratch::new();
+    scratch.write("in.csv", INPUT);
+    let words =
+        ["-capacity", "99", "--input", "in.csv", "--output=out.csv", "--minimize_capacity", "--validate"];
+    let run = minimalloc(&scratch, &[&words[..], &["--nocanonical_only", "--timeout=1h", "extra"]].concat())
+        .exits(0);
+    assert!(run.stderr.ends_with("Validation PASS, height 12\n"), "{}", run.stderr);
+    let fails = |words: &[&str], part: &str| {
+        let run = minimalloc(&scratch, words).exits(1);
+        assert!(run.stderr.contains(part) && run.stdout.is_empty(), "{words:?}: {}", run.stderr);
+    };
+    fails(&["--capacty=12"], "ERROR: Unknown command line flag 'capacty'");
+    fails(&["--capacity=x", "--input=in.csv"], "Illegal value 'x' specified for flag 'capacity'");
+    fails(&["--timeout=5", "--input=in.csv"], "Illegal value '5' specified for flag 'timeout'");
+    fails(&["--validate=maybe", "--input=in.csv"], "Illegal value 'maybe'");
+    fails(&["--input"], "Missing the value for the flag 'input'");
+    fails(&["--input=none.csv"], "Opening file none.csv failed");
+    fails(&["--print_solution", "--input=in.csv"], "not supported");
+    fails(&["--help"], "--minimize_capacity");
+    fails(&["--capacity=12", "--input=in.csv", "--output=none/out.csv"], "Writing file none/out.csv failed");
+}
+
+#[test]
+fn formats_of_minimalloc_are_read() {
+    let scratch = Scratch::new();
+    let solve = |text: &str| {
+        scratch.write("in.csv", text);
+        minimalloc(&scratch, &["--capacity=64", "--input=in.csv", "--output=out.csv"])
+    };
+    // Inclusive ends, other names, repeated ids, negative steps, gaps, alignment, a hint and unknown columns.
+    let text = "size,buffer_id,start,end,gaps,alignment,hint,note\n8,a,-2,5,0-2,1,-1,x\n8,a,-2,5,,16,3,y\n";
+    solve(text).exits(0);
+    let written = scratch.read("out.csv");
+    let expected = "id,lower,upper,size,alignment,hint,gaps,offset\na,-2,6,8,1,-1,0-3,";
+    assert!(written.starts_with(expected), "{written}");
+    assert_eq!(written.lines().count(), 3);
+    // Reading ends at the first empty line.
+    solve("id,lower,upper,size\na,0,1,8\n\nnothing").exits(0);
+    assert_eq!(scratch.read("out.csv"), "id,lower,upper,size,offset\na,0,1,8,0\n");
+    // A fixed offset, and a lifespan of length 0.
+    solve("id,lower,upper,size,offset\na,0,4,8,8\nb,2,2,64,0\n").exits(0);
+    assert!(scratch.read("out.csv").contains("a,0,4,8,8\n"));
+    solve("id,lower,upper,size\n").exits(0);
+    assert_eq!(scratch.read("out.csv"), "id,lower,upper,size,offset\n");
+    let fails = |text: &str, part: &str| {
+        let run = solve(text).exits(1);
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    };
+    fails("", "column 'id' is missing");
+    fails("id,lower,start,size\n", "two columns have the same name");
+    fails("id,lower,upper,size\na,0,1\n", "in.csv: line 2: 3 fields instead of 4");
+    fails("id,lower,upper,size\na,0,x,1\n", "line 2: column 'upper': 'x' is not an integer");
+    fails("id,lower,upper,size,gaps\na,0,9,1,2-4@0:1\n", "memory used during a gap is not supported");
+    fails("id,lower,upper,size\na,5,3,1\n", "buffer 'a': ");
+    fails("id,lower,upper,size\na,0,3,-1\n", "buffer 'a': size -1");
+}

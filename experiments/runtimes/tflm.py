@@ -1,0 +1,264 @@
+"""Writes plans into models with `plimsoll plan --write`, and runs the models in tflite-micro and ONNX Runtime.
+Writes one row per model to `rows.csv` in a folder.
+
+    python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
+
+Columns, in bytes: `arena`, the tensors in the plan; `greedy` and `planned`, the smallest arenas in which
+tflite-micro runs the model and the written model, found by bisection to 16 bytes; `file_order`, the same for a
+plan in the order of the file (`--order as-in-file`), and `in_place` for one in which elementwise operators
+overwrite an input (`--in-place`); `saved_percent` and `in_place_percent`, of `planned` and `in_place` against
+`greedy`. `moved` is the number of operators with another position, `inputs` the number of random inputs, and
+`equal` the number of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has
+no arena to set, so that the rows of its models have no sizes but that of the plan. Models `built_*` are those
+of `control_models.py`, with parallel chains and control flow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+INPUTS = 20
+GRAIN = 16
+COLUMNS = (
+    "model,runtime,operators,moved,arena,greedy,file_order,planned,in_place,saved_percent,in_place_percent,"
+    "inputs,equal"
+).split(",")
+PLANS = {"file_order": ["--order", "as-in-file"], "planned": [], "in_place": ["--in-place"]}
+# Inputs of Silero's voice models: one frame with its context, the state, and the rate.
+SILERO = {"input": [1, 576], "state": [2, 1, 128]}
+
+
+def quiet(run: Any) -> Any:
+    """Calls a function while standard error is closed: the interpreter reports each arena that is too small."""
+    sys.stderr.flush()
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        return run()
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)
+
+
+def interpreter(model: bytes, arena: int) -> Any:
+    from tflite_micro.python.tflite_micro import runtime
+
+    return runtime.Interpreter.from_bytes(model, arena_size=arena)
+
+
+def runs(model: bytes, arena: int) -> bool:
+    """Runs a model once in an arena of this size. A process of its own survives a crash of the runtime."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            quiet(lambda: interpreter(model, arena).invoke())
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def smallest(model: bytes) -> int:
+    """The smallest arena in which a model runs, to 16 bytes."""
+    high = GRAIN
+    while not runs(model, high):
+        high *= 2
+        if high > 1 << 30:
+            raise RuntimeError("the model does not run in 1 GiB")
+    low = high // 2
+    while high - low > GRAIN:
+        middle = (low + high) // 2 // GRAIN * GRAIN
+        low, high = (low, middle) if runs(model, middle) else (middle, high)
+    return high
+
+
+def random_input(generator: np.random.Generator, shape: Any, dtype: Any) -> Any:
+    if np.issubdtype(dtype, np.floating):
+        return generator.standard_normal(shape).astype(dtype)
+    if dtype == np.bool_:
+        return generator.integers(0, 2, shape).astype(dtype)
+    if dtype == np.int32:  # the count of a loop
+        return generator.integers(-4, 8, shape, dtype=dtype)
+    limits = np.iinfo(dtype)
+    return generator.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+
+
+def details(one: Any, count: str) -> list[dict[str, Any]]:
+    """The details of all inputs or outputs."""
+    found: list[dict[str, Any]] = []
+    while True:
+        try:
+            found.append(quiet(lambda: getattr(one, count)(len(found))))
+        except (RuntimeError, ValueError, IndexError):
+            return found
+
+
+def micro_outputs(models: list[tuple[bytes, int]]) -> int:
+    """Runs models on the same inputs, and returns on how many all outputs are equal."""
+    interpreters = [interpreter(model, arena) for model, arena in models]
+    inputs, outputs = (details(interpreters[0], f"get_{kind}_details") for kind in ("input", "output"))
+    generator, equal = np.random.default_rng(0), 0
+    for _ in range(INPUTS):
+        values = [random_input(generator, one["shape"], np.dtype(one["dtype"])) for one in inputs]
+        results = []
+        for one in interpreters:
+            for at, value in enumerate(values):
+                one.set_input(value, at)
+            one.invoke()
+            results.append([one.get_output(at).tobytes() for at in range(len(outputs))])
+        equal += all(result == results[0] for result in results)
+    return equal
+
+
+def plan(arguments: argparse.Namespace, model: Path, out: Path, *more: str) -> dict[str, Any]:
+    tensors = out.with_suffix(".json")
+    command = [arguments.plimsoll, "plan", str(model), "--json", "--write", str(out), "--tensors", str(tensors)]
+    found = subprocess.run([*command, *more], check=True, capture_output=True, text=True).stdout
+    plan: dict[str, Any] = json.loads(found)
+    operators = json.loads(tensors.read_text())["operators"]
+    plan["operators"] = len(operators)
+    plan["moved"] = moved(operators)
+    return plan
+
+
+def moved(operators: list[dict[str, Any]]) -> int:
+    """The number of operators whose position in their region differs from that in the file."""
+    count = 0
+    for region in {one["region"] for one in operators}:
+        indices = [one["index"] for one in operators if one["region"] == region]
+        count += sum(a != b for a, b in zip(indices, sorted(indices), strict=True))
+    return count
+
+
+def micro_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[str, Any]:
+    original = model.read_bytes()
+    greedy = smallest(original)
+    found, plans, written = {"greedy": greedy}, {}, [(original, greedy)]
+    for name, options in PLANS.items():
+        out = folder / f"{name}.tflite"
+        plans[name] = plan(arguments, model, out, *options)
+        found[name] = smallest(out.read_bytes())
+        written.append((out.read_bytes(), found[name]))
+    best = plans["planned"]
+    return {
+        "model": model.stem,
+        "runtime": "tflite-micro",
+        "operators": best["operators"],
+        "moved": best["moved"],
+        "arena": best["written"]["arena"],
+        **found,
+        "saved_percent": f"{100 * (1 - found['planned'] / greedy):.2f}",
+        "in_place_percent": f"{100 * (1 - found['in_place'] / greedy):.2f}",
+        "inputs": INPUTS,
+        "equal": micro_outputs(written),
+    }
+
+
+def onnx_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[str, Any]:
+    import onnx
+    import onnxruntime
+
+    out = folder / "planned.onnx"
+    shapes = SILERO if model.stem.startswith("silero") else {}
+    options = [f"--input-shape={name}={'x'.join(map(str, shape))}" for name, shape in shapes.items()]
+    best = plan(arguments, model, out, *options)
+    onnx.checker.check_model(onnx.load(out))
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 3
+    settings.intra_op_num_threads = 1
+    sessions = [
+        onnxruntime.InferenceSession(path, settings, providers=["CPUExecutionProvider"]) for path in (model, out)
+    ]
+    types = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
+    generator, equal = np.random.default_rng(0), 0
+    for _ in range(INPUTS):
+        values = {
+            one.name: random_input(generator, shapes.get(one.name, one.shape), np.dtype(types[one.type]))
+            for one in sessions[0].get_inputs()
+        }
+        if "sr" in values:
+            values["sr"] = np.array(16000, dtype=np.int64)
+        results = [[one.tobytes() for one in session.run(None, values)] for session in sessions]
+        equal += results[0] == results[1]
+    return {
+        "model": model.stem,
+        "runtime": "onnxruntime",
+        "operators": best["operators"],
+        "moved": best["moved"],
+        "arena": best["written"]["arena"],
+        "inputs": INPUTS,
+        "equal": equal,
+    }
+
+
+def built(folder: Path) -> list[Path]:
+    """Writes models with parallel chains: one without control flow, one with an `If`, one with a `While`."""
+    from control_models import branching, looping, parallel
+
+    models = {"built_parallel": parallel(), "built_if": branching(), "built_while": looping()}
+    for name, model in models.items():
+        (folder / f"{name}.tflite").write_bytes(model)
+    return [folder / f"{name}.tflite" for name in models]
+
+
+def describe(arguments: argparse.Namespace) -> None:
+    """Writes the README of the record: what its columns are, the machine and the versions."""
+    cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
+    built = subprocess.run([arguments.plimsoll, "--version"], check=True, capture_output=True, text=True).stdout
+    versions = [built.strip()]
+    packages = ("tflite-micro", "onnx", "onnxruntime", "numpy")
+    versions += [f"{one} {version(one)}" for one in packages]
+    lines = ["# Plans in tflite-micro and ONNX Runtime", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
+    lines += ["- command: `make test-tflm` (`experiments/runtimes/tflm.py`)"]
+    for model in arguments.models:
+        lines += [f"- further model: {model.stem}, SHA-256 {hashlib.sha256(model.read_bytes()).hexdigest()}"]
+    lines += [f"- commit: {commit.stdout.strip()}", f"- processor: {cpu.partition(':')[2].strip()}"]
+    lines += [f"- Python {platform.python_version()}, " + ", ".join(versions)]
+    (arguments.folder / "README.md").write_text("\n".join(lines) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("plimsoll")
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("models", type=Path, nargs="*", help="further models of TFLite")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    describe(arguments)
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch, (arguments.folder / "rows.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        micro = sorted((arguments.corpora / "tflite").glob("*.tflite")) + arguments.models
+        micro += built(Path(scratch))
+        tasks = [(micro_row, model) for model in micro]
+        tasks += [(onnx_row, model) for model in sorted((arguments.corpora / "onnx").glob("*.onnx"))]
+        for task, model in tasks:
+            found = task(arguments, model, Path(scratch))
+            writer.writerow(found)
+            file.flush()
+            print(", ".join(f"{key}={found[key]}" for key in COLUMNS if key in found), flush=True)
+            larger = any(found[name] > found["greedy"] for name in PLANS if name in found)
+            failed += larger or found["equal"] != INPUTS
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

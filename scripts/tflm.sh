@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs tflite-micro, onnx and onnxruntime into an environment of their own, writes plans into models with
+# `plimsoll plan --write`, and runs the models. PLIMSOLL_CORPORA is the folder of the corpora, PLIMSOLL a command
+# that is already built, RECORD the folder of the record, ENVIRONMENT that of the packages, and MODELS a list of
+# further models of TFLite.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+corpora=${PLIMSOLL_CORPORA:?is the folder of the corpora, see 'plimsoll datasets fetch'}
+environment=${ENVIRONMENT:-$target/tflm}
+python=$environment/bin/python
+"$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+"$python" -m pip install --quiet \
+    tflite-micro==0.dev20261023182759 onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6 flatbuffers==25.12.19
+plimsoll=${PLIMSOLL:-}
+if [ -z "$plimsoll" ]; then
+    cargo build --release --locked --package plimsoll-command --no-default-features
+    plimsoll=$target/release/plimsoll
+fi
+# shellcheck disable=SC2086 # a list of files
+"$python" experiments/runtimes/tflm.py "$plimsoll" "$corpora" "${RECORD:-$target/tflm-record}" ${MODELS:-}
