@@ -50,6 +50,104 @@ impl Forest {
         }
     }
 
+    /// Appends the maximal subsets of `set` that are contiguous in every permutation.
+    pub fn atoms(&self, tree: Tree, set: Leaves, atoms: &mut Vec<Leaves>) {
+        let node = self.nodes[tree as usize];
+        if node.leaves & !set == 0 {
+            atoms.push(node.leaves);
+            return;
+        }
+        if node.leaves & set == 0 {
+            return;
+        }
+        let mut run = 0;
+        for i in node.from..node.to {
+            let child = self.child(i);
+            let leaves = self.leaves(child);
+            let full = leaves & !set == 0;
+            if full && node.kind == Kind::Q {
+                run |= leaves;
+                continue;
+            }
+            if run != 0 {
+                atoms.push(std::mem::take(&mut run));
+            }
+            if leaves & set != 0 {
+                self.atoms(child, set, atoms);
+            }
+        }
+        if run != 0 {
+            atoms.push(run);
+        }
+    }
+
+    /// Appends trees whose permutations together are those of `tree` with the block `by` inserted at every
+    /// place.
+    pub fn insertions(&mut self, tree: Tree, by: Tree, trees: &mut Vec<Tree>) {
+        self.open.clear();
+        let node = self.nodes[tree as usize];
+        if node.kind != Kind::P {
+            // The ends of the tree.
+            let pair = [tree, by];
+            match node.kind {
+                Kind::Leaf => {
+                    self.open.extend(pair);
+                    trees.push(self.close(Kind::P, 0));
+                    return;
+                }
+                _ => {
+                    for at in [node.from, node.to] {
+                        trees.push(self.inserted(node, at, by));
+                    }
+                }
+            }
+        }
+        self.insert_within(tree, by, trees);
+    }
+
+    /// Appends the trees with `by` between two leaves below a node.
+    fn insert_within(&mut self, tree: Tree, by: Tree, trees: &mut Vec<Tree>) {
+        let node = self.nodes[tree as usize];
+        match node.kind {
+            Kind::Leaf => return,
+            Kind::P => {
+                // Two children that stay in this order, or are reversed, have one place between them.
+                trees.push(self.inserted(node, node.to, by));
+            }
+            Kind::Q => {
+                for at in node.from + 1..node.to {
+                    trees.push(self.inserted(node, at, by));
+                }
+            }
+        }
+        for i in node.from..node.to {
+            let mut inner = Vec::new();
+            self.insert_within(self.child(i), by, &mut inner);
+            for new in inner {
+                let base = self.open.len();
+                for j in node.from..node.to {
+                    self.open.push(if i == j { new } else { self.child(j) });
+                }
+                trees.push(self.close(node.kind, base));
+            }
+        }
+    }
+
+    /// Returns a copy of a node with one more child before the child `at`.
+    fn inserted(&mut self, node: super::Node, at: u32, by: Tree) -> Tree {
+        let base = self.open.len();
+        for i in node.from..node.to {
+            if i == at {
+                self.open.push(by);
+            }
+            self.open.push(self.child(i));
+        }
+        if at == node.to {
+            self.open.push(by);
+        }
+        self.close(node.kind, base)
+    }
+
     /// Returns the natural logarithm of the number of permutations, as a fixed-point number.
     pub fn permutations(&self, tree: Tree) -> u32 {
         let node = self.nodes[tree as usize];

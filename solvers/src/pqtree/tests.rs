@@ -162,4 +162,43 @@ proptest! {
         forest.rewind(mark);
         prop_assert_eq!(frontiers(&forest, tree), orders);
     }
+
+    #[test]
+    fn atoms_are_the_maximal_contiguous_subsets(
+        n in 1u8..7, raw in proptest::collection::vec(any::<u32>(), 0..5), set: u32,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let set = subsets(n, &[set])[0];
+        let mut atoms = Vec::new();
+        forest.atoms(tree, set, &mut atoms);
+        atoms.sort_unstable();
+        let all: Vec<Leaves> = (1..1 << n)
+            .filter(|part| part & !set == 0 && orders.iter().all(|order| is_contiguous(order, *part)))
+            .collect();
+        let maximal = |one: &&Leaves| !all.iter().any(|other| other != *one && other & *one == **one);
+        let expected: Vec<Leaves> = all.iter().filter(maximal).copied().collect();
+        prop_assert_eq!(atoms, expected);
+    }
+
+    #[test]
+    fn insertions_cover_every_place(
+        n in 1u8..6, raw in proptest::collection::vec(any::<u32>(), 0..4), new in 1u8..3,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let by = forest.universal(((1 << new) - 1) << 10);
+        let blocks = permutations(&(10..10 + new).collect::<Order>());
+        let mut expected = BTreeSet::new();
+        for order in &orders {
+            for at in 0..=order.len() {
+                let put = |block: &Order| [&order[..at], &block[..], &order[at..]].concat();
+                expected.extend(blocks.iter().map(put));
+            }
+        }
+        let mut trees = Vec::new();
+        forest.insertions(tree, by, &mut trees);
+        let found: BTreeSet<Order> = trees.iter().flat_map(|&tree| frontiers(&forest, tree)).collect();
+        prop_assert_eq!(found, expected);
+    }
 }

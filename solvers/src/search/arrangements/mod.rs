@@ -25,18 +25,28 @@
 //!
 //! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. Some layout
 //! has all offsets at multiples of the unit. The section is then full with `w` further buffers of one unit,
-//! which live only there.
+//! which live only there. Most of these *free units* need no place: a state is also a number of free units
+//! that may be anywhere, and a set is contiguous if only such units divide it. A free unit gets a place only
+//! if a group that ends is larger than its partner. It is then a leaf of the tree, a *hole*, beside the
+//! partner. If a group that ends is smaller, it takes holes that are contiguous with it, or free units.
 //!
 //! # Why it is sound
 //!
 //! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
 //!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* Take the largest groups: all buffers that end, and all that begin, in one gap. Their sizes are
-//!   equal, because the ends of the gap are offsets and ends of buffers that stay, or the ground or the
-//!   capacity. A cover tries all divisions into groups, so it tries this one.
+//! - *Groups.* Take the largest groups: all buffers that end, all that begin, and all units in one gap between
+//!   buffers that stay. The sizes are equal, because the ends of the gap are offsets and ends of buffers that
+//!   stay, or the ground or the capacity. A cover tries all divisions into groups, so it tries this one. A
+//!   group of free units alone may be at any place of the tree, and all places are tried.
+//! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
+//!   divides them.
+//! - *Free units.* Let a group need `d` units more than its holes. It takes `d` free units and leaves the
+//!   others where they are, that is, anywhere. A group with `d` units to spare has `d` holes. Whatever
+//!   units a layout has in a gap beyond these, they are free before and after.
 //! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
 //!   direction of time. It refutes the capacity for the sections that it passed.
-//! - *Dominance.* A state is dropped if another one has all its permutations.
+//! - *Dominance.* A state is dropped if another one has all its permutations. Units without a place may be
+//!   anywhere, so a state without holes is compared as if the other one had none.
 //! - *Labels.* Buffers of equal size that end at the same step (backwards: begin) can be exchanged from there
 //!   on, and the sweep proceeds in the same way. States that differ only in this are equal.
 //!

@@ -1,6 +1,6 @@
 //! A sweep from one step, in one direction.
 
-use super::cover::Cover;
+use super::cover::{Cover, Failed};
 use super::exchange::Exchange;
 use super::states::{Sets, States, reduced, undominated};
 use super::steps::Steps;
@@ -82,6 +82,7 @@ impl Sequence {
         let before = self.steps.list[at].labels(backwards);
         let next = if backwards { at - 1 } else { at + 1 };
         let after = self.steps.list[next].labels(backwards);
+        let holes = self.steps.all_holes();
         let mut all = States::default();
         let mut key = Vec::new();
         for parent in 0..states.len() {
@@ -95,12 +96,14 @@ impl Sequence {
                 let known = siblings.len();
                 siblings.insert(&key, parent);
                 if siblings.len() > known {
-                    sets.push(Sets::of(forest, tree));
+                    sets.push(Sets::of(forest, tree, holes));
                 }
             };
-            Cover { steps: &self.steps, exchange, forest, budget, found: &mut found }
-                .run(tree)
-                .map_err(PassEnd::Stopped)?;
+            let mut cover = Cover::new((&self.steps, exchange), forest, budget, &mut found);
+            cover.run(tree).map_err(|failed| match failed {
+                Failed::TooMany => PassEnd::TooMany,
+                Failed::Stopped(stop) => PassEnd::Stopped(stop),
+            })?;
             for child in undominated(&sets, budget).map_err(PassEnd::Stopped)? {
                 all.insert(siblings.key(child), parent);
             }
@@ -109,7 +112,7 @@ impl Sequence {
             }
         }
         forest.clear();
-        let kept = reduced(&all, after, forest, budget).map_err(PassEnd::Stopped)?;
+        let kept = reduced(&all, after, holes, forest, budget).map_err(PassEnd::Stopped)?;
         if kept.len() > most { Err(PassEnd::TooMany) } else { Ok(kept) }
     }
 }
