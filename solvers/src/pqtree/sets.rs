@@ -1,9 +1,14 @@
 //! The sets that are contiguous in all permutations of a tree.
 
 use super::{Forest, Kind, Leaves, Tree};
+use std::sync::LazyLock;
 
-/// Number of bits of the fractional part of logarithms.
-const FRACTION: f64 = 1024.0;
+/// Returns the natural logarithm of a number up to 256, as a fixed-point number with ten fractional bits.
+pub(crate) fn logarithm(number: u32) -> u32 {
+    static TABLE: LazyLock<[u32; 257]> =
+        LazyLock::new(|| std::array::from_fn(|n| (n.max(1) as f64).ln().mul_add(1024.0, 0.5) as u32));
+    TABLE[number as usize]
+}
 
 impl Forest {
     /// Appends sets whose contiguity defines the tree: those of all nodes except the root and leaves, and
@@ -148,13 +153,57 @@ impl Forest {
         self.close(node.kind, base)
     }
 
+    /// Returns the tree of the permutations with all leaves but `kept` omitted, if any is left.
+    pub fn restricted(&mut self, tree: Tree, kept: Leaves) -> Option<Tree> {
+        let node = self.nodes[tree as usize];
+        if node.leaves & !kept == 0 {
+            return Some(tree);
+        }
+        if node.leaves & kept == 0 {
+            return None;
+        }
+        let base = self.open.len();
+        for i in node.from..node.to {
+            let child = self.restricted(self.child(i), kept);
+            self.open.extend(child);
+        }
+        (self.open.len() > base).then(|| self.close(node.kind, base))
+    }
+
+    /// Appends the leaves of a permutation that visits them in ascending order of `place`, if there is one.
+    pub fn frontier(&self, tree: Tree, place: &[u32; 128], order: &mut Vec<u8>) {
+        let node = self.nodes[tree as usize];
+        if node.kind == Kind::Leaf {
+            order.push(node.from as u8);
+            return;
+        }
+        let mut parts: Vec<Vec<u8>> = (node.from..node.to)
+            .map(|i| {
+                let mut part = Vec::new();
+                self.frontier(self.child(i), place, &mut part);
+                part
+            })
+            .collect();
+        let first = |part: &Vec<u8>| part.iter().map(|&leaf| place[leaf as usize]).min();
+        let last = |part: &Vec<u8>| part.iter().map(|&leaf| place[leaf as usize]).max();
+        if node.kind == Kind::P {
+            parts.sort_by_key(|part| (first(part), last(part)));
+        } else if parts
+            .windows(2)
+            .any(|pair| first(&pair[0]) > first(&pair[1]) || last(&pair[0]) > last(&pair[1]))
+        {
+            parts.reverse();
+        }
+        order.extend(parts.into_iter().flatten());
+    }
+
     /// Returns the natural logarithm of the number of permutations, as a fixed-point number.
     pub fn permutations(&self, tree: Tree) -> u32 {
         let node = self.nodes[tree as usize];
         let ways = match node.kind {
             Kind::Leaf => return 0,
-            Kind::P => (2..=node.to - node.from).map(|n| (f64::from(n).ln() * FRACTION).round() as u32).sum(),
-            Kind::Q => (2f64.ln() * FRACTION).round() as u32,
+            Kind::P => (2..=node.to - node.from).map(logarithm).sum(),
+            Kind::Q => logarithm(2),
         };
         (node.from..node.to).fold(ways, |sum, i| sum + self.permutations(self.child(i)))
     }

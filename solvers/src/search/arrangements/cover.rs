@@ -24,6 +24,15 @@ struct Atom {
     size: i64,
     /// Number of its holes.
     holes: i64,
+    /// The mask of a hole that is interchangeable with this one and precedes it.
+    elder: u32,
+}
+
+/// A group of leaves that end, and the leaves that take its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub old: Leaves,
+    pub new: Leaves,
 }
 
 /// The search for the successors of one tree.
@@ -32,8 +41,9 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor. Different exchanges may lead to the same tree.
-    pub found: &'f mut dyn FnMut(&Forest, Tree),
+    /// Receives each successor and the groups. Different exchanges may lead to the same tree.
+    pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
+    chosen: Vec<Chosen>,
     /// The atoms. Those with buffers come first.
     atoms: Vec<Atom>,
     /// The mask of the atoms with buffers.
@@ -58,9 +68,10 @@ impl<'a, 'f> Cover<'a, 'f> {
         (steps, exchange): (&'a Steps, &'a Exchange),
         forest: &'f mut Forest,
         budget: &'f mut Budget,
-        found: &'f mut dyn FnMut(&Forest, Tree),
+        found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
     ) -> Self {
-        Self { steps, exchange, forest, budget, found, atoms: Vec::new(), required: 0 }
+        let chosen = Vec::new();
+        Self { steps, exchange, forest, budget, found, chosen, atoms: Vec::new(), required: 0 }
     }
 
     /// Lists the successors of a tree.
@@ -75,9 +86,16 @@ impl<'a, 'f> Cover<'a, 'f> {
             leaves,
             size: self.exchange.size(leaves),
             holes: i64::from((leaves & holes).count_ones()),
+            elder: 0,
         };
         self.atoms = sets.iter().map(atom).collect();
         self.atoms.sort_by_key(|atom| (-atom.size, atom.leaves));
+        for (one, next) in self.forest.siblings(tree, holes) {
+            let place = |leaf: Leaves| self.atoms.iter().position(|atom| atom.leaves == leaf);
+            if let (Some(one), Some(next)) = (place(one), place(next)) {
+                self.atoms[next].elder = 1 << one;
+            }
+        }
         let required = self.atoms.iter().filter(|atom| atom.size > 0).count();
         self.required = (1 << required) - 1;
         let free = self.exchange.waste.0 - i64::from(holes.count_ones());
@@ -114,7 +132,7 @@ impl<'a, 'f> Cover<'a, 'f> {
             }
             self.insert(tree, rest, first)
         } else {
-            (self.found)(self.forest, tree);
+            (self.found)(self.forest, tree, &self.chosen);
             Ok(())
         }
     }
@@ -125,6 +143,9 @@ impl<'a, 'f> Cover<'a, 'f> {
         let mut left = group;
         while left != 0 {
             let atom = &self.atoms[left.trailing_zeros() as usize];
+            if atom.elder & rest.atoms & !group != 0 {
+                return Ok(());
+            }
             set |= atom.leaves;
             size += atom.size;
             holes += atom.holes;
@@ -152,7 +173,9 @@ impl<'a, 'f> Cover<'a, 'f> {
                 free: rest.free - used,
                 made: rest.made + made,
             };
+            self.chosen.push(Chosen { old: set, new: leaves | new });
             self.extend(next, left)?;
+            self.chosen.pop();
             self.forest.rewind(mark);
         }
         Ok(())
@@ -169,9 +192,11 @@ impl<'a, 'f> Cover<'a, 'f> {
             let by = self.forest.universal(leaves);
             let mut trees = Vec::new();
             self.forest.insertions(tree, by, &mut trees);
+            self.chosen.push(Chosen { old: 0, new: leaves });
             for next in trees {
                 self.extend(next, Rest { new: rest.new & !mask, free: rest.free - size, ..rest })?;
             }
+            self.chosen.pop();
             self.forest.rewind(mark);
         }
         Ok(())

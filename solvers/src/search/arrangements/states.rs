@@ -1,6 +1,6 @@
 //! The trees that can occur at a step.
 
-use crate::pqtree::{Forest, Labels, Leaves, Tree};
+use crate::pqtree::{Forest, Labels, Leaves, Tree, logarithm};
 use crate::search::memo::{PassThrough, mix};
 use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
@@ -95,7 +95,7 @@ fn bits(sets: &[Leaves]) -> u128 {
 }
 
 impl Sets {
-    pub fn of(forest: &Forest, tree: Tree, all_holes: Leaves) -> Self {
+    pub fn of(forest: &Forest, tree: Tree, all_holes: Leaves, waste: i64) -> Self {
         let (mut defining, mut contiguous) = (Vec::new(), Vec::new());
         forest.defining(tree, &mut defining);
         forest.contiguous(tree, &mut contiguous);
@@ -110,7 +110,11 @@ impl Sets {
             bare.dedup();
         }
         let (needs, has) = (bits(&defining), bits(&contiguous) | bits(&bare));
-        Self { defining, contiguous, bare, needs, has, holes, permutations: forest.permutations(tree) }
+        let free = waste as u32 - holes.count_ones();
+        let places = forest.leaves(tree).count_ones() + 1;
+        let permutations =
+            forest.permutations(tree) + (places..places + free).map(|n| logarithm(n)).sum::<u32>();
+        Self { defining, contiguous, bare, needs, has, holes, permutations }
     }
 
     /// Returns true if all permutations of `other` are permutations of this tree: the sets that define this
@@ -140,7 +144,7 @@ const MANY: usize = 24;
 /// Returns the trees of which no other has all permutations, the trees with most permutations first.
 pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usize>, Stop> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
-    order.sort_by_key(|&at| (sets[at].holes.count_ones(), std::cmp::Reverse(sets[at].permutations), at));
+    order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), sets[at].holes.count_ones(), at));
     let mut kept: Vec<usize> = Vec::new();
     if sets.len() < MANY {
         for at in order {
@@ -212,7 +216,8 @@ impl Hasher for SetHasher {
 pub(super) fn reduced(
     states: &States,
     labels: &Labels,
-    holes: Leaves,
+    (holes, waste): (Leaves, i64),
+    beam: Option<usize>,
     forest: &mut Forest,
     budget: &mut Budget,
 ) -> Result<States, Stop> {
@@ -220,12 +225,13 @@ pub(super) fn reduced(
     let sets: Vec<Sets> = (0..states.len())
         .map(|at| {
             let tree = forest.read(states.key(at), labels);
-            let sets = Sets::of(forest, tree, holes);
+            let sets = Sets::of(forest, tree, holes, waste);
             forest.rewind(mark);
             sets
         })
         .collect();
     let mut kept = undominated(&sets, budget)?;
+    kept.truncate(beam.unwrap_or(usize::MAX));
     kept.sort_unstable();
     Ok(states.select(&kept))
 }

@@ -138,6 +138,10 @@ impl Steps {
         1 << self.leaf[buffer as usize]
     }
 
+    pub fn leaf_of(&self, buffer: u32) -> u8 {
+        self.leaf[buffer as usize]
+    }
+
     pub fn size(&self, buffer: u32) -> i64 {
         self.size[buffer as usize]
     }
