@@ -6,6 +6,7 @@ mod above_load;
 #[cfg(test)]
 mod brute;
 pub mod control_cases;
+mod derivations;
 mod derive;
 pub mod dsa;
 mod error;
@@ -30,6 +31,7 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
+pub use derivations::{DERIVATIONS, Derivation, Derive};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};

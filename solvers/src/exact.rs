@@ -8,8 +8,8 @@
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
 //! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size. It is skipped
 //!    if an instance of more than 24 buffers has separations.
-//! 4. *arrange*: a short sweep over sets of arrangements, which raises the bound of tight instances above the
-//!    load.
+//! 4. *arrange*: short sweeps over sets of arrangements, which raise the bound of tight instances above the
+//!    load and find layouts there.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
@@ -84,7 +84,7 @@ const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
 /// Node limit of the phase *arrange*.
-const ARRANGE_NODES: u64 = 40_000;
+const ARRANGE_NODES: u64 = 400_000;
 
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
@@ -238,7 +238,7 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs a sweep over arrangements. There may be no layout at the bound because the sprint found none.
+    /// Runs sweeps over arrangements. There may be no layout at the bound because the sprint found none.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(

@@ -34,6 +34,16 @@ impl Labels {
         labels
     }
 
+    /// Returns the lists of interchangeable leaves.
+    pub fn classes(&self) -> Vec<Vec<u8>> {
+        let heads = (0..MOST_LEAVES).filter(|&leaf| self.label[leaf] as usize == leaf);
+        let class = |head: usize| {
+            let next = |&leaf: &u8| Some(self.next[leaf as usize]).filter(|&next| next != leaf);
+            std::iter::successors(Some(head as u8), next).collect()
+        };
+        heads.map(class).filter(|class: &Vec<u8>| class.len() > 1).collect()
+    }
+
     pub fn label(&self, leaf: u8) -> u8 {
         self.label[leaf as usize]
     }
@@ -122,5 +132,29 @@ impl Forest {
             self.open.push(tree);
         }
         self.open.pop().expect("a key is not empty")
+    }
+
+    /// Returns the leaves in the order of the key.
+    pub fn canonical(&self, tree: Tree, labels: &Labels) -> Vec<u8> {
+        let node = self.nodes[tree as usize];
+        if node.kind == Kind::Leaf {
+            return vec![node.from as u8];
+        }
+        let mut parts: Vec<(bool, Vec<u8>, Vec<u8>)> = (node.from..node.to)
+            .map(|i| {
+                let child = self.child(i);
+                let mut key = Vec::new();
+                self.write(child, labels, &mut key);
+                (self.nodes[child as usize].kind != Kind::Leaf, key, self.canonical(child, labels))
+            })
+            .collect();
+        let forwards = parts.iter().flat_map(|part| &part.1);
+        let backwards = parts.iter().rev().flat_map(|part| &part.1);
+        if node.kind == Kind::P {
+            parts.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        } else if backwards.lt(forwards) {
+            parts.reverse();
+        }
+        parts.into_iter().flat_map(|part| part.2).collect()
     }
 }

@@ -32,6 +32,7 @@ mod reduce;
 mod sets;
 
 pub(crate) use key::Labels;
+pub(crate) use sets::logarithm;
 
 /// A set of leaves, one bit each.
 pub(crate) type Leaves = u128;

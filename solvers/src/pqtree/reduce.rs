@@ -13,7 +13,6 @@ enum Part {
 impl Forest {
     /// Returns the tree of those permutations in which `set` is contiguous, if there are any. The set must
     /// be a nonempty subset of the leaves.
-    #[cfg(test)]
     pub fn reduce(&mut self, tree: Tree, set: Leaves) -> Option<Tree> {
         self.open.clear();
         self.narrow(tree, set, None)

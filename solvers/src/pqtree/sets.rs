@@ -1,9 +1,14 @@
 //! The sets that are contiguous in all permutations of a tree.
 
 use super::{Forest, Kind, Leaves, Tree};
+use std::sync::LazyLock;
 
-/// Number of bits of the fractional part of logarithms.
-const FRACTION: f64 = 1024.0;
+/// Returns the natural logarithm of a number up to 256, as a fixed-point number with ten fractional bits.
+pub(crate) fn logarithm(number: u32) -> u32 {
+    static TABLE: LazyLock<[u32; 257]> =
+        LazyLock::new(|| std::array::from_fn(|n| (n.max(1) as f64).ln().mul_add(1024.0, 0.5) as u32));
+    TABLE[number as usize]
+}
 
 impl Forest {
     /// Appends sets whose contiguity defines the tree: those of all nodes except the root and leaves, and
@@ -50,13 +55,155 @@ impl Forest {
         }
     }
 
+    /// Appends the maximal subsets of `set` that are contiguous in every permutation.
+    pub fn atoms(&self, tree: Tree, set: Leaves, atoms: &mut Vec<Leaves>) {
+        let node = self.nodes[tree as usize];
+        if node.leaves & !set == 0 {
+            atoms.push(node.leaves);
+            return;
+        }
+        if node.leaves & set == 0 {
+            return;
+        }
+        let mut run = 0;
+        for i in node.from..node.to {
+            let child = self.child(i);
+            let leaves = self.leaves(child);
+            let full = leaves & !set == 0;
+            if full && node.kind == Kind::Q {
+                run |= leaves;
+                continue;
+            }
+            if run != 0 {
+                atoms.push(std::mem::take(&mut run));
+            }
+            if leaves & set != 0 {
+                self.atoms(child, set, atoms);
+            }
+        }
+        if run != 0 {
+            atoms.push(run);
+        }
+    }
+
+    /// Appends trees whose permutations together are those of `tree` with the block `by` inserted at every
+    /// place.
+    pub fn insertions(&mut self, tree: Tree, by: Tree, trees: &mut Vec<Tree>) {
+        self.open.clear();
+        let node = self.nodes[tree as usize];
+        if node.kind != Kind::P {
+            // The ends of the tree.
+            let pair = [tree, by];
+            match node.kind {
+                Kind::Leaf => {
+                    self.open.extend(pair);
+                    trees.push(self.close(Kind::P, 0));
+                    return;
+                }
+                _ => {
+                    for at in [node.from, node.to] {
+                        trees.push(self.inserted(node, at, by));
+                    }
+                }
+            }
+        }
+        self.insert_within(tree, by, trees);
+    }
+
+    /// Appends the trees with `by` between two leaves below a node.
+    fn insert_within(&mut self, tree: Tree, by: Tree, trees: &mut Vec<Tree>) {
+        let node = self.nodes[tree as usize];
+        match node.kind {
+            Kind::Leaf => return,
+            Kind::P => {
+                // Two children that stay in this order, or are reversed, have one place between them.
+                trees.push(self.inserted(node, node.to, by));
+            }
+            Kind::Q => {
+                for at in node.from + 1..node.to {
+                    trees.push(self.inserted(node, at, by));
+                }
+            }
+        }
+        for i in node.from..node.to {
+            let mut inner = Vec::new();
+            self.insert_within(self.child(i), by, &mut inner);
+            for new in inner {
+                let base = self.open.len();
+                for j in node.from..node.to {
+                    self.open.push(if i == j { new } else { self.child(j) });
+                }
+                trees.push(self.close(node.kind, base));
+            }
+        }
+    }
+
+    /// Returns a copy of a node with one more child before the child `at`.
+    fn inserted(&mut self, node: super::Node, at: u32, by: Tree) -> Tree {
+        let base = self.open.len();
+        for i in node.from..node.to {
+            if i == at {
+                self.open.push(by);
+            }
+            self.open.push(self.child(i));
+        }
+        if at == node.to {
+            self.open.push(by);
+        }
+        self.close(node.kind, base)
+    }
+
+    /// Returns the tree of the permutations with all leaves but `kept` omitted, if any is left.
+    pub fn restricted(&mut self, tree: Tree, kept: Leaves) -> Option<Tree> {
+        let node = self.nodes[tree as usize];
+        if node.leaves & !kept == 0 {
+            return Some(tree);
+        }
+        if node.leaves & kept == 0 {
+            return None;
+        }
+        let base = self.open.len();
+        for i in node.from..node.to {
+            let child = self.restricted(self.child(i), kept);
+            self.open.extend(child);
+        }
+        (self.open.len() > base).then(|| self.close(node.kind, base))
+    }
+
+    /// Appends the leaves of a permutation that visits them in ascending order of `place`, if there is one.
+    pub fn frontier(&self, tree: Tree, place: &[u32; 128], order: &mut Vec<u8>) {
+        let node = self.nodes[tree as usize];
+        if node.kind == Kind::Leaf {
+            order.push(node.from as u8);
+            return;
+        }
+        let mut parts: Vec<Vec<u8>> = (node.from..node.to)
+            .map(|i| {
+                let mut part = Vec::new();
+                self.frontier(self.child(i), place, &mut part);
+                part
+            })
+            .collect();
+        let first = |part: &Vec<u8>| part.iter().map(|&leaf| place[leaf as usize]).min();
+        let last = |part: &Vec<u8>| part.iter().map(|&leaf| place[leaf as usize]).max();
+        if node.kind == Kind::P {
+            parts.sort_by_key(|part| (first(part), last(part)));
+        } else if parts
+            .windows(2)
+            .any(|pair| first(&pair[0]) > first(&pair[1]) || last(&pair[0]) > last(&pair[1]))
+        {
+            parts.reverse();
+        }
+        order.extend(parts.into_iter().flatten());
+    }
+
     /// Returns the natural logarithm of the number of permutations, as a fixed-point number.
     pub fn permutations(&self, tree: Tree) -> u32 {
         let node = self.nodes[tree as usize];
         let ways = match node.kind {
             Kind::Leaf => return 0,
-            Kind::P => (2..=node.to - node.from).map(|n| (f64::from(n).ln() * FRACTION).round() as u32).sum(),
-            Kind::Q => (2f64.ln() * FRACTION).round() as u32,
+            Kind::P => (2..=node.to - node.from).map(logarithm).sum(),
+            Kind::Q => logarithm(2),
         };
         (node.from..node.to).fold(ways, |sum, i| sum + self.permutations(self.child(i)))
     }

@@ -162,4 +162,76 @@ proptest! {
         forest.rewind(mark);
         prop_assert_eq!(frontiers(&forest, tree), orders);
     }
+
+    #[test]
+    fn atoms_are_the_maximal_contiguous_subsets(
+        n in 1u8..7, raw in proptest::collection::vec(any::<u32>(), 0..5), set: u32,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let set = subsets(n, &[set])[0];
+        let mut atoms = Vec::new();
+        forest.atoms(tree, set, &mut atoms);
+        atoms.sort_unstable();
+        let all: Vec<Leaves> = (1..1 << n)
+            .filter(|part| part & !set == 0 && orders.iter().all(|order| is_contiguous(order, *part)))
+            .collect();
+        let maximal = |one: &&Leaves| !all.iter().any(|other| other != *one && other & *one == **one);
+        let expected: Vec<Leaves> = all.iter().filter(maximal).copied().collect();
+        prop_assert_eq!(atoms, expected);
+    }
+
+    #[test]
+    fn insertions_cover_every_place(
+        n in 1u8..6, raw in proptest::collection::vec(any::<u32>(), 0..4), new in 1u8..3,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let by = forest.universal(((1 << new) - 1) << 10);
+        let blocks = permutations(&(10..10 + new).collect::<Order>());
+        let mut expected = BTreeSet::new();
+        for order in &orders {
+            for at in 0..=order.len() {
+                let put = |block: &Order| [&order[..at], &block[..], &order[at..]].concat();
+                expected.extend(blocks.iter().map(put));
+            }
+        }
+        let mut trees = Vec::new();
+        forest.insertions(tree, by, &mut trees);
+        let found: BTreeSet<Order> = trees.iter().flat_map(|&tree| frontiers(&forest, tree)).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_restriction_omits_leaves(
+        n in 1u8..7, raw in proptest::collection::vec(any::<u32>(), 0..5), set: u32,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let kept = subsets(n, &[set])[0];
+        let short = |order: &Order| order.iter().copied().filter(|leaf| kept >> leaf & 1 == 1).collect();
+        let expected: BTreeSet<Order> = orders.iter().map(short).collect();
+        let restricted = forest.restricted(tree, kept).unwrap();
+        prop_assert_eq!(frontiers(&forest, restricted), expected);
+        prop_assert_eq!(forest.restricted(tree, 1 << 20), None);
+    }
+
+    #[test]
+    fn a_frontier_follows_an_order(
+        n in 1u8..7, raw in proptest::collection::vec(any::<u32>(), 0..5), pick: proptest::sample::Index,
+    ) {
+        let mut forest = Forest::default();
+        let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
+        let order = orders.iter().nth(pick.index(orders.len())).unwrap();
+        let mut place = [0; 128];
+        (1..).zip(order).for_each(|(at, &leaf)| place[leaf as usize] = at);
+        let mut found = Vec::new();
+        forest.frontier(tree, &place, &mut found);
+        prop_assert_eq!(&found, order);
+        let labels = Labels::new([]);
+        let canonical = forest.canonical(tree, &labels);
+        prop_assert!(orders.contains(&canonical));
+        let leaves: Order = key(&forest, tree, &labels).into_iter().filter(|&byte| byte < n).collect();
+        prop_assert_eq!(canonical, leaves);
+    }
 }

@@ -119,7 +119,7 @@ impl Prover<'_> {
             Some(_) => (ARRANGEMENT_SHARE, 0),
             None => (0, 0),
         };
-        let proof = self.refute(low, nodes.saturating_mul(first), budget);
+        let proof = self.arrange((low, high), nodes.saturating_mul(first), budget);
         if proof != Proof::Nothing {
             return proof;
         }
@@ -149,16 +149,13 @@ impl Prover<'_> {
                 }
             }
         }
-        self.refute(low, nodes.saturating_mul(last), budget)
+        self.arrange((low, high), nodes.saturating_mul(last), budget)
     }
 
-    /// Tries to refute the capacity `low` in units by sweeps over arrangements.
-    fn refute(&mut self, low: i64, nodes: u64, budget: &mut Budget) -> Proof {
-        let Some(arrangements) = self.arrangements.as_mut().filter(|_| nodes > 0) else {
-            return Proof::Nothing;
-        };
-        match arrangements.refute(low, nodes, budget) {
-            Some(window) => Proof::Bound { bound: low + 1, window },
+    /// Runs sweeps over arrangements.
+    fn arrange(&mut self, (low, high): (i64, i64), nodes: u64, budget: &mut Budget) -> Proof {
+        match self.arrangements.as_mut().filter(|_| nodes > 0) {
+            Some(arrangements) => arrangements.prove(low, high, nodes, budget),
             None => Proof::Nothing,
         }
     }
@@ -192,7 +189,7 @@ pub(super) fn minimise<'a>(
         .run(budget)
 }
 
-/// Raises the bound by the methods of `prover` alone, with all nodes of the budget.
+/// Improves the bound and the layout by the methods of `prover` alone, with all nodes of the budget.
 pub(super) fn raise<'a>(
     instance: &'a Instance,
     grain: u64,

@@ -67,8 +67,8 @@ impl Search {
         self
     }
 
-    /// Raises a bound by sweeps over arrangements alone, if the live bytes of most sections equal the load.
-    /// Uses at most `nodes` nodes and at most a quarter of the nodes that the budget has left.
+    /// Raises a bound and improves a layout by sweeps over arrangements alone, if the live bytes of most sections
+    /// equal the load. Uses at most `nodes` nodes and at most a quarter of the nodes that the budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,
@@ -80,7 +80,7 @@ impl Search {
         let Some((rules, reduced)) = self.params.arrangements.zip(Reduced::of(instance)) else {
             return progress;
         };
-        let arrangements = Arrangements::new(&reduced, rules);
+        let arrangements = Arrangements::new(&reduced, rules, self.setup.threads);
         if !arrangements.is_flat() {
             return progress;
         }
@@ -117,7 +117,9 @@ impl Search {
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
             let orders = OnceCell::new();
             let learner = self.params.learn.map(|rules| Learner::new(&orders, &reduced, rules));
-            let arrangements = self.params.arrangements.map(|rules| Arrangements::new(&reduced, rules));
+            let arrangements = self.params.arrangements;
+            let arrangements =
+                arrangements.map(|rules| Arrangements::new(&reduced, rules, self.setup.threads));
             let prover = Prover {
                 reduced: &reduced,
                 arrangements,

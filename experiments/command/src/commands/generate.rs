@@ -1,16 +1,18 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a single small graph by name.
 
-use crate::args::{dimension, once};
+use crate::args::{dimension, note_columns, once};
 use crate::digest::Hashing;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
+use crate::input::input_file;
 use crate::output;
 use clap::Args;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll::datasets::{FAMILIES, Family, Generated, Written};
-use plimsoll::model::Bytes;
+use plimsoll::datasets::{DERIVATIONS, Derivation, FAMILIES, Family, Generated, Written};
+use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, write_instance};
 use plimsoll::model::graph::{Graph, Role, write_graph};
+use plimsoll::model::{Bytes, Instance, load};
 use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,10 +31,13 @@ enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
+    /// A derivation, and the instance from which to derive.
+    Derived(&'static Derivation, BTreeMap<String, u64>, Box<Instance>),
 }
 
 enum Content {
     Instance(Generated),
+    Derived(Box<Instance>),
     Graph(Graph, Option<u64>),
 }
 
@@ -64,6 +69,9 @@ struct Manifest {
     family: String,
     /// Incremented whenever the family writes different bytes for the same parameters and seed.
     family_version: u32,
+    /// The name of the instance from which the files are derived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,
 }
@@ -88,6 +96,9 @@ pub struct GenerateArgs {
     /// Family of instances or graphs, or the name of a single small graph (see `plimsoll list`)
     #[arg(value_name = "FAMILY")]
     family: String,
+    /// CSV instance from which to derive; required by `refilled`, `welded`, `thinned` and `reversed`
+    #[arg(long, value_name = "FILE", value_parser = input_file())]
+    of: Option<PathBuf>,
     /// Number of buffers of an instance; short for --param buffers=N [default: that of the family]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffers: Option<u64>,
@@ -163,12 +174,12 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("cannot create the folder {}: {error}", folder.display())))?;
     output::check_target(&folder.join(MANIFEST), &[])?;
-    keeps_all(&folder.join(MANIFEST), &args.family, &source.parameters(), args.seed..=last)?;
+    keeps_all(&folder.join(MANIFEST), &args.family, source, args.seed..=last)?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
         let content = source.make(seed)?;
         let file = match content {
-            Content::Instance(_) => content.file_name(),
+            Content::Instance(_) | Content::Derived(_) => content.file_name(),
             Content::Graph(..) if matches!(source, Source::Case(_)) => content.file_name(),
             Content::Graph(..) => format!("{}-{seed}.json", args.family),
         };
@@ -183,6 +194,7 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
         generator,
         family,
         family_version,
+        of: source.origin().map(str::to_owned),
         parameters,
         files,
     };
@@ -198,15 +210,12 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
 }
 
 /// Rejects a folder whose manifest lists files that the new manifest would not list.
-fn keeps_all(
-    path: &Path,
-    family: &str,
-    parameters: &BTreeMap<String, u64>,
-    seeds: RangeInclusive<u64>,
-) -> Result<(), Failure> {
+fn keeps_all(path: &Path, family: &str, source: &Source, seeds: RangeInclusive<u64>) -> Result<(), Failure> {
     let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
     let old: Value = serde_json::from_str(&text).unwrap_or_default();
-    let same = old["family"] == family && old["parameters"] == json!(parameters);
+    let same = old["family"] == family
+        && old["parameters"] == json!(source.parameters())
+        && old["of"] == json!(source.origin());
     let listed = old["files"].as_array().into_iter().flatten();
     let covers = |entry: &Value| entry["seed"].as_u64().is_some_and(|seed| seeds.contains(&seed));
     if old.is_object() && same && listed.into_iter().all(covers) {
@@ -223,13 +232,22 @@ impl Source {
     /// Returns the format of the generated files.
     fn format(&self) -> format::Format {
         match self {
-            Self::Instances(..) => format::CSV,
+            Self::Instances(..) | Self::Derived(..) => format::CSV,
             Self::Graphs(..) | Self::Case(_) => format::JSON,
         }
     }
 
     /// Finds the generator by name, and rejects arguments that it does not accept.
     fn of(args: &GenerateArgs) -> Result<Self, Failure> {
+        if let Some(derivation) = Derivation::named(&args.family) {
+            return Self::derived(derivation, args);
+        }
+        if args.of.is_some() {
+            let names = DERIVATIONS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+            let message =
+                format!("--of: '{}' derives nothing from an instance (known: {names})", args.family);
+            return Err(Failure::input(message));
+        }
         if let Some(case) = ControlCase::named(&args.family) {
             let idle = [(args.buffers.is_some(), "--buffers"), (!args.param.is_empty(), "--param")];
             return match idle.iter().find(|(given, _)| *given) {
@@ -252,6 +270,7 @@ impl Source {
         let Some(family) = GraphFamily::named(&args.family) else {
             let names = FAMILIES.iter().map(|family| family.name);
             let names = names.chain(GRAPH_FAMILIES.iter().map(|family| family.name));
+            let names = names.chain(DERIVATIONS.iter().map(|one| one.name));
             let names: Vec<&str> = names.chain(CONTROL_CASES.iter().map(|case| case.name)).collect();
             let names = names.join(", ");
             return Err(Failure::input(format!("unknown family '{}' (known: {names})", args.family)));
@@ -265,11 +284,35 @@ impl Source {
         Ok(Self::Graphs(family, params))
     }
 
+    fn derived(derivation: &'static Derivation, args: &GenerateArgs) -> Result<Self, Failure> {
+        if args.buffers.is_some() {
+            let message = format!("--buffers: '{}' has no number of buffers", derivation.name);
+            return Err(Failure::input(message));
+        }
+        let Some(path) = &args.of else {
+            let message = format!("'{}' derives from an instance and requires --of FILE", derivation.name);
+            return Err(Failure::input(message));
+        };
+        let noted = read_instance_file_noted(path, ReadOptions::default())?;
+        note_columns(path, &noted);
+        let params = once("--param", &args.param)?.into_iter().collect();
+        Ok(Self::Derived(derivation, params, Box::new(noted.value)))
+    }
+
+    /// Returns the name of the instance from which to derive.
+    fn origin(&self) -> Option<&str> {
+        match self {
+            Self::Derived(_, _, origin) => Some(origin.name()),
+            _ => None,
+        }
+    }
+
     /// Returns all parameters: given values and defaults.
     fn parameters(&self) -> BTreeMap<String, u64> {
         let (known, given) = match self {
             Self::Instances(family, given) => (family.params, given),
             Self::Graphs(family, given) => (family.params, given),
+            Self::Derived(derivation, given, _) => (derivation.params, given),
             Self::Case(_) => return BTreeMap::new(),
         };
         let default = known.iter().map(|param| (param.name.to_owned(), param.default));
@@ -280,6 +323,7 @@ impl Source {
         match self {
             Self::Instances(family, _) => family.version,
             Self::Graphs(family, _) => family.version,
+            Self::Derived(derivation, ..) => derivation.version,
             Self::Case(_) => 1,
         }
     }
@@ -292,6 +336,10 @@ impl Source {
             Self::Graphs(family, params) => {
                 Content::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
             }
+            Self::Derived(derivation, params, origin) => {
+                let derived = derivation.derive(origin, seed, params).map_err(Failure::input)?;
+                Content::Derived(Box::new(derived))
+            }
             Self::Case(case) => Content::Graph((case.build)(), case.optimum.map(Bytes::get)),
         })
     }
@@ -301,6 +349,7 @@ impl Content {
     fn name(&self) -> &str {
         match self {
             Self::Instance(generated) => &generated.name,
+            Self::Derived(instance) => instance.name(),
             Self::Graph(graph, _) => graph.name(),
         }
     }
@@ -308,6 +357,10 @@ impl Content {
     fn file_name(&self) -> String {
         match self {
             Self::Instance(generated) => generated.file_name(),
+            Self::Derived(instance) => match instance.capacity() {
+                Some(capacity) => format!("{}.{}.csv", instance.name(), capacity.get()),
+                None => format!("{}.csv", instance.name()),
+            },
             Self::Graph(graph, _) => format!("{}.json", graph.name()),
         }
     }
@@ -332,6 +385,16 @@ impl Content {
                     Ok(())
                 })?;
             }
+            Self::Derived(instance) => output::write_file(path, |file| {
+                let mut file = Hashing::new(file);
+                write_instance(&instance, &mut file)?;
+                let (buffers, load) = (instance.len(), load(&instance).0.get());
+                let (optimum, at_least, at_most, capacity) =
+                    (None, None, None, instance.capacity().map(Bytes::get));
+                let facts = Facts::Instance { buffers, load, optimum, at_least, at_most, capacity };
+                found = Some((file.digest(), facts));
+                Ok(())
+            })?,
             Self::Graph(graph, optimum) => output::write_file(path, |file| {
                 let mut file = Hashing::new(file);
                 write_graph(&graph, &mut file)?;

@@ -8,7 +8,9 @@ use clap::Args;
 use plimsoll::branches::SCHEMES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::GRAPH_FAMILIES;
-use plimsoll::datasets::{FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples};
+use plimsoll::datasets::{
+    DERIVATIONS, FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples,
+};
 use plimsoll::model::structure::Relation;
 use plimsoll::model::tiers::{TIER_PRESETS, TierMachine};
 use plimsoll::model::timelines::{Machine, PRESETS};
@@ -79,7 +81,9 @@ fn family(name: &str, about: &str, version: u32, params: &[FamilyParam]) -> Valu
 }
 
 fn instance_families() -> Vec<Value> {
-    FAMILIES.iter().map(|one| family(one.name, one.about, one.version, one.params)).collect()
+    let derived = DERIVATIONS.iter().map(|one| family(one.name, one.about, one.version, one.params));
+    let own = FAMILIES.iter().map(|one| family(one.name, one.about, one.version, one.params));
+    own.chain(derived).collect()
 }
 
 fn graph_families() -> Vec<Value> {

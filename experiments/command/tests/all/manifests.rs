@@ -73,6 +73,30 @@ fn graphs_have_manifests_too() {
 }
 
 #[test]
+fn instances_are_derived_from_a_file() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "uniform", "--buffers", "30", "--out", "origin.csv"]).exits(0);
+    let words = ["generate", "refilled", "--of", "origin.csv", "--param", "unit=64", "--seed", "3"];
+    scratch.plimsoll(&[&words[..], &["--count", "2", "--out", "set"]].concat()).exits(0);
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("set/manifest.json")).unwrap();
+    assert_eq!((&manifest["of"], &manifest["parameters"]["unit"]), (&"origin".into(), &64.into()));
+    let file = &manifest["files"][1];
+    assert_eq!((&file["file"], &file["seed"]), (&"origin-refilled-unit-64-4.csv".into(), &4.into()));
+    assert!(file["buffers"].as_u64() > Some(30));
+    let one = ["generate", "refilled", "--of", "origin.csv", "--param", "unit=64", "--seed", "4"];
+    scratch.plimsoll(&[&one[..], &["--out", "one.csv"]].concat()).exits(0);
+    assert_eq!(scratch.read("one.csv"), scratch.read("set/origin-refilled-unit-64-4.csv"));
+    // A manifest of another origin is not overwritten.
+    scratch.plimsoll(&["generate", "uniform", "--buffers", "20", "--out", "other.csv"]).exits(0);
+    let other = ["generate", "refilled", "--of", "other.csv", "--param", "unit=64", "--out", "set"];
+    scratch.plimsoll(&other).refuses(&["manifest.json"]);
+    scratch.plimsoll(&["generate", "welded"]).refuses(&["welded", "--of"]);
+    scratch.plimsoll(&["generate", "uniform", "--of", "origin.csv"]).refuses(&["--of", "refilled"]);
+    let keep = ["generate", "thinned", "--of", "origin.csv", "--param", "keep=101"];
+    scratch.plimsoll(&keep).refuses(&["keep", "101"]);
+}
+
+#[test]
 fn bad_counts_are_rejected() {
     let scratch = Scratch::new();
     let refuses = |words: &[&str], parts: &[&str]| {

@@ -1,9 +1,39 @@
 //! Finds all successors of a tree: every way to exchange groups between two steps.
 
-use super::exchange::{Arrival, Exchange};
+use super::exchange::{Exchange, Group};
 use super::steps::Steps;
 use crate::pqtree::{Forest, Leaves, Tree};
 use plimsoll_model::{Budget, Stop};
+
+/// Maximum number of atoms of a tree.
+const MOST_ATOMS: usize = 20;
+
+/// The reason for an incomplete list of successors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// The tree has too many atoms.
+    TooMany,
+    Stopped(Stop),
+}
+
+/// A maximal set of leaves that end and that are contiguous in every permutation. No group divides it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Atom {
+    leaves: Leaves,
+    /// Total size of its buffers.
+    size: i64,
+    /// Number of its holes.
+    holes: i64,
+    /// The mask of a hole that is interchangeable with this one and precedes it.
+    elder: u32,
+}
+
+/// A group of leaves that end, and the leaves that take its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub old: Leaves,
+    pub new: Leaves,
+}
 
 /// The search for the successors of one tree.
 pub(super) struct Cover<'a, 'f> {
@@ -11,114 +41,162 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor. Different exchanges may lead to the same tree.
-    pub found: &'f mut dyn FnMut(&Forest, Tree),
+    /// Receives each successor and the groups. Different exchanges may lead to the same tree.
+    pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
+    chosen: Vec<Chosen>,
+    /// The atoms. Those with buffers come first.
+    atoms: Vec<Atom>,
+    /// The mask of the atoms with buffers.
+    required: u32,
 }
 
 /// The part of an exchange that remains to be chosen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rest {
-    /// Buffers that end.
-    old: u32,
-    /// Buffers that begin.
+struct Rest {
+    /// Atoms, as a mask.
+    atoms: u32,
+    /// Buffers that begin, as a mask.
     new: u32,
-    /// Wasted units of the earlier step.
-    holes: Leaves,
-    /// Number of wasted units of the later step in groups chosen so far.
-    made: usize,
+    /// Free units without a place.
+    free: i64,
+    /// Number of holes in groups chosen so far.
+    made: i64,
 }
 
-impl Cover<'_, '_> {
-    /// Lists the successors of a tree.
-    pub fn run(&mut self, tree: Tree) -> Result<(), Stop> {
-        let holes = self.steps.holes(self.exchange.waste.0, false);
-        self.extend(tree, Rest { old: self.exchange.old, new: self.exchange.new, holes, made: 0 })
+impl<'a, 'f> Cover<'a, 'f> {
+    pub fn new(
+        (steps, exchange): (&'a Steps, &'a Exchange),
+        forest: &'f mut Forest,
+        budget: &'f mut Budget,
+        found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
+    ) -> Self {
+        let chosen = Vec::new();
+        Self { steps, exchange, forest, budget, found, chosen, atoms: Vec::new(), required: 0 }
     }
 
-    /// Chooses the group of the first buffer that is left.
-    fn extend(&mut self, tree: Tree, rest: Rest) -> Result<(), Stop> {
-        if let Some(stop) = self.budget.tick() {
-            return Err(stop);
+    /// Lists the successors of a tree.
+    pub fn run(&mut self, tree: Tree) -> Result<(), Failed> {
+        let holes = self.forest.leaves(tree) & self.steps.all_holes();
+        let mut sets = Vec::new();
+        self.forest.atoms(tree, self.exchange.old | holes, &mut sets);
+        if sets.len() > MOST_ATOMS {
+            return Err(Failed::TooMany);
         }
-        let exchange = self.exchange;
-        if rest.old != 0 {
-            for departure in &exchange.departures[rest.old.trailing_zeros() as usize] {
-                if departure.old & !rest.old == 0 {
-                    let left = Rest { old: rest.old & !departure.old, ..rest };
-                    self.place(tree, departure.leaves, &departure.arrivals, left)?;
+        let atom = |&leaves: &Leaves| Atom {
+            leaves,
+            size: self.exchange.size(leaves),
+            holes: i64::from((leaves & holes).count_ones()),
+            elder: 0,
+        };
+        self.atoms = sets.iter().map(atom).collect();
+        self.atoms.sort_by_key(|atom| (-atom.size, atom.leaves));
+        for (one, next) in self.forest.siblings(tree, holes) {
+            let place = |leaf: Leaves| self.atoms.iter().position(|atom| atom.leaves == leaf);
+            if let (Some(one), Some(next)) = (place(one), place(next)) {
+                self.atoms[next].elder = 1 << one;
+            }
+        }
+        let required = self.atoms.iter().filter(|atom| atom.size > 0).count();
+        self.required = (1 << required) - 1;
+        let free = self.exchange.waste.0 - i64::from(holes.count_ones());
+        let atoms = (1 << self.atoms.len()) - 1;
+        self.extend(tree, Rest { atoms, new: self.exchange.new, free, made: 0 })
+    }
+
+    fn tick(&mut self) -> Result<(), Failed> {
+        self.budget.tick().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
+    }
+
+    /// Chooses the group of the first atom that is left, or of the first buffer that begins.
+    fn extend(&mut self, tree: Tree, rest: Rest) -> Result<(), Failed> {
+        self.tick()?;
+        let required = rest.atoms & self.required;
+        if required != 0 {
+            let first = required & required.wrapping_neg();
+            let others = rest.atoms & !first;
+            let mut more = others;
+            // All subsets of the other atoms.
+            loop {
+                self.place(tree, first | more, rest, 0)?;
+                if more == 0 {
+                    return Ok(());
                 }
+                more = (more - 1) & others;
             }
         } else if rest.new != 0 {
-            let arrivals = &exchange.insertions[rest.new.trailing_zeros() as usize];
-            self.place(tree, 0, arrivals, rest)?;
+            let first = rest.new & rest.new.wrapping_neg();
+            let mut group = rest.atoms;
+            while group != 0 {
+                self.place(tree, group, rest, first)?;
+                group = (group - 1) & rest.atoms;
+            }
+            self.insert(tree, rest, first)
         } else {
-            (self.found)(self.forest, tree);
+            (self.found)(self.forest, tree, &self.chosen);
+            Ok(())
+        }
+    }
+
+    /// Exchanges a group of atoms for each possible set of buffers that begin and that contains `with`.
+    fn place(&mut self, tree: Tree, group: u32, rest: Rest, with: u32) -> Result<(), Failed> {
+        let (mut set, mut size, mut holes) = (0, 0, 0);
+        let mut left = group;
+        while left != 0 {
+            let atom = &self.atoms[left.trailing_zeros() as usize];
+            if atom.elder & rest.atoms & !group != 0 {
+                return Ok(());
+            }
+            set |= atom.leaves;
+            size += atom.size;
+            holes += atom.holes;
+            left &= left - 1;
+        }
+        let exchange = self.exchange;
+        let (low, high) = (size + holes - (exchange.waste.1 - rest.made), size + holes + rest.free);
+        for &Group { mask, leaves, size: other } in exchange.groups(low, high) {
+            if mask & !rest.new != 0 || mask & with != with || exchange.skips_elder(mask, rest.new) {
+                continue;
+            }
+            let made = (size + holes - other).max(0);
+            let used = (other - size - holes).max(0);
+            let new = self.steps.holes(rest.made + made, true) & !self.steps.holes(rest.made, true);
+            let mark = self.forest.mark();
+            let by = self.forest.universal(leaves | new);
+            // Whether the exchange is possible depends on the set alone.
+            let Some(next) = self.forest.exchange(tree, set, by) else {
+                self.forest.rewind(mark);
+                return self.tick();
+            };
+            let left = Rest {
+                atoms: rest.atoms & !group,
+                new: rest.new & !mask,
+                free: rest.free - used,
+                made: rest.made + made,
+            };
+            self.chosen.push(Chosen { old: set, new: leaves | new });
+            self.extend(next, left)?;
+            self.chosen.pop();
+            self.forest.rewind(mark);
         }
         Ok(())
     }
 
-    /// Exchanges a group, together with any number of wasted units, for each possible arrival.
-    fn place(&mut self, tree: Tree, group: Leaves, arrivals: &[Arrival], rest: Rest) -> Result<(), Stop> {
-        let fits = |arrival: &&Arrival| {
-            arrival.new & !rest.new == 0
-                && arrival.excess <= i64::from(rest.holes.count_ones())
-                && !self.exchange.skips_elder(arrival.new, rest.new)
-        };
-        let fitting: Vec<&Arrival> = arrivals.iter().filter(fits).collect();
-        if fitting.is_empty() {
-            return Ok(());
-        }
-        if rest.holes == 0 {
-            return self.place_with(tree, group, 0, &fitting, rest);
-        }
-        let alike = self.forest.siblings(tree, rest.holes);
-        let mut used = rest.holes;
-        // All subsets of the wasted units. Of units that are children of the same P-node, the first are used.
-        loop {
-            if alike.iter().all(|&(one, next)| used & next == 0 || used & one != 0) {
-                self.place_with(tree, group, used, &fitting, rest)?;
-            }
-            if used == 0 {
-                return Ok(());
-            }
-            used = (used - 1) & rest.holes;
-        }
-    }
-
-    /// Exchanges a group and certain wasted units for each possible arrival.
-    fn place_with(
-        &mut self,
-        tree: Tree,
-        group: Leaves,
-        used: Leaves,
-        arrivals: &[&Arrival],
-        rest: Rest,
-    ) -> Result<(), Stop> {
-        let set = group | used;
-        if set == 0 {
-            return Ok(());
-        }
-        for arrival in arrivals {
-            let made = i64::from(used.count_ones()) - arrival.excess;
-            let Ok(made) = usize::try_from(made) else { continue };
-            if rest.made + made > self.exchange.waste.1 {
+    /// Inserts buffers that fit into free units at every place.
+    fn insert(&mut self, tree: Tree, rest: Rest, with: u32) -> Result<(), Failed> {
+        let exchange = self.exchange;
+        for &Group { mask, leaves, size } in exchange.groups(1, rest.free) {
+            if mask & !rest.new != 0 || mask & with != with || exchange.skips_elder(mask, rest.new) {
                 continue;
             }
             let mark = self.forest.mark();
-            let holes = self.steps.holes(rest.made + made, true) & !self.steps.holes(rest.made, true);
-            let by = self.forest.universal(arrival.leaves | holes);
-            // Whether the exchange is possible depends on the set alone.
-            let Some(next) = self.forest.exchange(tree, set, by) else {
-                self.forest.rewind(mark);
-                break;
-            };
-            let left = Rest {
-                new: rest.new & !arrival.new,
-                holes: rest.holes & !used,
-                made: rest.made + made,
-                ..rest
-            };
-            self.extend(next, left)?;
+            let by = self.forest.universal(leaves);
+            let mut trees = Vec::new();
+            self.forest.insertions(tree, by, &mut trees);
+            self.chosen.push(Chosen { old: 0, new: leaves });
+            for next in trees {
+                self.extend(next, Rest { new: rest.new & !mask, free: rest.free - size, ..rest })?;
+            }
+            self.chosen.pop();
             self.forest.rewind(mark);
         }
         Ok(())

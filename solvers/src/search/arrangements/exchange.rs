@@ -3,70 +3,32 @@
 use super::steps::Steps;
 use crate::pqtree::Leaves;
 
-/// Maximum number of buffers that end, or begin, between two steps.
-const MOST_CHANGES: usize = 14;
+/// Maximum number of buffers that begin between two steps.
+const MOST_NEW: usize = 16;
 
-/// Maximum number of pairs of a group that ends and a group that begins.
-const MOST_PAIRS: usize = 1 << 18;
-
-/// A group of buffers that begin together in place of a group that ends.
+/// A set of buffers that begin.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    /// The buffers that begin, as a mask.
-    pub new: u32,
-    /// Their leaves.
+pub(super) struct Group {
+    /// The buffers, as a mask.
+    pub mask: u32,
     pub leaves: Leaves,
-    /// Their total size, less that of the ending group.
-    pub excess: i64,
+    pub size: i64,
 }
 
-/// A group of buffers that end, and all groups that may begin in their place.
-#[derive(Clone, Debug)]
-pub(super) struct Departure {
-    /// The buffers that end, as a mask.
-    pub old: u32,
-    /// Their leaves.
-    pub leaves: Leaves,
-    pub arrivals: Vec<Arrival>,
-}
-
-/// All groups that may be exchanged between two neighbouring steps.
+/// The buffers that end and begin between two neighbouring steps.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    /// Masks of all buffers that end, and of all that begin.
-    pub old: u32,
+    /// The leaves of the buffers that end, and their sizes by leaf.
+    pub old: Leaves,
+    pub sizes: Vec<(Leaves, i64)>,
+    /// The mask of all buffers that begin.
     pub new: u32,
-    /// The ending groups by their first buffer.
-    pub departures: Vec<Vec<Departure>>,
-    /// The groups that begin in wasted units alone, by their first buffer.
-    pub insertions: Vec<Vec<Arrival>>,
+    /// All sets of buffers that begin, by size.
+    groups: Vec<Group>,
     /// Per buffer that begins: the preceding one of the same kind, as a mask.
-    pub elder: Vec<u32>,
-    /// Wasted units of the two steps.
-    pub waste: (usize, usize),
-}
-
-/// A subset of buffers, with its leaves and total size.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    mask: u32,
-    leaves: Leaves,
-    size: i64,
-}
-
-fn groups(steps: &Steps, buffers: &[u32]) -> Vec<Group> {
-    let mut all = vec![Group { mask: 0, leaves: 0, size: 0 }];
-    for (i, &b) in buffers.iter().enumerate() {
-        for at in 0..all.len() {
-            let group = all[at];
-            all.push(Group {
-                mask: group.mask | 1 << i,
-                leaves: group.leaves | steps.leaf(b),
-                size: group.size + steps.size(b),
-            });
-        }
-    }
-    all
+    elder: Vec<u32>,
+    /// Free units below the capacity at the two steps.
+    pub waste: (i64, i64),
 }
 
 impl Exchange {
@@ -80,54 +42,41 @@ impl Exchange {
             only
         };
         let (old, new) = (only(&a.live, &b.live), only(&b.live, &a.live));
-        if old.len() > MOST_CHANGES || new.len() > MOST_CHANGES {
+        if new.len() > MOST_NEW {
             return None;
         }
-        let (full, empty) = (a.waste as i64, b.waste as i64);
-        let mut beginning = groups(steps, &new);
-        beginning.sort_by_key(|group| (group.size, group.mask));
-        let mut exchange = Self {
-            old: (1 << old.len()) - 1,
+        let mut groups = vec![Group { mask: 0, leaves: 0, size: 0 }];
+        for (i, &b) in new.iter().enumerate() {
+            for at in 0..groups.len() {
+                let Group { mask, leaves, size } = groups[at];
+                let (leaves, size) = (leaves | steps.leaf(b), size + steps.size(b));
+                groups.push(Group { mask: mask | 1 << i, leaves, size });
+            }
+        }
+        groups.sort_by_key(|group| (group.size, group.mask));
+        let labels = b.labels(to < from);
+        let kind = |i: usize| labels.label(steps.leaf(new[i]).trailing_zeros() as u8);
+        let elder = |i: usize| (0..i).rev().find(|&j| kind(j) == kind(i)).map_or(0, |j| 1 << j);
+        Some(Self {
+            old: old.iter().fold(0, |all, &b| all | steps.leaf(b)),
+            sizes: old.iter().map(|&b| (steps.leaf(b), steps.size(b))).collect(),
             new: (1 << new.len()) - 1,
-            departures: vec![Vec::new(); old.len()],
-            insertions: vec![Vec::new(); new.len()],
-            elder: vec![0; new.len()],
-            waste: (a.waste, b.waste),
-        };
-        let backwards = to < from;
-        for i in 1..new.len() {
-            let kind = |i: usize| b.labels(backwards).label(steps.leaf(new[i]).trailing_zeros() as u8);
-            if let Some(j) = (0..i).rev().find(|&j| kind(j) == kind(i)) {
-                exchange.elder[i] = 1 << j;
-            }
-        }
-        let mut pairs = 0;
-        for group in groups(steps, &old) {
-            let from = beginning.partition_point(|other| other.size < group.size - empty);
-            let to = beginning.partition_point(|other| other.size <= group.size + full);
-            let arrivals: Vec<Arrival> = beginning[from..to]
-                .iter()
-                .filter(|other| other.mask != 0 || group.mask != 0)
-                .map(|other| Arrival {
-                    new: other.mask,
-                    leaves: other.leaves,
-                    excess: other.size - group.size,
-                })
-                .collect();
-            pairs += arrivals.len();
-            if pairs > MOST_PAIRS {
-                return None;
-            }
-            if group.mask == 0 {
-                for arrival in arrivals {
-                    exchange.insertions[arrival.new.trailing_zeros() as usize].push(arrival);
-                }
-            } else if !arrivals.is_empty() {
-                let departure = Departure { old: group.mask, leaves: group.leaves, arrivals };
-                exchange.departures[group.mask.trailing_zeros() as usize].push(departure);
-            }
-        }
-        Some(exchange)
+            groups,
+            elder: (0..new.len()).map(elder).collect(),
+            waste: (a.waste as i64, b.waste as i64),
+        })
+    }
+
+    /// Returns the total size of the buffers that end among `leaves`.
+    pub fn size(&self, leaves: Leaves) -> i64 {
+        self.sizes.iter().filter(|&&(leaf, _)| leaf & leaves != 0).map(|&(_, size)| size).sum()
+    }
+
+    /// Returns all sets of buffers that begin, with a size from `low` to `high`.
+    pub fn groups(&self, low: i64, high: i64) -> &[Group] {
+        let from = self.groups.partition_point(|group| group.size < low);
+        let count = self.groups[from..].partition_point(|group| group.size <= high);
+        &self.groups[from..from + count]
     }
 
     /// Returns true if the group contains a buffer, but not an interchangeable earlier one that is in `left`.

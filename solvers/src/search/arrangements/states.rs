@@ -1,10 +1,10 @@
 //! The trees that can occur at a step.
 
-use crate::pqtree::{Forest, Labels, Leaves, Tree};
+use crate::pqtree::{Forest, Labels, Leaves, Tree, logarithm};
 use crate::search::memo::{PassThrough, mix};
 use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Trees by their keys, without duplicates, in order of insertion.
 #[derive(Clone, Debug, Default)]
@@ -72,66 +72,152 @@ impl States {
 /// The sets of a tree, by which it is compared with others.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
+    /// The sets that define the tree.
     defining: Vec<Leaves>,
-    /// In ascending order.
+    /// The sets that are contiguous, in ascending order: without holes if the other tree has none.
     contiguous: Vec<Leaves>,
+    bare: Vec<Leaves>,
     /// One bit per set, by hash.
     needs: u128,
     has: u128,
+    /// The holes of the tree.
+    holes: Leaves,
     permutations: u32,
+}
+
+fn bit(set: Leaves) -> u128 {
+    1 << (mix(set as u64 ^ mix((set >> 64) as u64)) >> 57)
 }
 
 /// Returns a mask with the bit of each set.
 fn bits(sets: &[Leaves]) -> u128 {
-    sets.iter().fold(0, |bits, &set| bits | 1 << (mix(set as u64 ^ mix((set >> 64) as u64)) >> 57))
+    sets.iter().fold(0, |bits, &set| bits | bit(set))
 }
 
 impl Sets {
-    pub fn of(forest: &Forest, tree: Tree) -> Self {
+    pub fn of(forest: &Forest, tree: Tree, all_holes: Leaves, waste: i64) -> Self {
         let (mut defining, mut contiguous) = (Vec::new(), Vec::new());
         forest.defining(tree, &mut defining);
         forest.contiguous(tree, &mut contiguous);
         contiguous.sort_unstable();
-        let (needs, has) = (bits(&defining), bits(&contiguous));
-        Self { defining, contiguous, needs, has, permutations: forest.permutations(tree) }
+        let holes = forest.leaves(tree) & all_holes;
+        let mut bare = Vec::new();
+        if holes != 0 {
+            bare.extend(
+                contiguous.iter().map(|set| set & !holes).filter(|set| set & set.wrapping_sub(1) != 0),
+            );
+            bare.sort_unstable();
+            bare.dedup();
+        }
+        let (needs, has) = (bits(&defining), bits(&contiguous) | bits(&bare));
+        let free = waste as u32 - holes.count_ones();
+        let places = forest.leaves(tree).count_ones() + 1;
+        let permutations =
+            forest.permutations(tree) + (places..places + free).map(|n| logarithm(n)).sum::<u32>();
+        Self { defining, contiguous, bare, needs, has, holes, permutations }
     }
 
     /// Returns true if all permutations of `other` are permutations of this tree: the sets that define this
-    /// tree are contiguous in the other.
+    /// tree are contiguous in the other. Free units without a place may be anywhere, so a tree without holes
+    /// has all permutations of another if it has them when the holes are omitted.
     pub fn dominates(&self, other: &Self) -> bool {
-        self.needs & !other.has == 0
-            && self.defining.iter().all(|set| other.contiguous.binary_search(set).is_ok())
+        if self.needs & !other.has != 0 {
+            return false;
+        }
+        let sets = if self.holes == other.holes {
+            &other.contiguous
+        } else if self.holes == 0 {
+            &other.bare
+        } else {
+            return false;
+        };
+        self.defining.iter().all(|set| sets.binary_search(set).is_ok())
     }
 }
 
 /// Comparisons that count as one node of the budget.
-const COMPARISONS: usize = 1_024;
+const COMPARISONS: usize = 256;
+
+/// The number of trees from which they are compared by an index.
+const MANY: usize = 24;
 
 /// Returns the trees of which no other has all permutations, the trees with most permutations first.
 pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usize>, Stop> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
-    order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), at));
+    order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), sets[at].holes.count_ones(), at));
     let mut kept: Vec<usize> = Vec::new();
-    let mut compared = 0;
-    for at in order {
-        compared += kept.len();
-        if compared > COMPARISONS {
-            compared = 0;
-            if let Some(stop) = budget.tick() {
-                return Err(stop);
+    if sets.len() < MANY {
+        for at in order {
+            if !kept.iter().any(|&other| sets[other].dominates(&sets[at])) {
+                kept.push(at);
             }
         }
-        if !kept.iter().any(|&other| sets[other].dominates(&sets[at])) {
+        return Ok(kept);
+    }
+    // A tree is listed under the defining set that fewest trees have.
+    let mut count: HashMap<Leaves, u32, BuildHasherDefault<SetHasher>> = HashMap::default();
+    for own in sets {
+        own.defining.iter().for_each(|&set| *count.entry(set).or_default() += 1);
+    }
+    for own in sets {
+        for set in own.contiguous.iter().chain(&own.bare) {
+            if let Some(count) = count.get_mut(set) {
+                *count += 1;
+            }
+        }
+    }
+    let mut listed: HashMap<Leaves, Vec<u32>, BuildHasherDefault<SetHasher>> = HashMap::default();
+    let mut compared = 0;
+    for at in order {
+        let own = &sets[at];
+        let all = [0].into_iter().chain(own.contiguous.iter().copied()).chain(own.bare.iter().copied());
+        let mut dominated = false;
+        for set in all {
+            if let Some(others) = listed.get(&set) {
+                compared += others.len();
+                if others.iter().any(|&other| sets[other as usize].dominates(own)) {
+                    dominated = true;
+                    break;
+                }
+            }
+        }
+        if compared > COMPARISONS {
+            if let Some(stop) = budget.spend((compared / COMPARISONS) as u64) {
+                return Err(stop);
+            }
+            compared = 0;
+        }
+        if !dominated {
             kept.push(at);
+            let rarest = own.defining.iter().min_by_key(|set| (count[*set], **set));
+            listed.entry(rarest.copied().unwrap_or(0)).or_default().push(at as u32);
         }
     }
     Ok(kept)
+}
+
+/// A hasher for sets of leaves.
+#[derive(Clone, Copy, Debug, Default)]
+struct SetHasher(u64);
+
+impl Hasher for SetHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("sets are written as u128")
+    }
+    fn write_u128(&mut self, set: u128) {
+        self.0 = mix(set as u64 ^ mix((set >> 64) as u64));
+    }
 }
 
 /// Returns the states that no other state dominates.
 pub(super) fn reduced(
     states: &States,
     labels: &Labels,
+    (holes, waste): (Leaves, i64),
+    beam: Option<usize>,
     forest: &mut Forest,
     budget: &mut Budget,
 ) -> Result<States, Stop> {
@@ -139,12 +225,13 @@ pub(super) fn reduced(
     let sets: Vec<Sets> = (0..states.len())
         .map(|at| {
             let tree = forest.read(states.key(at), labels);
-            let sets = Sets::of(forest, tree);
+            let sets = Sets::of(forest, tree, holes, waste);
             forest.rewind(mark);
             sets
         })
         .collect();
     let mut kept = undominated(&sets, budget)?;
+    kept.truncate(beam.unwrap_or(usize::MAX));
     kept.sort_unstable();
     Ok(states.select(&kept))
 }

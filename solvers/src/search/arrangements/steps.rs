@@ -71,9 +71,8 @@ impl Steps {
         let stays = steps.assign(&kept)?;
         for (section, live) in kept {
             let slack = (capacity - reduced.load[section]) as usize;
-            let leaves =
-                live.iter().fold(steps.holes(slack, false), |all, &b| all | 1 << steps.leaf[b as usize]);
-            let labels = [false, true].map(|backwards| steps.label(&live, slack, &stays, backwards));
+            let leaves = live.iter().fold(0, |all, &b| all | 1 << steps.leaf[b as usize]);
+            let labels = [false, true].map(|backwards| steps.label(&live, &stays, backwards));
             steps.list.push(Step { section, live, leaves, waste: slack, labels });
         }
         Some(steps)
@@ -114,7 +113,7 @@ impl Steps {
 
     /// Buffers of equal size that end at the same step are interchangeable, whatever came before. So are the
     /// wasted units.
-    fn label(&self, live: &[u32], waste: usize, stays: &[(u32, u32)], backwards: bool) -> Labels {
+    fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];
             (self.size[b as usize], if backwards { first } else { last })
@@ -131,7 +130,7 @@ impl Steps {
             .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
             .map(|class| class.iter().map(|&(_, _, leaf)| leaf).collect())
             .collect();
-        classes.push((0..waste).map(|i| (self.waste_from + i) as u8).collect());
+        classes.push((self.waste_from..MOST_LEAVES).map(|i| i as u8).collect());
         Labels::new(classes.iter().filter(|class| class.len() > 1).map(Vec::as_slice))
     }
 
@@ -139,13 +138,22 @@ impl Steps {
         1 << self.leaf[buffer as usize]
     }
 
+    pub fn leaf_of(&self, buffer: u32) -> u8 {
+        self.leaf[buffer as usize]
+    }
+
     pub fn size(&self, buffer: u32) -> i64 {
         self.size[buffer as usize]
     }
 
-    /// Returns the leaves of `count` wasted units of a step, or of its successor if they are `new`.
-    pub fn holes(&self, count: usize, new: bool) -> Leaves {
+    /// Returns the leaves of all holes.
+    pub fn all_holes(&self) -> Leaves {
+        if self.waste == 0 { 0 } else { !0 << self.waste_from }
+    }
+
+    /// Returns the leaves of `count` holes of a step, or of its successor if they are `new`.
+    pub fn holes(&self, count: i64, new: bool) -> Leaves {
         let from = self.waste_from + if new { self.waste } else { 0 };
-        (from..from + count).fold(0, |all, leaf| all | 1 << leaf)
+        (from..from + count as usize).fold(0, |all, leaf| all | 1 << leaf)
     }
 }

@@ -1,9 +1,11 @@
+use super::refute::{Found, Refuter};
 use super::*;
 use crate::Exact;
 use crate::search::valley::Reduced;
 use crate::search::{Search, SearchParams};
 use plimsoll_model::{
-    Budget, Buffer, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Witness, load,
+    Budget, Buffer, Claim, Instance, InstanceBuilder, Layout, Lifespan, Offsets, Problem, Setup, Silent,
+    Solver, Witness, load,
 };
 use proptest::prelude::*;
 use rand::rngs::StdRng;
@@ -50,16 +52,28 @@ fn optimum(instance: &Instance) -> u64 {
     outcome.value.unwrap().get()
 }
 
-/// Returns the greatest lower bound that sweeps prove, in bytes.
+/// Returns the greatest lower bound that sweeps prove, in bytes. A layout that they find must be valid.
 fn swept(instance: &Instance, rules: ArrangementRules) -> u64 {
     let reduced = Reduced::of(instance).unwrap();
-    let mut arrangements = Arrangements::new(&reduced, rules);
+    let mut refuter = Refuter::new(&reduced, rules);
     let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
-    while let Some((from, to)) = arrangements.refute(capacity, 200_000, &mut Budget::unlimited()) {
-        assert!(from < to && to <= reduced.sections);
+    loop {
+        match refuter.refute(capacity, &mut Budget::unlimited().with_node_limit(200_000)) {
+            Some(Found::Refuted((from, to))) => assert!(from < to && to <= reduced.sections),
+            Some(Found::Layout(offsets)) => {
+                assert_fits(instance, &reduced.layout(&offsets), capacity as u64 * reduced.grain);
+                break;
+            }
+            None => break,
+        }
         capacity += 1;
     }
     capacity as u64 * reduced.grain
+}
+
+fn assert_fits(instance: &Instance, layout: &Layout, capacity: u64) {
+    assert_eq!(Offsets::check(instance, layout), []);
+    assert!(layout.peak(instance).get() <= capacity);
 }
 
 /// Compares sweeps with the search without them on random small instances. Returns how often a sweep proved a
@@ -101,6 +115,27 @@ fn exact_raises_the_bound_of_flat_instances_above_the_load() {
     assert!(above >= 4, "only {above} bounds are above the load");
 }
 
+/// Beams alone find the optimum of small instances.
+#[test]
+fn beams_find_layouts() {
+    let mut found = 0;
+    for seed in 0..40 {
+        let instance = flat(7, 10, 0.6, (2, 12), seed);
+        let reduced = Reduced::of(&instance).unwrap();
+        let best = optimum(&instance) / reduced.grain;
+        let load = load(&instance).0.get() / reduced.grain;
+        for capacity in load..best + 2 {
+            let mut beam = beam::Beam::new(&reduced, capacity as i64, 8);
+            let mut budget = Budget::unlimited().with_node_limit(50_000);
+            let Some(offsets) = beam.search(&reduced, &mut budget) else { continue };
+            assert!(capacity >= best);
+            assert_fits(&instance, &reduced.layout(&offsets), capacity * reduced.grain);
+            found += u32::from(capacity == best);
+        }
+    }
+    assert!(found >= 38, "only {found} optima of 40 were found");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
@@ -110,6 +145,18 @@ proptest! {
         let instance = flat(live, steps, stay, (low, low + more), seed);
         let best = optimum(&instance);
         let bound = swept(&instance, ArrangementRules::default());
+        prop_assert!(bound <= best, "{} above {}", bound, best);
+    }
+
+    /// With few states, most refutations come from comparing sweeps in both directions.
+    #[test]
+    fn no_capacity_refuted_by_meeting_has_a_layout(
+        live in 3usize..8, steps in 6u64..11, stay in 0.3f64..0.8, low in 1u64..4, more in 1u64..14, seed: u64,
+        most in 1usize..9,
+    ) {
+        let instance = flat(live, steps, stay, (low, low + more), seed);
+        let best = optimum(&instance);
+        let bound = swept(&instance, ArrangementRules { first: most, last: most, ..Default::default() });
         prop_assert!(bound <= best, "{} above {}", bound, best);
     }
 }

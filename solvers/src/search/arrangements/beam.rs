@@ -1,0 +1,57 @@
+//! Searches for layouts by sweeps that keep only some states of each step.
+
+use super::pass::{Limit, PassEnd, Sequence, Trail};
+use crate::search::valley::Reduced;
+use plimsoll_model::Budget;
+
+/// Number of states per step of the first sweep, and the maximum.
+const FIRST: usize = 64;
+const LAST: usize = 1 << 13;
+
+/// Searches for a layout at one capacity. Each call resumes where the previous one ended.
+#[derive(Debug)]
+pub(super) struct Beam {
+    capacity: i64,
+    sequence: Option<Sequence>,
+    /// Number of states per step of the next sweep, and its direction.
+    width: usize,
+    backwards: bool,
+    /// The steps that it has passed if the budget ended.
+    begun: Trail,
+}
+
+impl Beam {
+    pub fn new(reduced: &Reduced, capacity: i64, waste: usize) -> Self {
+        let sequence = Sequence::at(reduced, capacity, waste);
+        Self { capacity, sequence, width: FIRST, backwards: false, begun: Trail::default() }
+    }
+
+    /// Sweeps in both directions with a growing number of states. Returns the offsets of a layout within the
+    /// capacity, in units.
+    pub fn search(&mut self, reduced: &Reduced, budget: &mut Budget) -> Option<Vec<i64>> {
+        let sequence = self.sequence.as_ref()?;
+        while self.width <= LAST {
+            let from = if self.backwards { sequence.steps.list.len() - 1 } else { 0 };
+            let limit = Limit { most: self.width, beam: true };
+            let mut trail = std::mem::take(&mut self.begun);
+            match sequence.sweep(from, self.backwards, limit, &mut trail, budget) {
+                PassEnd::Stopped(_) => {
+                    self.begun = trail;
+                    return None;
+                }
+                PassEnd::Through => {
+                    let found = sequence.layout(&trail.states, self.backwards, reduced, self.capacity);
+                    if found.is_some() {
+                        return found;
+                    }
+                }
+                // Wider sweeps end in the same way.
+                PassEnd::Refuted(_) => self.width = LAST,
+                PassEnd::TooMany => {}
+            }
+            self.width *= if self.backwards { 2 } else { 1 };
+            self.backwards = !self.backwards;
+        }
+        None
+    }
+}

@@ -1,0 +1,150 @@
+//! Compares the states of a sweep forwards with those of a sweep backwards.
+
+use super::pass::Sequence;
+use super::states::States;
+use crate::pqtree::{Forest, Leaves, Tree};
+use plimsoll_model::{Budget, Stop};
+
+/// Maximum number of exchanges of interchangeable leaves.
+const MOST_RENAMINGS: usize = 64;
+
+/// New leaves by old leaf.
+type Renaming = [u8; 128];
+
+impl Sequence {
+    /// Returns true if no state of `forwards` has an arrangement of a state of `backwards`, apart from holes.
+    /// Both are all states at the step `at`. The capacity is then refuted from the start of one sweep to
+    /// that of the other.
+    pub fn are_apart(
+        &self,
+        at: usize,
+        forwards: &States,
+        backwards: &States,
+        budget: &mut Budget,
+    ) -> Result<bool, Stop> {
+        let step = &self.steps.list[at];
+        let Some(renamings) =
+            renamings([step.labels(false).classes(), step.labels(true).classes()], step.leaves)
+        else {
+            return Ok(false);
+        };
+        let mut forest = Forest::default();
+        let mut lists: Vec<Vec<Leaves>> = Vec::with_capacity(forwards.len() * renamings.len());
+        for state in 0..forwards.len() {
+            forest.clear();
+            let tree = forest.read(forwards.key(state), step.labels(false));
+            let tree = forest.restricted(tree, step.leaves).expect("some buffer is live");
+            let mut sets = Vec::new();
+            forest.defining(tree, &mut sets);
+            lists.extend(renamings.iter().map(|names| sets.iter().map(|&set| renamed(set, names)).collect()));
+        }
+        // Lists with the same first sets are neighbours, so each of these sets is reduced only once.
+        let mut count: std::collections::BTreeMap<Leaves, u32> = std::collections::BTreeMap::new();
+        lists.iter().flatten().for_each(|&set| *count.entry(set).or_default() += 1);
+        for list in &mut lists {
+            list.sort_by_key(|set| (std::cmp::Reverse(count[set]), *set));
+            list.dedup();
+        }
+        lists.sort();
+        lists.dedup();
+        for state in 0..backwards.len() {
+            forest.clear();
+            let tree = forest.read(backwards.key(state), step.labels(true));
+            let tree = forest.restricted(tree, step.leaves).expect("some buffer is live");
+            if meets(&mut forest, tree, &lists, 0, budget)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns true if the sets of some list can be contiguous in a tree. The lists are sorted and equal up to
+/// their index `depth`.
+fn meets(
+    forest: &mut Forest,
+    tree: Tree,
+    lists: &[Vec<Leaves>],
+    depth: usize,
+    budget: &mut Budget,
+) -> Result<bool, Stop> {
+    // The shortest list comes first.
+    if lists[0].len() == depth {
+        return Ok(true);
+    }
+    let mut rest = lists;
+    while let Some(first) = rest.first() {
+        if let Some(stop) = budget.tick() {
+            return Err(stop);
+        }
+        let set = first[depth];
+        let (same, others) = rest.split_at(rest.partition_point(|list| list[depth] <= set));
+        let mark = forest.mark();
+        if let Some(next) = forest.reduce(tree, set)
+            && meets(forest, next, same, depth + 1, budget)?
+        {
+            return Ok(true);
+        }
+        forest.rewind(mark);
+        rest = others;
+    }
+    Ok(false)
+}
+
+fn renamed(set: Leaves, names: &Renaming) -> Leaves {
+    let mut rest = set;
+    let mut new = 0;
+    while rest != 0 {
+        new |= 1 << names[rest.trailing_zeros() as usize];
+        rest &= rest - 1;
+    }
+    new
+}
+
+/// Returns all renamings that permute the leaves of each class, first those of one list of classes, then
+/// those of the other. Returns `None` if there are too many. Leaves outside `live` are not renamed.
+fn renamings(classes: [Vec<Vec<u8>>; 2], live: Leaves) -> Option<Vec<Renaming>> {
+    let mut all: Vec<Renaming> = vec![std::array::from_fn(|leaf| leaf as u8)];
+    for class in classes.into_iter().flatten().filter(|class| live >> class[0] & 1 == 1) {
+        // Exchanging each pair of leaves in turn gives all permutations.
+        for i in 1..class.len() {
+            let before = all.len();
+            for j in 0..i {
+                for at in 0..before {
+                    let exchange = |leaf: u8| match leaf {
+                        leaf if leaf == class[i] => class[j],
+                        leaf if leaf == class[j] => class[i],
+                        leaf => leaf,
+                    };
+                    all.push(all[at].map(exchange));
+                }
+            }
+            if all.len() > MOST_RENAMINGS {
+                return None;
+            }
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renamings_are_all_products_of_permutations() {
+        let count = |one: &[&[u8]], two: &[&[u8]]| {
+            let lists = [one, two].map(|list| list.iter().map(|class| class.to_vec()).collect());
+            renamings(lists, 0xFF).map(|all| all.len())
+        };
+        assert_eq!(count(&[], &[]), Some(1));
+        assert_eq!(count(&[&[0, 1, 2], &[3, 4]], &[]), Some(12));
+        // Permutations of {0, 1}, then of {1, 2}: four of the six permutations of {0, 1, 2}.
+        assert_eq!(count(&[&[0, 1]], &[&[1, 2]]), Some(4));
+        assert_eq!(count(&[&[0, 1]], &[&[0, 1]]), Some(2));
+        assert_eq!(count(&[&[8, 9]], &[]), Some(1));
+        assert_eq!(count(&[&[0, 1, 2, 3, 4]], &[]), None);
+    }
+}

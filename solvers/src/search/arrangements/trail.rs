@@ -1,0 +1,155 @@
+//! Reads a layout back from the states of a sweep.
+
+use super::cover::{Chosen, Cover};
+use super::pass::Sequence;
+use super::states::States;
+use crate::pqtree::{Forest, Tree};
+use crate::search::valley::Reduced;
+use plimsoll_model::Budget;
+
+/// Leaves from bottom to top.
+type Order = Vec<u8>;
+
+impl Sequence {
+    /// Returns the offsets of a layout that follows the states of a sweep over all steps, if the buffers
+    /// that are live at no step fit beside the others. `trail` contains the states of the steps in the order
+    /// of the sweep.
+    pub fn layout(
+        &self,
+        trail: &[States],
+        backwards: bool,
+        reduced: &Reduced,
+        capacity: i64,
+    ) -> Option<Vec<i64>> {
+        let step = |i: usize| if backwards { trail.len() - 1 - i } else { i };
+        let mut forest = Forest::default();
+        let mut offsets: Vec<Option<i64>> = vec![None; reduced.len()];
+        let mut at = 0;
+        let last = trail.len() - 1;
+        let tree = forest.read(trail[last].key(at), self.steps.list[step(last)].labels(backwards));
+        let mut order = Vec::new();
+        forest.frontier(tree, &[0; 128], &mut order);
+        self.put(&order, step(last), &mut offsets);
+        for i in (1..=last).rev() {
+            let parent = trail[i].parent(at);
+            forest.clear();
+            let labels = self.steps.list[step(i)].labels(backwards);
+            let child = forest.read(trail[i].key(at), labels);
+            let stored = forest.canonical(child, labels);
+            let before =
+                forest.read(trail[i - 1].key(parent), self.steps.list[step(i - 1)].labels(backwards));
+            let (real, groups) =
+                self.find(&mut forest, before, trail[i].key(at), (step(i - 1), backwards))?;
+            // The leaves of the state are those of the successor, apart from an exchange of equal labels.
+            let mut renamed = [0; 128];
+            stored.iter().zip(&real).for_each(|(&a, &b)| renamed[a as usize] = b);
+            order.iter_mut().for_each(|leaf| *leaf = renamed[*leaf as usize]);
+            let own: Vec<(u8, u32)> =
+                self.steps.list[step(i)].live.iter().map(|&b| (self.steps.leaf_of(b), b)).collect();
+            let buffer = |leaf: u8| own.iter().find(|pair| pair.0 == leaf).map(|pair| pair.1 as usize);
+            let moved: Vec<(usize, Option<i64>)> = own
+                .iter()
+                .filter_map(|&(leaf, b)| Some((buffer(renamed[leaf as usize])?, offsets[b as usize])))
+                .collect();
+            moved.into_iter().for_each(|(b, offset)| offsets[b] = offset);
+            let mut place = [0; 128];
+            for (at, &leaf) in order.iter().enumerate() {
+                place[leaf as usize] = at as u32 + 1;
+            }
+            let mut tree = before;
+            for &Chosen { old, new } in &groups {
+                if old == 0 {
+                    continue;
+                }
+                tree = forest.reduce(tree, old)?;
+                let from = order.iter().position(|&leaf| new >> leaf & 1 == 1)? as u32 + 1;
+                (0..128).filter(|leaf| old >> leaf & 1 == 1).for_each(|leaf| place[leaf] = from);
+            }
+            order.clear();
+            forest.frontier(tree, &place, &mut order);
+            self.put(&order, step(i - 1), &mut offsets);
+            at = parent;
+        }
+        completed(reduced, offsets, capacity)
+    }
+
+    /// Finds the exchange that leads from a tree to a key. Returns the leaves of its successor in the order of
+    /// the key, and the groups.
+    fn find(
+        &self,
+        forest: &mut Forest,
+        from: Tree,
+        key: &[u8],
+        (at, backwards): (usize, bool),
+    ) -> Option<(Order, Vec<Chosen>)> {
+        let exchange = self.exchange(at, backwards)?;
+        let next = if backwards { at - 1 } else { at + 1 };
+        let labels = self.steps.list[next].labels(backwards);
+        let mut result = None;
+        let mut own = Vec::new();
+        let mut found = |forest: &Forest, tree: Tree, groups: &[Chosen]| {
+            if result.is_none() {
+                own.clear();
+                forest.write(tree, labels, &mut own);
+                if own == key {
+                    result = Some((forest.canonical(tree, labels), groups.to_vec()));
+                }
+            }
+        };
+        let mut budget = Budget::unlimited();
+        Cover::new((&self.steps, exchange), forest, &mut budget, &mut found).run(from).ok()?;
+        result
+    }
+
+    /// Assigns offsets to the buffers of a step that have none, from bottom to top.
+    fn put(&self, order: &[u8], at: usize, offsets: &mut [Option<i64>]) {
+        let step = &self.steps.list[at];
+        let mut cursor = 0;
+        for &leaf in order {
+            let Some(&b) = step.live.iter().find(|&&b| self.steps.leaf_of(b) == leaf) else {
+                cursor += 1;
+                continue;
+            };
+            let offset = *offsets[b as usize].get_or_insert(cursor);
+            cursor = offset + self.steps.size(b);
+        }
+    }
+}
+
+/// Places the remaining buffers, the largest first, each at the lowest free offset. Returns all offsets if
+/// they are a layout within the capacity.
+fn completed(reduced: &Reduced, mut offsets: Vec<Option<i64>>, capacity: i64) -> Option<Vec<i64>> {
+    let spans = &reduced.spans;
+    let meet = |a: usize, b: usize| spans[a].start < spans[b].end && spans[b].start < spans[a].end;
+    let mut rest: Vec<usize> = (0..spans.len()).filter(|&b| offsets[b].is_none()).collect();
+    rest.sort_by_key(|&b| (-spans[b].size * i64::from(spans[b].end - spans[b].start), b));
+    let taken = |b: usize, offsets: &[Option<i64>]| {
+        let others = (0..spans.len()).filter(|&other| other != b && meet(b, other) && spans[other].size > 0);
+        let mut taken: Vec<(i64, i64)> = others
+            .filter_map(|other| offsets[other].map(|offset| (offset, offset + spans[other].size)))
+            .collect();
+        taken.sort_unstable();
+        taken
+    };
+    for b in rest {
+        let mut low = 0;
+        for (from, to) in taken(b, &offsets) {
+            if from >= low + spans[b].size {
+                break;
+            }
+            low = low.max(to);
+        }
+        if low + spans[b].size > capacity {
+            return None;
+        }
+        offsets[b] = Some(low);
+    }
+    let sound = (0..spans.len()).all(|b| {
+        let Some(offset) = offsets[b] else { return false };
+        let end = offset + spans[b].size;
+        end <= capacity
+            && taken(b, &offsets).iter().all(|&(from, to)| to <= offset || end <= from || from == to)
+    });
+    debug_assert!(sound, "the layout of a sweep is valid");
+    if sound { offsets.into_iter().collect() } else { None }
+}
