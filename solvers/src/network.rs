@@ -86,7 +86,8 @@ impl Network {
 
     /// Returns the value of a maximum flow, which equals that of a minimum cut. O(vertices^2 arcs).
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
-        self.most_within(source, sink, &mut Budget::unlimited()).expect("an unlimited budget does not run out")
+        self.most_within(source, sink, &mut Budget::unlimited())
+            .expect("an unlimited budget does not run out")
     }
 
     /// Returns the value of a maximum flow, or `None` if the time of `watch` runs out first.

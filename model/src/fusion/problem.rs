@@ -52,9 +52,7 @@ pub struct Match {
 
 /// The region has too many matches to list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "region '{region}' has {MAX_MATCHES} matches or more; the limit was reached at pattern '{pattern}'"
-)]
+#[error("region '{region}' has {MAX_MATCHES} matches or more; the limit was reached at pattern '{pattern}'")]
 #[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {
     pub region: String,
