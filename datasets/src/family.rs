@@ -14,7 +14,8 @@ pub struct Generator<T> {
     /// The parameters. In families of instances with a chosen number of buffers,
     /// `buffers` comes first.
     pub params: &'static [FamilyParam],
-    /// The version of the output. It increases whenever the same parameters and seed produce different bytes.
+    /// The version of the output. It is incremented whenever a change of the code alters the bytes for the
+    /// same parameters and seed.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,
 }

@@ -76,7 +76,8 @@ pub(super) struct Inference<'m, 'a> {
     variables: HashMap<Variable<'a>, Known>,
     /// The last arguments and results of each subgraph.
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
-    /// The number of visited operators, with their operands.
+    /// The work done in repeated visits to subgraphs: the number of their operators, operands, inputs,
+    /// outputs and tensors.
     work: usize,
     /// The number of folded elements of constants.
     folded: u64,
@@ -411,7 +412,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         Self { index, subgraph, tensors, inner: HashMap::new(), blind }
     }
 
-    /// Returns the position of a tensor, if it exists. Other positions are rejected elsewhere.
+    /// Returns the position of a tensor; `None` for an index that is out of range.
     pub(super) fn place(&self, tensor: i32) -> Option<usize> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
     }

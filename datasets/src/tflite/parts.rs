@@ -103,7 +103,7 @@ fn gather(op: &Operation) -> Result<Made, Reason> {
     op.one([&data[..along], &indices[batch..], &data[along + 1..]].concat())
 }
 
-/// Selects a row of a table for each index. A lookup also returns which keys were found.
+/// Selects a row of a table for each index. `HASHTABLE_LOOKUP` also returns which keys were found.
 fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     let ([number], table) = (op.ranked(0)?, op.shape(table)?);
     let row = table.get(1..).ok_or("the table is a scalar")?;

@@ -22,7 +22,8 @@ use std::borrow::Cow;
 /// The maximum number of tables. A model has one per tensor, buffer and operator.
 const TABLES: usize = 1_000_000;
 
-/// The maximum ratio of the size with repeated shared parts to the length of the file.
+/// The maximum ratio of the apparent size to the length of the file. The apparent size counts a shared part
+/// once per reference.
 const APPARENT: usize = 8;
 
 /// Returns the position of a field in a vtable.

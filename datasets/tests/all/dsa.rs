@@ -170,7 +170,7 @@ fn wrong_allocations_are_reported() {
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
-/// Asserts that every change of the example is refused with its message.
+/// Asserts that every change to the example is rejected with the expected message.
 fn refused(cases: &[(&str, Value, &str)]) {
     for (pointer, to, message) in cases {
         let error = read(&changed(pointer, to.clone())).unwrap_err();

@@ -1,5 +1,4 @@
-//! The patent on sharing memory among mutually exclusive operators (memory-planning patent): its worked
-//! example.
+//! The worked example of the memory-planning patent, which shares memory among mutually exclusive operators.
 
 use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};

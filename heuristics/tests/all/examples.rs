@@ -113,7 +113,7 @@ fn eight_tensors() {
     assert_eq!(peak("greedy-by-breadth"), 124);
 }
 
-/// The example of the Mini-Infer report is a chain of tensors. At most two of them are simultaneously live.
+/// The example in the Mini-Infer report is a chain of tensors. At most two of them are simultaneously live.
 #[test]
 fn colouring_reuses_two_objects_along_a_chain() {
     let kib = 1024;

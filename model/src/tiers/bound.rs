@@ -43,7 +43,7 @@ pub struct TierMultiplier {
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
-    /// Every tensor is in its cheapest tier.
+    /// The transfer time if every tensor were in its cheapest tier.
     Cheapest,
     /// Dual multipliers of the capacities.
     Multipliers(Vec<TierMultiplier>),

@@ -80,8 +80,9 @@ pub(crate) struct Answer {
     pub nodes: u64,
 }
 
-/// Returns the lower bound in units that a floating-point bound proves: the bound minus [`TOLERANCE`],
-/// rounded up because objectives are integers. Returns `None` for models with values above [`SAFE_UNITS`].
+/// Returns the lower bound, in units, that follows from a floating-point bound: the latter minus
+/// [`TOLERANCE`], rounded up because objectives are integers. Returns `None` for models with values above
+/// [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)

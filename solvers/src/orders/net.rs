@@ -114,9 +114,8 @@ impl Net {
         self.nodes[node as usize].steps.len()
     }
 
-    /// Returns three properties of a step of a node: the bytes that only this node uses, the storages that
-    /// are certainly live because the node uses them, and the storages that it last touched at an earlier
-    /// step.
+    /// Returns, for one step of a node: the bytes that only this node uses during the step, the storages that
+    /// the node keeps live at the step, and the storages whose last use by the node was at an earlier step.
     pub fn at_step(&self, node: u32, step: usize) -> (u64, Vec<u32>, Vec<u32>) {
         let steps = &self.nodes[node as usize].steps;
         let mut now: Vec<u32> = steps[..=step].iter().flat_map(|s| s.opens.clone()).collect();

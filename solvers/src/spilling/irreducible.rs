@@ -119,8 +119,8 @@ pub fn irreducible(
     Ok(Irreducible { buffers: set, bound, doubtful })
 }
 
-/// An infeasible set that shrinks. The smallest buffers are removed first because few large ones are easier
-/// to inspect.
+/// An infeasible set that shrinks. The smallest buffers are removed first because a few large buffers are
+/// easier to inspect than many small ones.
 struct Reduction<'a> {
     instance: &'a Instance,
     setup: Setup,

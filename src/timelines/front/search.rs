@@ -308,8 +308,9 @@ impl<'a> Search<'a> {
         Ok(better)
     }
 
-    /// Runs exact schedules at one capacity. They run without resident weights under every order, with the
-    /// resident set of the fastest point of at most this capacity, and with the `most` best sets.
+    /// Runs exact schedules at one capacity. They run under every order without resident weights, then with
+    /// the resident set of the fastest point that fits this capacity, and then with the best sets, at most
+    /// `most` of them.
     fn exact_at(
         &mut self,
         ranked: &[Ranked<'_>],

@@ -65,8 +65,9 @@ fn given(maker: &mut Maker, like: &[TensorId]) -> Vec<TensorId> {
         .collect()
 }
 
-/// Adds a chain of temporaries, which reads one tensor of the state at its start and all captured tensors.
-/// Then adds the operators that compute the next state. Returns the last temporary and the next state.
+/// Adds a chain of operators that produce temporaries. The first operator reads one state tensor, and each
+/// captured tensor is read by one operator of the chain. Then adds the operators that compute the next state.
+/// Returns the last temporary and the next state.
 fn trip(
     maker: &mut Maker,
     region: RegionId,

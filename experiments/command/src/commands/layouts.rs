@@ -109,8 +109,8 @@ impl Compared {
         report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
     }
 
-    /// Adds the lines that explain the gap, if there is one, and the line that lists the buffers live at the
-    /// load.
+    /// Adds the lines that explain the gap, if there is one, and a line that lists the buffers live at the
+    /// step with the most live bytes.
     pub fn reasons(&self, instance: &Instance, report: &mut Report) {
         let own = &self.diagnosis;
         if own.excess() > Bytes::ZERO {

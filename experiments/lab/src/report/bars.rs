@@ -1,4 +1,5 @@
-//! Bar charts. Panels are drawn side by side. Each has groups of bars, on its own scale that starts at zero.
+//! Bar charts. Panels are drawn side by side. Each has groups of bars, on its own scale, which starts at
+//! zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis and one bar per

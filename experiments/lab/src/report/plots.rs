@@ -11,7 +11,7 @@ use crate::report::axis::{Axis, Unit};
 use crate::report::chart::{BLACK, Chart, Series};
 use crate::report::trace::trace_charts;
 
-/// Largest number of instances of a group whose traces are drawn.
+/// Maximum number of instances per group for which traces are drawn.
 const TRACES: usize = 6;
 
 /// A chart of a group.

@@ -20,8 +20,8 @@ pub struct BenchArgs {
     /// heuristic and the default exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name (see `plimsoll list`). If all inputs are graphs and models, problems on instances are
-    /// posed on instances derived from them. Spilling is posed on instances only if it is named [default:
+    /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
+    /// use instances derived from these inputs. Spilling is posed on instances only if it is named [default:
     /// offsets for files that are all instances and with --processes, otherwise all problems that apply]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,

@@ -128,8 +128,8 @@ fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure>
     compare(&root.join(folder), folder, &listed, verdict)
 }
 
-/// Compares the files of a folder with `listed`, which maps file names to SHA-256 hashes. Findings name the
-/// folder as `shown`.
+/// Compares the files of a folder with `listed`, which maps file names to SHA-256 hashes. Findings refer to
+/// the folder by the name `shown`.
 fn compare(
     folder: &Path,
     shown: &str,

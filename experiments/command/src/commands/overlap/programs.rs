@@ -9,7 +9,7 @@ use plimsoll::model::{Bytes, Entry, Offsets, Orders};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
-/// Default node limit per segment of a search.
+/// Default node limit of a search, per segment of the program.
 pub const SEARCH_NODES: u64 = 20_000;
 /// Default node limit per segment while searching for a front, which takes many searches.
 const FRONT_NODES: u64 = 1_000;

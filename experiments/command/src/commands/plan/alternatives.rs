@@ -46,8 +46,8 @@ pub(super) struct Alternatives<'a> {
 pub(super) type PlanOf = fn(&Alternatives<'_>, &Graph, Placement<'_>, Limits) -> Result<Tried, Failure>;
 
 impl Alternatives<'_> {
-    /// Returns the limits of the plan itself. If alternatives may be planned, they get the other half of the
-    /// time.
+    /// Returns the limits of the plan itself. If alternatives may be planned, the plan gets half of the
+    /// limits, and the alternatives get the rest.
     pub fn own_limits(&self) -> Limits {
         if self.args.capacity.is_some() { self.run.limits.share(2) } else { self.run.limits }
     }
