@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators has no match, or a match is not a group.
-    #[error("the operators of {0} are a group without a match, or a match without a group")]
+    #[error("operator {0} is in a group without a match, or in a match without a group")]
     NoMatch(String),
     /// The choice is not ascending or contains a match that does not exist.
     #[error("match {at} violates the ascending order, or is not one of the {matches} matches")]

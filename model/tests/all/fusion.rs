@@ -173,7 +173,7 @@ fn the_checker_finds_violations() {
     has("is used outside the group");
     has("optimises 1 relations, but 7 are stated");
     wrong.chosen.pop();
-    assert!(check(UnitRule::Any, &wrong)[0].contains("the group and the match of"));
+    assert!(check(UnitRule::Any, &wrong)[0].contains("a group without a match"));
 }
 
 #[test]
