@@ -122,9 +122,12 @@ impl Report {
                     Value::Array(list) => human::count(list.len(), words.trim_start()),
                     number => number.as_u64().map_or_else(
                         || format!("-{words}"),
-                        |number| match words.ends_with("bytes") {
-                            true => human::sized(number, words),
-                            false => human::count(number, words.trim_start()),
+                        |number| {
+                            if words.ends_with("bytes") {
+                                human::sized(number, words)
+                            } else {
+                                human::count(number, words.trim_start())
+                            }
                         },
                     ),
                 }

@@ -35,7 +35,7 @@ pub fn sized(number: u64, words: &str) -> String {
 }
 
 /// A number with its noun in the singular or the plural: `1 buffer`, `2 buffers`.
-pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let s = if number == N::from(1) { "" } else { "s" };
     format!("{number} {noun}{s}")
 }
