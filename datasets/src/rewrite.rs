@@ -60,9 +60,9 @@ impl<'a> ModelFile<'a> {
         Ok(Self { bytes: bytes.map_err(|problem| problem.of(self.path))?, ..*self })
     }
 
-    /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of each
-    /// of its regions in their new order. If a subgraph of `TFLite` became several regions, the first of them
-    /// determines its order. O(size of the file).
+    /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of
+    /// each of its regions in their new order. If a subgraph of `TFLite` became several regions, the first
+    /// of them determines its order. O(size of the file).
     ///
     /// # Errors
     /// If the file does not allow another order; see [`ImportProblem`].

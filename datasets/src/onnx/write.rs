@@ -165,7 +165,9 @@ fn arranged<'n>(graph: &proto::Graph, names: impl Iterator<Item = &'n str>) -> V
 fn collect_reads<'n>(node: &'n proto::Node, names: &mut Vec<&'n str>) {
     names.extend(node.input.iter().map(String::as_str));
     for (_, body) in node.bodies() {
-        body.node.iter().for_each(|node| collect_reads(node, names));
+        for node in &body.node {
+            collect_reads(node, names);
+        }
         names.extend(body.output.iter().map(|info| info.name.as_str()));
     }
 }

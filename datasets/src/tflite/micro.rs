@@ -90,7 +90,9 @@ impl MicroArena {
                 what: format!("offset {offset}"),
                 reason: "the runtime stores offsets in 31 bits".to_owned(),
             })?;
-            tensors.iter().for_each(|&tensor| offsets[tensor] = offset);
+            for &tensor in tensors {
+                offsets[tensor] = offset;
+            }
         }
         Ok(offsets)
     }
@@ -143,12 +145,16 @@ impl<'m, 'a> Scopes<'m, 'a> {
             if self.work > COPIES {
                 return Err(super::infer::too_many(model, index));
             }
-            step.outputs.iter().for_each(|tensor| self.make(index, tensor));
+            for tensor in step.outputs.iter() {
+                self.make(index, tensor);
+            }
             for called in self.runs(step) {
                 self.scope += 1;
                 self.subgraph(called)?;
             }
-            step.inputs.iter().chain(step.outputs.iter()).for_each(|tensor| self.read(index, tensor));
+            for tensor in step.inputs.iter().chain(step.outputs.iter()) {
+                self.read(index, tensor);
+            }
             self.share(index, step);
         }
         for tensor in subgraph.outputs.iter() {

@@ -71,8 +71,8 @@ pub(crate) fn reordered(bytes: &[u8], orders: &[Vec<usize>]) -> Result<Vec<u8>, 
     Ok(changed)
 }
 
-/// Returns the file with an offline plan: an offset in the arena for each tensor of each subgraph, or -1 for a
-/// tensor that the runtime places. A plan in the file is replaced.
+/// Returns the file with an offline plan: an offset in the arena for each tensor of each subgraph, or -1 for
+/// a tensor that the runtime places. A plan in the file is replaced.
 ///
 /// # Errors
 /// If the file is damaged, or if its root has fields that the schema of this importer does not contain.

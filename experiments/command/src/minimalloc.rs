@@ -12,6 +12,7 @@ use plimsoll::model::{
 };
 use plimsoll::run::{Limits, run};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -170,7 +171,7 @@ impl<'a> Flags<'a> {
 fn help() -> String {
     let mut text = "plimsoll-minimalloc: the flags of MiniMalloc, with the solvers of Plimsoll\n".to_owned();
     for (name, meaning) in VALUES.iter().chain(&SWITCHES) {
-        text.push_str(&format!("    --{name} ({meaning})\n"));
+        let _ = writeln!(text, "    --{name} ({meaning})");
     }
     text
 }
@@ -252,15 +253,15 @@ impl Row<'_> {
         let (lower, upper) = self.interval;
         let mut text = format!("{},{lower},{upper},{}", self.id, self.size);
         if aligned {
-            text.push_str(&format!(",{}", self.alignment));
+            let _ = write!(text, ",{}", self.alignment);
         }
         if hinted {
-            text.push_str(&format!(",{}", self.hint));
+            let _ = write!(text, ",{}", self.hint);
         }
         if gaps {
             let list: Vec<String> =
                 self.gaps.iter().map(|(lower, upper)| format!("{lower}-{upper}")).collect();
-            text.push_str(&format!(",{}", list.join(" ")));
+            let _ = write!(text, ",{}", list.join(" "));
         }
         text
     }
@@ -334,9 +335,13 @@ impl Columns {
         let gap = |text: &str| {
             let ends =
                 text.split_once('-').and_then(|(lower, upper)| Some((integer(lower)?, integer(upper)?)));
-            let (lower, upper) = ends.ok_or_else(|| match text.contains('@') {
-                true => format!("gap '{text}': memory used during a gap is not supported"),
-                false => format!("gap '{text}': expected LOWER-UPPER"),
+            let (lower, upper) = ends.ok_or_else(|| {
+                let why = if text.contains('@') {
+                    "memory used during a gap is not supported"
+                } else {
+                    "expected LOWER-UPPER"
+                };
+                format!("gap '{text}': {why}")
             })?;
             Ok::<_, String>((lower, upper.saturating_add(self.addend)))
         };

@@ -157,8 +157,8 @@ fn tensors_of_zero_bytes_are_listed() {
     for (file, z) in [("plain.json", "0,2"), ("idle.json", "1,3")] {
         assert_eq!(answer(&scratch, &["plan", file, "--tensors", "t.csv"])["arena"], 12);
         let rows = scratch.read("t.csv");
-        assert!(rows.contains("0:body,e,0,0,0,1,\n"), "{rows}");
-        assert!(rows.contains(&format!("0:body,z,0,0,{z},\n")), "{rows}");
+        assert!(rows.contains("0:body,e,0,0,0,1,,1,\n"), "{rows}");
+        assert!(rows.contains(&format!("0:body,z,0,0,{z},,2,0\n")), "{rows}");
         assert_eq!(rows.lines().count(), 5, "{rows}");
     }
 }

@@ -126,7 +126,9 @@ impl<'a> Places<'a> {
         for one in regions {
             let steps = one.order.operators().iter();
             let order: Vec<_> = steps.map(|&id| one.storages.operators[id.index()]).collect();
-            order.iter().enumerate().for_each(|(at, id)| positions[id.index()] = at);
+            for (at, id) in order.iter().enumerate() {
+                positions[id.index()] = at;
+            }
             orders[one.region.index()] = order;
         }
         Self { import, orders, positions, rows: Vec::new() }

@@ -143,7 +143,9 @@ fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramP
         if held.scratch.is_some() {
             places.scratch(held.home, buffer.size(), &memory);
         }
-        held.tensors.iter().for_each(|&id| places.tensor(graph.place(id), id, &memory));
+        for &id in &held.tensors {
+            places.tensor(graph.place(id), id, &memory);
+        }
     }
     for (id, lifespan) in program.empty() {
         let (lower, upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());

@@ -107,7 +107,9 @@ fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
             if tensors.is_empty() {
                 places.scratch(region, buffer.size(), &memory);
             }
-            tensors.iter().for_each(|&id| places.tensor(region, id, &memory));
+            for &id in tensors {
+                places.tensor(region, id, &memory);
+            }
         }
         let (problem, order) = (&one.ordered.storages.problem, &one.ordered.order);
         let steps = problem.steps(order);
