@@ -85,9 +85,11 @@ const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
 /// Nodes of sweeps over arrangements per node of a round: in late rounds, and on wide instances if most
-/// sections are at the load; and in early rounds of narrow instances, after the other methods.
+/// sections are at the load; in late rounds of such instances, which takes about as long as learning; and in
+/// early rounds of narrow ones, after the other methods.
 const ARRANGEMENT_SHARE: u64 = 32;
-const EARLY_ARRANGEMENT_SHARE: u64 = 8;
+const FLAT_ARRANGEMENT_SHARE: u64 = 128;
+const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
 /// The share of learning in late rounds if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -110,6 +112,7 @@ impl Prover<'_> {
         let narrow = self.learner.as_ref().is_some_and(Learner::is_narrow)
             || self.windows.as_ref().is_some_and(Windows::is_narrow);
         let (first, last) = match &self.arrangements {
+            Some(arrangements) if late && arrangements.is_flat() => (FLAT_ARRANGEMENT_SHARE, 0),
             Some(_) if late => (ARRANGEMENT_SHARE, 0),
             // The first rounds settle easy instances.
             Some(arrangements) if nodes < FIRST_ROUND * PATIENCE || !arrangements.is_flat() => (0, 0),

@@ -2,7 +2,7 @@
 
 use super::pass::Sequence;
 use super::states::States;
-use crate::pqtree::{Forest, Leaves, Tree};
+use crate::pqtree::{Forest, Leaves, MOST_LEAVES, Tree};
 use plimsoll_model::{Budget, Stop};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const MOST_RENAMINGS: usize = 64;
 
 /// New leaves by old leaf.
-type Renaming = [u8; 128];
+type Renaming = [u8; MOST_LEAVES];
 
 impl Sequence {
     /// Returns the states of a sweep at the step `at` that have an arrangement of a state of `others`, apart
