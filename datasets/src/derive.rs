@@ -11,6 +11,9 @@ use rand::{RngExt, SeedableRng};
 ///
 /// # Errors
 /// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.
+///
+/// # Panics
+/// Never: a part of a valid instance is valid.
 pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<Instance, GenerateError> {
     share("keep_probability", keep_probability)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -4,6 +4,7 @@
 
 use crate::joint::JointExact;
 use crate::orders::{Method, OrderBrute, OrderSolver};
+use crate::search::arrangements::ArrangementRules;
 use crate::search::learn::LearnRules;
 use crate::search::windows::WindowRules;
 use crate::search::{Search, SearchParams};
@@ -244,6 +245,16 @@ const SEARCHES: &[Entry<Offsets>] = &[
     }),
     valley("search:no-arrangements", "no sweeps over sets of arrangements", &|s| {
         guarded(search(s, |p| p.arrangements = None))
+    }),
+    valley("search:no-arrangement-beam", "no sweeps over sets of arrangements for layouts", &|s| {
+        guarded(search(s, |p| {
+            p.arrangements = Some(ArrangementRules { beam: false, ..ArrangementRules::default() });
+        }))
+    }),
+    valley("search:no-meeting", "sweeps over sets of arrangements in each direction alone", &|s| {
+        guarded(search(s, |p| {
+            p.arrangements = Some(ArrangementRules { meet: false, ..ArrangementRules::default() });
+        }))
     }),
     valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
     valley(

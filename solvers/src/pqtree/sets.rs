@@ -1,6 +1,6 @@
 //! The sets that are contiguous in all permutations of a tree.
 
-use super::{Forest, Kind, Leaves, Tree};
+use super::{Forest, Kind, Leaves, MOST_LEAVES, Tree};
 use std::sync::LazyLock;
 
 /// Returns the natural logarithm of a number up to 256, as a fixed-point number with ten fractional bits.
@@ -171,7 +171,7 @@ impl Forest {
     }
 
     /// Appends the leaves of a permutation that visits them in ascending order of `place`, if there is one.
-    pub fn frontier(&self, tree: Tree, place: &[u32; 128], order: &mut Vec<u8>) {
+    pub fn frontier(&self, tree: Tree, place: &[u32; MOST_LEAVES], order: &mut Vec<u8>) {
         let node = self.nodes[tree as usize];
         if node.kind == Kind::Leaf {
             order.push(node.from as u8);

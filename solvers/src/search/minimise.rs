@@ -88,8 +88,10 @@ const LATE_SWEEP_SHARE: u64 = 4;
 /// Nodes of sweeps over arrangements per node of a round, before the other methods: in late rounds, and in
 /// earlier ones on wide instances if most sections are at the load.
 const ARRANGEMENT_SHARE: u64 = 32;
+/// The same in late rounds if most sections are at the load. Sweeps then take about as long as learning.
+const FLAT_ARRANGEMENT_SHARE: u64 = 128;
 /// The same in earlier rounds of narrow instances, after the other methods.
-const EARLY_ARRANGEMENT_SHARE: u64 = 8;
+const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
 /// Nodes of learning per node of a late round if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -112,6 +114,7 @@ impl Prover<'_> {
         let narrow = self.learner.as_ref().is_some_and(Learner::is_narrow)
             || self.windows.as_ref().is_some_and(Windows::is_narrow);
         let (first, last) = match &self.arrangements {
+            Some(arrangements) if late && arrangements.is_flat() => (FLAT_ARRANGEMENT_SHARE, 0),
             Some(_) if late => (ARRANGEMENT_SHARE, 0),
             // The first rounds settle easy instances.
             Some(arrangements) if nodes < FIRST_ROUND * PATIENCE || !arrangements.is_flat() => (0, 0),

@@ -34,7 +34,7 @@ impl Beam {
             let from = if self.backwards { sequence.steps.list.len() - 1 } else { 0 };
             let limit = Limit { most: self.width, beam: true };
             let mut trail = std::mem::take(&mut self.begun);
-            match sequence.sweep(from, self.backwards, limit, &mut trail, budget) {
+            match sequence.sweep(from, self.backwards, limit, &[], &mut trail, budget) {
                 PassEnd::Stopped(_) => {
                     self.begun = trail;
                     return None;
@@ -46,7 +46,7 @@ impl Beam {
                     }
                 }
                 // Wider sweeps end in the same way.
-                PassEnd::Refuted(_) => self.width = LAST,
+                PassEnd::Refuted => self.width = LAST,
                 PassEnd::TooMany => {}
             }
             self.width *= if self.backwards { 2 } else { 1 };

@@ -1,61 +1,66 @@
-//! Compares the states of a sweep forwards with those of a sweep backwards.
+//! Compares the states of a sweep with those of a sweep in the other direction.
 
 use super::pass::Sequence;
 use super::states::States;
-use crate::pqtree::{Forest, Leaves, Tree};
+use crate::pqtree::{Forest, Leaves, MOST_LEAVES, Tree};
 use plimsoll_model::{Budget, Stop};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Maximum number of exchanges of interchangeable leaves.
 const MOST_RENAMINGS: usize = 64;
 
 /// New leaves by old leaf.
-type Renaming = [u8; 128];
+type Renaming = [u8; MOST_LEAVES];
 
 impl Sequence {
-    /// Returns true if no state of `forwards` has an arrangement of a state of `backwards`, apart from holes.
-    /// Both are all states at the step `at`. The capacity is then refuted from the start of one sweep to
-    /// that of the other.
-    pub fn are_apart(
+    /// Returns the states of a sweep at the step `at` that have an arrangement of a state of `others`, apart
+    /// from holes. `others` are all states of a sweep in the other direction at this step. Returns `None` if
+    /// too many leaves are interchangeable.
+    pub fn meeting(
         &self,
-        at: usize,
-        forwards: &States,
-        backwards: &States,
+        (at, backwards): (usize, bool),
+        states: &States,
+        others: &States,
         budget: &mut Budget,
-    ) -> Result<bool, Stop> {
+    ) -> Result<Option<Vec<usize>>, Stop> {
         let step = &self.steps.list[at];
-        let Some(renamings) =
-            renamings([step.labels(false).classes(), step.labels(true).classes()], step.leaves)
-        else {
-            return Ok(false);
+        let (own, other) = (step.labels(backwards), step.labels(!backwards));
+        let Some(renamings) = renamings([other.classes(), own.classes()], step.leaves) else {
+            return Ok(None);
         };
         let mut forest = Forest::default();
-        let mut lists: Vec<Vec<Leaves>> = Vec::with_capacity(forwards.len() * renamings.len());
-        for state in 0..forwards.len() {
+        let mut lists: Vec<Vec<Leaves>> = Vec::with_capacity(others.len() * renamings.len());
+        for state in 0..others.len() {
             forest.clear();
-            let tree = forest.read(forwards.key(state), step.labels(false));
+            let tree = forest.read(others.key(state), other);
             let tree = forest.restricted(tree, step.leaves).expect("some buffer is live");
             let mut sets = Vec::new();
             forest.defining(tree, &mut sets);
             lists.extend(renamings.iter().map(|names| sets.iter().map(|&set| renamed(set, names)).collect()));
+            if let Some(stop) = budget.spend(renamings.len() as u64) {
+                return Err(stop);
+            }
         }
         // Lists with the same first sets are neighbours, so each of these sets is reduced only once.
-        let mut count: std::collections::BTreeMap<Leaves, u32> = std::collections::BTreeMap::new();
+        let mut count: BTreeMap<Leaves, u32> = BTreeMap::new();
         lists.iter().flatten().for_each(|&set| *count.entry(set).or_default() += 1);
         for list in &mut lists {
-            list.sort_by_key(|set| (std::cmp::Reverse(count[set]), *set));
+            list.sort_by_key(|set| (Reverse(count[set]), *set));
             list.dedup();
         }
         lists.sort();
         lists.dedup();
-        for state in 0..backwards.len() {
+        let mut kept = Vec::new();
+        for state in 0..states.len() {
             forest.clear();
-            let tree = forest.read(backwards.key(state), step.labels(true));
+            let tree = forest.read(states.key(state), own);
             let tree = forest.restricted(tree, step.leaves).expect("some buffer is live");
             if meets(&mut forest, tree, &lists, 0, budget)? {
-                return Ok(false);
+                kept.push(state);
             }
         }
-        Ok(true)
+        Ok(Some(kept))
     }
 }
 

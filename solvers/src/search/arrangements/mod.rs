@@ -47,10 +47,10 @@
 //!   direction of time. It refutes the capacity for the sections that it passed.
 //! - *Dominance.* A state is dropped if another one has all its permutations. Units without a place may be
 //!   anywhere, so a state without holes is compared as if the other one had none.
-//! - *Meeting.* If a sweep forwards and one backwards reach the same section, an arrangement of a layout there
-//!   is one of a state of each. If no two states have a common arrangement, the capacity is refuted for the
-//!   sections between the two starts. Holes are omitted, and all exchanges of leaves with equal labels are
-//!   tried. Both are relaxations.
+//! - *Meeting.* An arrangement of a layout at a section is one of a state of every sweep that reached the
+//!   section. A state is dropped if it has no arrangement in common with any state of a sweep in the other
+//!   direction. The refuted sections then include those of the other sweep. Holes are omitted from this
+//!   comparison, and all exchanges of leaves with equal labels are tried. Both are relaxations.
 //! - *Labels.* Buffers of equal size that end at the same step (backwards: begin) can be exchanged from there
 //!   on, and the sweep proceeds in the same way. States that differ only in this are equal.
 //!
@@ -86,7 +86,7 @@ pub(crate) struct ArrangementRules {
     pub first: usize,
     /// The same for the last sweeps, which limits memory.
     pub last: usize,
-    /// Compare the states of sweeps in both directions.
+    /// Drop states that have no arrangement in common with sweeps in the other direction.
     pub meet: bool,
     /// Search for layouts by beams.
     pub beam: bool,

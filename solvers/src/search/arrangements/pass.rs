@@ -9,6 +9,9 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
+/// Minimum number of steps of a sweep in the other direction with which states are compared.
+const NEAREST: usize = 2;
+
 /// Number of states before dominance per state after it.
 const RAW: usize = 4;
 
@@ -32,15 +35,33 @@ pub(super) struct Limit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trail {
     pub states: Vec<States>,
+    /// The first and the last step on which the states depend.
+    pub extent: (usize, usize),
     /// True if states were dropped that no other state dominates.
     partial: bool,
+}
+
+impl Trail {
+    fn extend(&mut self, (first, last): (usize, usize)) {
+        self.extent = (self.extent.0.min(first), self.extent.1.max(last));
+    }
+}
+
+/// All states of a step that some sweep has passed.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    pub states: States,
+    /// The step at which the sweep began.
+    pub from: usize,
+    /// The first and the last step on which the states depend.
+    pub extent: (usize, usize),
 }
 
 /// The result of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PassEnd {
-    /// No arrangement is left at this step.
-    Refuted(usize),
+    /// No arrangement is left.
+    Refuted,
     /// Arrangements are left at the last step.
     Through,
     /// There are too many states, or too many exchanges.
@@ -66,12 +87,15 @@ impl Sequence {
     }
 
     /// Sweeps from all arrangements of the step `from`, or continues a sweep. One node of the budget is one
-    /// chosen group. `trail` receives the states of all steps that the sweep passed.
+    /// chosen group. `trail` receives the states of all steps that the sweep passed. States that have no
+    /// arrangement in common with those of `others`, which sweeps in the other direction have reached, are
+    /// dropped.
     pub fn sweep(
         &self,
         from: usize,
         backwards: bool,
         limit: Limit,
+        others: &[Option<Reached>],
         trail: &mut Trail,
         budget: &mut Budget,
     ) -> PassEnd {
@@ -84,22 +108,34 @@ impl Sequence {
             let mut states = States::default();
             states.insert(&key, 0);
             trail.states.push(states);
+            trail.extent = (from, from);
         }
         let last = if backwards { 0 } else { self.steps.list.len() - 1 };
         let step = |passed: usize| if backwards { from - passed } else { from + passed };
         while step(trail.states.len() - 1) != last {
             let at = step(trail.states.len() - 1);
             let before = &trail.states[trail.states.len() - 1];
-            let states = match self.advance(before, at, backwards, limit, &mut forest, budget) {
-                Ok((states, all)) => {
-                    trail.partial |= !all;
-                    states
-                }
+            let (mut states, all) = match self.advance(before, at, backwards, limit, &mut forest, budget) {
+                Ok(next) => next,
                 Err(end) => return end,
             };
+            let next = step(trail.states.len());
+            if let Some(Some(other)) = others.get(next).filter(|_| states.len() > 0)
+                && other.from.abs_diff(next) >= NEAREST
+            {
+                match self.meeting((next, backwards), &states, &other.states, budget) {
+                    Err(stop) => return PassEnd::Stopped(stop),
+                    Ok(Some(kept)) if kept.len() < states.len() => {
+                        states = states.select(&kept);
+                        trail.extend(other.extent);
+                    }
+                    Ok(_) => {}
+                }
+            }
+            trail.partial |= !all;
+            trail.extend((next, next));
             if states.len() == 0 {
-                let at = step(trail.states.len());
-                return if trail.partial { PassEnd::TooMany } else { PassEnd::Refuted(at) };
+                return if trail.partial { PassEnd::TooMany } else { PassEnd::Refuted };
             }
             trail.states.push(states);
         }

@@ -1,10 +1,9 @@
 //! The schedule of sweeps: all starts and directions, with growing limits.
 
 use super::ArrangementRules;
-use super::pass::{Limit, PassEnd, Sequence, Trail};
-use super::states::States;
+use super::pass::{Limit, PassEnd, Reached, Sequence, Trail};
 use crate::search::valley::Reduced;
-use plimsoll_model::{Budget, Stop};
+use plimsoll_model::Budget;
 
 /// A result of sweeps at one capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +33,8 @@ pub(super) struct Refuter<'a> {
     pub(super) most: usize,
     /// The section and direction of the last refutation.
     recent: Option<(usize, bool)>,
-    /// Per step: the earliest start from which a sweep forwards reaches it, and its states there; and the
-    /// latest start of a sweep backwards.
-    reached: [Vec<Option<(usize, States)>>; 2],
-    /// The next step at which to compare both, after all starts.
-    meeting: usize,
+    /// Per step: the states of the sweep forwards that began first; and of the one backwards that began last.
+    reached: [Vec<Option<Reached>>; 2],
 }
 
 impl<'a> Refuter<'a> {
@@ -55,7 +51,6 @@ impl<'a> Refuter<'a> {
             most: rules.first,
             recent: None,
             reached: [Vec::new(), Vec::new()],
-            meeting: 0,
         }
     }
 
@@ -77,7 +72,6 @@ impl<'a> Refuter<'a> {
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
         self.reached = [vec![None; steps.len()], vec![None; steps.len()]];
-        self.meeting = 0;
         let last = steps.len() - 1;
         self.starts = (0..last).map(|at| (at, false)).chain((1..=last).map(|at| (at, true))).collect();
         let recent = self.recent;
@@ -91,15 +85,6 @@ impl<'a> Refuter<'a> {
         let section = |at: usize| sequence.steps.list[at].section;
         while !self.starts.is_empty() {
             if self.at == self.starts.len() {
-                if self.rules.meet {
-                    match meet(sequence, &self.reached, &mut self.meeting, budget) {
-                        Err(_) => return None,
-                        Ok(Some((from, to))) => {
-                            return Some(Found::Refuted((section(from), section(to) + 1)));
-                        }
-                        Ok(None) => self.meeting = 0,
-                    }
-                }
                 self.at = 0;
                 self.most *= GROWTH;
             }
@@ -110,11 +95,12 @@ impl<'a> Refuter<'a> {
             let (from, backwards) = self.starts[self.at];
             let limit = Limit { most: self.most, beam: false };
             let mut trail = std::mem::take(&mut self.begun);
-            match sequence.sweep(from, backwards, limit, &mut trail, budget) {
-                PassEnd::Refuted(to) => {
+            let others = if self.rules.meet { &self.reached[usize::from(!backwards)][..] } else { &[] };
+            match sequence.sweep(from, backwards, limit, others, &mut trail, budget) {
+                PassEnd::Refuted => {
                     self.recent = Some((section(from), backwards));
-                    let (low, high) = (section(from.min(to)), section(from.max(to)));
-                    return Some(Found::Refuted((low, high + 1)));
+                    let (first, last) = trail.extent;
+                    return Some(Found::Refuted((section(first), section(last) + 1)));
                 }
                 // A sweep from a later step has at least the same arrangements.
                 PassEnd::Through => {
@@ -130,10 +116,10 @@ impl<'a> Refuter<'a> {
                     let before = self.starts[..self.at].iter().filter(|start| useless(start)).count();
                     self.starts.retain(|start| !useless(start));
                     self.at -= before;
-                    keep(&mut self.reached[usize::from(backwards)], from, backwards, trail.states);
+                    keep(&mut self.reached[usize::from(backwards)], from, backwards, trail);
                 }
                 PassEnd::TooMany => {
-                    keep(&mut self.reached[usize::from(backwards)], from, backwards, trail.states);
+                    keep(&mut self.reached[usize::from(backwards)], from, backwards, trail);
                     self.at += 1;
                 }
                 PassEnd::Stopped(_) => {
@@ -147,30 +133,17 @@ impl<'a> Refuter<'a> {
 }
 
 /// Keeps the states of a sweep at steps that no longer sweep reached.
-fn keep(reached: &mut [Option<(usize, States)>], from: usize, backwards: bool, trail: Vec<States>) {
-    for (i, states) in trail.into_iter().enumerate().skip(1) {
+fn keep(reached: &mut [Option<Reached>], from: usize, backwards: bool, trail: Trail) {
+    let extent = trail.extent;
+    for (i, states) in trail.states.into_iter().enumerate().skip(1) {
         let at = if backwards { from - i } else { from + i };
-        let longer = |&(other, _): &(usize, States)| if backwards { from > other } else { from < other };
-        if reached[at].as_ref().is_none_or(longer) {
-            reached[at] = Some((from, states));
+        let better = |other: &Reached| match (from == other.from, backwards) {
+            (true, _) => states.len() < other.states.len(),
+            (false, true) => from > other.from,
+            (false, false) => from < other.from,
+        };
+        if reached[at].as_ref().is_none_or(better) {
+            reached[at] = Some(Reached { states, from, extent });
         }
     }
-}
-
-/// Compares the states at each step from `at` on. Returns the starts of two sweeps that refute the capacity.
-fn meet(
-    sequence: &Sequence,
-    [forwards, backwards]: &[Vec<Option<(usize, States)>>; 2],
-    at: &mut usize,
-    budget: &mut Budget,
-) -> Result<Option<(usize, usize)>, Stop> {
-    while *at < forwards.len() {
-        if let (Some((from, ahead)), Some((to, behind))) = (&forwards[*at], &backwards[*at])
-            && sequence.are_apart(*at, ahead, behind, budget)?
-        {
-            return Ok(Some((*from, *to)));
-        }
-        *at += 1;
-    }
-    Ok(None)
 }

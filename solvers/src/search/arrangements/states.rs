@@ -112,8 +112,7 @@ impl Sets {
         let (needs, has) = (bits(&defining), bits(&contiguous) | bits(&bare));
         let free = waste as u32 - holes.count_ones();
         let places = forest.leaves(tree).count_ones() + 1;
-        let permutations =
-            forest.permutations(tree) + (places..places + free).map(|n| logarithm(n)).sum::<u32>();
+        let permutations = forest.permutations(tree) + (places..places + free).map(logarithm).sum::<u32>();
         Self { defining, contiguous, bare, needs, has, holes, permutations }
     }
 

