@@ -71,7 +71,9 @@ fn nodes_take_the_planned_order() {
     let names = ["d", "tp", "tr", "tq", "ts", "ep", "eq", "er", "es", "a", "c", "b", "y"];
     assert_eq!(made(&decode(&changed)), names);
     let mut sorted = [bytes.clone(), changed.clone()];
-    sorted.iter_mut().for_each(|bytes| bytes.sort_unstable());
+    for bytes in &mut sorted {
+        bytes.sort_unstable();
+    }
     assert_eq!(sorted[0], sorted[1], "only places change");
     // An order that breaks a dependence is repaired, so that the file stays valid.
     let broken = [ids(&[12, 3, 0, 2, 1]), orders[1].clone(), orders[2].clone()];
