@@ -5,16 +5,16 @@ use super::states::States;
 use crate::pqtree::{Forest, Leaves, Tree};
 use plimsoll_model::{Budget, Stop};
 
-/// Maximum number of exchanges of interchangeable leaves.
+/// Maximum number of renamings of interchangeable leaves that are tried.
 const MOST_RENAMINGS: usize = 64;
 
 /// New leaves by old leaf.
 type Renaming = [u8; 128];
 
 impl Sequence {
-    /// Returns true if no state of `forwards` has an arrangement of a state of `backwards`, apart from holes.
-    /// Both are all states at the step `at`. The capacity is then refuted from the start of one sweep to
-    /// that of the other.
+    /// Returns true if no state of `forwards` shares an arrangement with a state of `backwards`, if holes are
+    /// ignored. The two arguments must contain all states of the two sweeps at the step `at`. The capacity is
+    /// then refuted from the start of one sweep to that of the other.
     pub fn are_apart(
         &self,
         at: usize,
@@ -59,8 +59,8 @@ impl Sequence {
     }
 }
 
-/// Returns true if the sets of some list can be contiguous in a tree. The lists are sorted and equal up to
-/// their index `depth`.
+/// Returns true if all sets of at least one list can be contiguous in a tree at the same time. The lists are
+/// sorted and equal up to their index `depth`.
 fn meets(
     forest: &mut Forest,
     tree: Tree,

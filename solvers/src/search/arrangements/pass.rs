@@ -9,7 +9,8 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
-/// Number of states before dominance per state after it.
+/// Maximum number of states of a step before dominated states are removed, as a multiple of the maximum
+/// afterwards.
 const RAW: usize = 4;
 
 /// The steps at one capacity, and the exchanges between them.

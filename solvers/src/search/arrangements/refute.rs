@@ -9,13 +9,13 @@ use plimsoll_model::{Budget, Stop};
 /// A result of sweeps at one capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The capacity is refuted by these sections: the first, and the one after the last.
+    /// The capacity is refuted by a range of sections: the first section, and the section after the last.
     Refuted((usize, usize)),
     /// The offsets of a layout in units, in the order of [`Reduced`].
     Layout(Vec<i64>),
 }
 
-/// Factor by which the number of states grows.
+/// Factor by which the maximum number of states per step grows.
 const GROWTH: usize = 4;
 
 /// Refutes capacities. Each call resumes where the previous one ended.
@@ -27,17 +27,18 @@ pub(super) struct Refuter<'a> {
     sequence: Option<Sequence>,
     /// The steps from which to sweep, each with a flag for backward sweeps.
     starts: Vec<(usize, bool)>,
-    /// The next start, and the steps that a sweep from there has passed if the budget ended.
+    /// The index of the next start, and the states of the steps that an interrupted sweep from there has
+    /// passed.
     at: usize,
     begun: Trail,
     /// Maximum number of states per step.
     pub(super) most: usize,
     /// The section and direction of the last refutation.
     recent: Option<(usize, bool)>,
-    /// Per step: the earliest start from which a sweep forwards reaches it, and its states there; and the
-    /// latest start of a sweep backwards.
+    /// Per direction and step: the most distant start from which a sweep reached the step, and the states of
+    /// this sweep there.
     reached: [Vec<Option<(usize, States)>>; 2],
-    /// The next step at which to compare both, after all starts.
+    /// The next step at which to compare the sweeps of both directions, after all starts have been tried.
     meeting: usize,
 }
 
@@ -146,7 +147,7 @@ impl<'a> Refuter<'a> {
     }
 }
 
-/// Keeps the states of a sweep at steps that no longer sweep reached.
+/// Keeps the states of a sweep at each step that no sweep with a more distant start has reached.
 fn keep(reached: &mut [Option<(usize, States)>], from: usize, backwards: bool, trail: Vec<States>) {
     for (i, states) in trail.into_iter().enumerate().skip(1) {
         let at = if backwards { from - i } else { from + i };
