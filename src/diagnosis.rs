@@ -59,10 +59,11 @@ impl Section {
 }
 
 impl Diagnosis {
-    /// Diagnoses the layout with these address ranges per buffer, as returned by
-    /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on its peak, in bytes.
+    /// Diagnoses a layout. `pieces` contains the address ranges of every buffer, as returned by
+    /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on the peak, in bytes.
     ///
-    /// O(n log n), where n is the sum over all buffers of address ranges times lifespan intervals.
+    /// O(n log n), where n is the sum, over all buffers, of the number of address ranges times the number of
+    /// lifespan intervals.
     pub fn of(instance: &Instance, pieces: &[Vec<Piece>], bound: Bytes) -> Self {
         let end = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.end()).max().unwrap_or_default();
         let start = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.start).min();

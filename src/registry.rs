@@ -7,7 +7,8 @@ use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spilling, SplitBuffers};
 use plimsoll_solvers::Library;
 
-/// The algorithms of all problems: heuristics first, each list in the order of its crate.
+/// The algorithms of all problems. In each list, the heuristics come before the exact solvers, and both are
+/// in the order of the registry of their crate.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     /// The offset problem: one offset per buffer.

@@ -1,9 +1,10 @@
 //! Plans under conflicts derived from the structure of a graph, and a comparison of the conflict relations.
 //!
 //! Regions are processed innermost first, all with the same relation. While an operator with regions runs, it
-//! needs one block as large as their largest arena, as in [`graphs`](crate::graphs). All relations use the
-//! same orders. Every placement passes two checkers. The checker of the problem uses the given conflicts. The
-//! second one, [`Precedences`], ignores them and uses the precedences that the relation assumes.
+//! needs one block as large as the largest arena of these regions, as in [`graphs`](crate::graphs). All
+//! relations use the same orders. Every placement passes two checkers. The checker of the problem uses the
+//! given conflicts. The second one, [`Precedences`], ignores them and uses the precedences that the relation
+//! assumes.
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
@@ -236,7 +237,7 @@ impl GraphRun<'_> {
 pub struct ComparedAlgorithms<'a> {
     /// The placement of the memory-planning patent, one range per storage.
     pub patent: &'a Entry<Offsets>,
-    /// The same with split buffers.
+    /// The placement of the memory-planning patent, with split buffers.
     pub patent_split: &'a Entry<SplitBuffers>,
     /// The solver for one range per storage; it also plans the inner regions.
     pub exact: &'a Entry<Offsets>,
@@ -272,15 +273,15 @@ pub struct Row {
     pub patent: u64,
     /// Arena of the patent's placement with split buffers, bytes.
     pub patent_split: u64,
-    /// Smallest arena with one range per storage, bytes.
+    /// Smallest arena found with one range per storage, bytes.
     pub exact: u64,
-    /// A lower bound on `exact`, bytes.
+    /// A lower bound on all arenas with one range per storage, bytes.
     pub exact_bound: u64,
     /// The claim for `exact`.
     pub exact_claim: &'static str,
-    /// Smallest arena with split buffers, bytes.
+    /// Smallest arena found with split buffers, bytes.
     pub split: u64,
-    /// A lower bound on `split`, bytes.
+    /// A lower bound on all arenas with split buffers, bytes.
     pub split_bound: u64,
     /// The claim for `split`.
     pub split_claim: &'static str,
@@ -288,7 +289,7 @@ pub struct Row {
     pub ratio: f64,
     /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
     pub collide_in_order: usize,
-    /// The same if operators run concurrently.
+    /// Pairs of storages that collide in the layout of `exact` if operators run concurrently.
     pub collide: usize,
     /// Running time of all algorithms on the body, seconds.
     pub seconds: f64,

@@ -1,4 +1,4 @@
-//! Tier problems of whole graphs, with or without fusion. They decide which tensor lies in which memory.
+//! Tier problems of whole graphs, with or without fusion. A solution assigns every tensor to a memory.
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, run};
@@ -19,7 +19,7 @@ pub enum TierCaseError {
     /// A region cannot be ordered.
     #[error(transparent)]
     Order(#[from] GraphRunError),
-    /// No unit can run an operator.
+    /// Some operator cannot run on any unit.
     #[error(transparent)]
     Units(#[from] UnitsError),
     /// The patterns match too often to list all matches.

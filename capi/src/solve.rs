@@ -1,4 +1,4 @@
-//! Solving, its results, and the checker for layouts of the caller.
+//! Solves instances, returns the results, and checks layouts that the caller supplies.
 
 use crate::border::{array, array_mut, place, text};
 use crate::error::{Failure, call, plimsoll_code, plimsoll_code as Code};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// The interval between two calls of a progress function if nothing improves.
+/// The interval between two calls of the progress function while nothing improves.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::default);
@@ -63,7 +63,7 @@ pub enum plimsoll_termination {
     PLIMSOLL_TIME_LIMIT = 1,
     /// The node limit was reached.
     PLIMSOLL_NODE_LIMIT = 2,
-    /// The progress function requested the end.
+    /// The progress function ended the search.
     PLIMSOLL_INTERRUPTED = 3,
 }
 
@@ -105,16 +105,16 @@ pub struct plimsoll_summary {
     pub status: plimsoll_status,
     /// Why the search ended.
     pub termination: plimsoll_termination,
-    /// The number of buffers, which is the length of the offsets.
+    /// The number of buffers, and therefore of offsets.
     pub buffers: usize,
-    /// The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
-    /// exceeds the capacity.
+    /// The peak of the layout in bytes, or `UINT64_MAX` without a layout. If the status is `PLIMSOLL_UNKNOWN`
+    /// and there is a layout, its peak exceeds the capacity.
     pub peak: u64,
     /// The lower bound in bytes. No layout has a lower peak.
     pub lower_bound: u64,
     /// The number of search nodes.
     pub nodes: u64,
-    /// The wall-clock time in seconds, without the checker.
+    /// The wall-clock time in seconds, excluding the checker.
     pub seconds: f64,
 }
 
@@ -357,10 +357,10 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
     })
 }
 
-/// Checks a layout of the caller with the checker that also validates the answers of the solver. `offsets`
-/// contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a buffer in
-/// bytes, even if the layout is not valid. If it is not valid, the call returns `PLIMSOLL_INVALID_LAYOUT`,
-/// and the message names the first violation.
+/// Checks a layout that the caller supplies, with the same checker that validates the answers of the solver.
+/// `offsets` contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a
+/// buffer in bytes, even if the layout is not valid. If the layout is not valid, the call returns
+/// `PLIMSOLL_INVALID_LAYOUT`, and the message names the first violation.
 ///
 /// `offsets` is null or has `count` values; `peak` is null or valid for a write.
 #[unsafe(no_mangle)]

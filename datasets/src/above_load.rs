@@ -6,7 +6,7 @@
 //! A layout whose peak is the load leaves no byte idle, so buffers that die together must lie where their
 //! heirs fit. For example, two buffers that die for one heir must be neighbours. Such requirements soon
 //! contradict each other. Neither the load, nor a clique of buffers live at one step, nor an area bound
-//! detects that.
+//! detects such a contradiction.
 //!
 //! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
 //! top. [`hard_above_load`] tracks all possible orders over time. If none remains, the optimum provably
@@ -41,8 +41,8 @@ pub struct AboveLoadParams {
     pub bytes: u64,
     /// All sizes are multiples of this number of bytes, which is at least 1.
     pub unit: u64,
-    /// The maximum number of buffers that die together, and of their heirs, at least 3. With three, early
-    /// decisions constrain late ones. With many, the difficulty is to find subsets whose sizes match.
+    /// The maximum number of buffers that die together, and also of their heirs; at least 3. With three,
+    /// early decisions constrain late ones. With many, the difficulty is to find subsets whose sizes match.
     pub turnover: u64,
 }
 
@@ -230,8 +230,8 @@ impl Lives {
 /// The maximum number of orders tracked at a time.
 pub const ORDERS: usize = 50_000;
 
-/// The maximum number of search steps without a new result. If many buffers are exchanged at once, nearly all
-/// ways to fill the holes are dead ends.
+/// The maximum number of consecutive search steps that find no order. If many buffers are exchanged at once,
+/// nearly all ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
 /// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
@@ -262,7 +262,8 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
 /// The maximum number of steps at which the proof starts.
 const STRETCHES: usize = 8;
 
-/// Returns the buffers that are live at or after a step, with clipped lifespans, in order of birth.
+/// Returns the buffers that are live at or after a step, in order of birth. Their lifespans are clipped to
+/// begin no earlier than the step.
 fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()

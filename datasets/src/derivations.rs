@@ -14,8 +14,8 @@ pub type Derive = Box<dyn Fn(&Instance) -> Result<Instance, GenerateError>>;
 pub type Derivation = Generator<Derive>;
 
 impl Derivation {
-    /// Derives an instance. Its name consists of that of the origin, the derivation, the given parameters and
-    /// the seed.
+    /// Derives an instance. Its name consists of the name of the original instance, the derivation, the given
+    /// parameters and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] if a parameter is unknown or out of range, or if the sizes exceed the address space.

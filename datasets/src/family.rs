@@ -11,10 +11,9 @@ pub struct Generator<T> {
     pub name: &'static str,
     /// A one-line description.
     pub about: &'static str,
-    /// The parameters. In families of instances with a chosen number of buffers,
-    /// `buffers` comes first.
+    /// The parameters. In families whose number of buffers can be chosen, `buffers` comes first.
     pub params: &'static [FamilyParam],
-    /// The version of the output. It is incremented whenever a change of the code alters the bytes for the
+    /// The version of the output. It is incremented whenever a change to the code alters the bytes for the
     /// same parameters and seed.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,

@@ -242,7 +242,8 @@ impl Cutter<'_> {
         (capacity >= u128::from(count)).then(|| parts.to_vec())
     }
 
-    /// Draws two positions with at least `least` before, between and after them.
+    /// Draws two positions on an axis of the given length, with a distance of at least `least` between them
+    /// and from both ends.
     fn two_places(&mut self, least: u64, length: u64) -> (u64, u64) {
         let spare = length - 3 * least;
         let (a, b) = (self.rng.random_range(0..=spare), self.rng.random_range(0..=spare));

@@ -54,7 +54,8 @@ pub enum LifeLaw {
         /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// Most buffers live for about `min_duration` steps, but one in `k` lives at least `k` times as long.
+    /// Most buffers live for about `min_duration` steps, but for every `k`, one buffer in `k` lives at least
+    /// `k` times as long.
     HeavyTailed {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,

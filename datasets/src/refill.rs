@@ -9,7 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 
-/// Filling ends once less than one unit is free at this percentage of the steps.
+/// Filling ends once less than one unit is free at this percentage of the steps or more.
 pub const FULL_PERCENT: u64 = 99;
 
 /// Keeps all buffers and fills the slack below the load with further buffers. Their durations and sizes are
@@ -19,8 +19,8 @@ pub const FULL_PERCENT: u64 = 99;
 ///
 /// The load does not change. The capacity is dropped, since a layout within it need not exist. The same
 /// instance, unit and seed give the same result. O(m s) for m new buffers and s intervals of constant load.
-/// After 10 n draws for n buffers of the instance, each new buffer fills the slack at a step completely, so m
-/// is at most 10 n + s.
+/// If the instance has n buffers, each new buffer after the first 10 n fills the slack at some step
+/// completely, so m is at most 10 n + s.
 ///
 /// # Errors
 /// [`GenerateError`] for a unit of 0, or if the sizes exceed the address space.
@@ -66,7 +66,8 @@ pub fn refilled(instance: &Instance, unit: Option<u64>, seed: u64) -> Result<Ins
 
 /// The free bytes below the load over time, in whole units.
 struct Slack {
-    /// The free bytes from each step to the next key. The last key is the end of all lifespans.
+    /// The free bytes from each key, which is a step, up to the next key. The last key is the end of all
+    /// lifespans.
     free: BTreeMap<u64, u64>,
     unit: u64,
 }
@@ -145,9 +146,9 @@ impl Slack {
 /// begins, one buffer replaces both. Chains become one buffer. Among several candidates, the seed
 /// decides. Buffers with a fixed offset, a separation or an exclusion are kept as they are.
 ///
-/// The load does not change. The optimum cannot be smaller than before, because giving both parts the offset
-/// of the joined buffer is a layout of the original. The capacity is dropped, since a layout within it need
-/// not exist. O(n log n).
+/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes a
+/// layout of the original if both parts get the offset of the joined buffer. The capacity is dropped, since a
+/// layout within it need not exist. O(n log n).
 ///
 /// # Panics
 /// Never: joining adjacent lifespans gives a valid instance.

@@ -29,7 +29,7 @@ impl ModelFormat {
     }
 }
 
-/// A model file in memory, while a plan is written into it.
+/// The bytes of a model file, into which a plan can be written.
 #[derive(Clone, Debug)]
 pub struct ModelFile<'a> {
     path: &'a Path,
@@ -114,8 +114,9 @@ impl<'a> ModelFile<'a> {
         Ok(None)
     }
 
-    /// Returns the offset problem of a `TFLite` file in `tflite-micro`, in the order of the file. `shares`
-    /// decides which outputs share the memory of an input, among those for which the kernel allows it.
+    /// Returns the offset problem that `tflite-micro` solves for a `TFLite` file, with the operators in file
+    /// order. `shares` decides which outputs share the memory of an input, among those for which the kernel
+    /// allows it.
     ///
     /// # Errors
     /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].

@@ -1,8 +1,8 @@
-//! Instances as streams of rows, so that a million buffers need no more memory than the generator itself.
+//! Instances as streams of rows, so that a large instance is written without being held in memory.
 //!
 //! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream. Both produce
-//! identical files. To compute the load, writing keeps two numbers per end of a lifespan, 32 bytes per
-//! buffer. Some generators need that much memory as well.
+//! identical files. To compute the load, the writer keeps two numbers for each end of a lifespan, which takes
+//! 32 bytes per buffer. Some generators need about as much memory in addition.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
@@ -34,7 +34,7 @@ pub struct Generated {
     /// The capacity in bytes, if the family defines one. By construction, a layout within the capacity
     /// exists. The capacity is part of the file name.
     pub capacity: Option<Bytes>,
-    /// A lower bound on the peak of every layout in bytes, in addition to the load.
+    /// A further lower bound on the peak of every layout, in bytes, besides the load.
     pub at_least: Option<Bytes>,
     /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,

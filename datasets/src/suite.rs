@@ -23,7 +23,7 @@ fn called(made: Generated, name: &str) -> Instance {
 /// Names of the packings in suites, with their families.
 const PACKINGS: [(&str, &str); 2] = [("guillotine", "guillotine"), ("perfect", "packing")];
 
-/// The height in bytes of the rectangles in packing suites, which is their optimum.
+/// The height in bytes of the rectangles in packing suites, and therefore the optimum of their instances.
 const HEIGHT: u64 = 1 << 20;
 
 /// Cuts a rectangle of 2^20 bytes into `buffers` buffers.

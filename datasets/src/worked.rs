@@ -180,7 +180,7 @@ pub fn pisarchyk_lee() -> Worked {
     }
 }
 
-/// Returns three tensors that show the value of a hole below the lowest placed buffer.
+/// Returns three tensors whose optimal layout uses the hole below the lowest placed buffer.
 ///
 /// # Panics
 /// Never: the instance is valid.

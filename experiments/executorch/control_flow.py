@@ -6,8 +6,8 @@ Writes one row per program to `rows.csv` in a folder. Sizes are in bytes. `defau
 memories if ExecuTorch plans them by its own rules with its `greedy`. `branches` is the total size of separate
 plans for the graph and for every submodule, which share no bytes. `plimsoll` is the size of Plimsoll's plan
 of the whole program, and `lower_bound` and `status` belong to that plan. `outcomes` is the number of
-combinations of branches that can run. `default_equal` and `plimsoll_equal` count those of the `runs` runs
-whose outputs match eager execution (`torch.allclose`).
+combinations of branches that can run. `runs` is the number of executions of each plan. `default_equal` and
+`plimsoll_equal` are the numbers of executions whose outputs match eager execution (`torch.allclose`).
 """
 
 from __future__ import annotations

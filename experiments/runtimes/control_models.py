@@ -1,4 +1,4 @@
-"""Models of TFLite with parallel chains and control flow, built field by field: the corpora have none."""
+"""TFLite models with parallel chains and control flow. They are built here because the corpora contain none."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def branching() -> bytes:
 
 
 def looping() -> bytes:
-    """A `While` with four trips of a fan."""
+    """A `While` whose body is a fan. It runs until the counter, which is an input, reaches 4."""
     model = Model()
     one, limit = (model.constant(value.to_bytes(4, "little")) for value in (1, 4))
     half = model.constant(b"\0\0\0\x3e" * LENGTH)

@@ -3,14 +3,15 @@ Writes one row per model to `rows.csv` in a folder.
 
     python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
 
-Columns, in bytes: `arena`, the tensors in the plan; `greedy` and `planned`, the smallest arenas in which
-tflite-micro runs the model and the written model, found by bisection to 16 bytes; `file_order`, the same for a
-plan in the order of the file (`--order as-in-file`), and `in_place` for one in which elementwise operators
-overwrite an input (`--in-place`); `saved_percent` and `in_place_percent`, of `planned` and `in_place` against
-`greedy`. `moved` is the number of operators with another position, `inputs` the number of random inputs, and
-`equal` the number of those whose outputs are equal bit by bit, in arenas of the smallest size. ONNX Runtime has
-no arena to set, so that the rows of its models have no sizes but that of the plan. Models `built_*` are those
-of `control_models.py`, with parallel chains and control flow.
+The columns are as follows, with sizes in bytes. `arena` is the size of the arena in the plan. `greedy` and
+`planned` are the smallest arenas in which tflite-micro runs the original model and the written model, found
+by bisection to within 16 bytes. `file_order` is the same for a plan in file order (`--order as-in-file`), and
+`in_place` for a plan in which elementwise operators overwrite an input (`--in-place`). `saved_percent` and
+`in_place_percent` are the savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of
+operators whose position changed. `inputs` is the number of random inputs, and `equal` the number of inputs
+for which all models have bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be
+set, so the rows of its models contain no size except that of the plan. Models `built_*` are those of
+`control_models.py`, which have parallel chains or control flow.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ SILERO = {"input": [1, 576], "state": [2, 1, 128]}
 
 
 def quiet(run: Any) -> Any:
-    """Calls a function while standard error is closed: the interpreter reports each arena that is too small."""
+    """Calls a function and discards standard error, where the interpreter reports every arena that is too
+    small."""
     sys.stderr.flush()
     saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
@@ -61,7 +63,7 @@ def interpreter(model: bytes, arena: int) -> Any:
 
 
 def runs(model: bytes, arena: int) -> bool:
-    """Runs a model once in an arena of this size. A process of its own survives a crash of the runtime."""
+    """Runs a model once in an arena of this size. The runtime may crash, so it runs in a child process."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -74,7 +76,7 @@ def runs(model: bytes, arena: int) -> bool:
 
 
 def smallest(model: bytes) -> int:
-    """The smallest arena in which a model runs, to 16 bytes."""
+    """The size of the smallest arena in which a model runs, to within 16 bytes."""
     high = GRAIN
     while not runs(model, high):
         high *= 2
@@ -99,7 +101,7 @@ def random_input(generator: np.random.Generator, shape: Any, dtype: Any) -> Any:
 
 
 def details(one: Any, count: str) -> list[dict[str, Any]]:
-    """The details of all inputs or outputs."""
+    """The details of all inputs or of all outputs."""
     found: list[dict[str, Any]] = []
     while True:
         try:
@@ -109,7 +111,7 @@ def details(one: Any, count: str) -> list[dict[str, Any]]:
 
 
 def micro_outputs(models: list[tuple[bytes, int]]) -> int:
-    """Runs models on the same inputs, and returns on how many all outputs are equal."""
+    """Runs models on the same inputs. Returns the number of inputs for which all models have equal outputs."""
     interpreters = [interpreter(model, arena) for model, arena in models]
     inputs, outputs = (details(interpreters[0], f"get_{kind}_details") for kind in ("input", "output"))
     generator, equal = np.random.default_rng(0), 0
@@ -217,7 +219,7 @@ def built(folder: Path) -> list[Path]:
 
 
 def describe(arguments: argparse.Namespace) -> None:
-    """Writes the README of the record: what its columns are, the machine and the versions."""
+    """Writes the README of the record, which describes the columns, the machine and the versions."""
     cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
     built = subprocess.run([arguments.plimsoll, "--version"], check=True, capture_output=True, text=True).stdout

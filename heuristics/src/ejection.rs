@@ -198,8 +198,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tries to move every buffer below the target. Returns true on success. The new layout is then the best
-    /// one.
+    /// Searches for a layout in which no buffer ends above the target. On success, returns true, and this
+    /// layout becomes the best one.
     fn attempt(&mut self, target: u64, budget: &mut Budget) -> Result<bool, Stop> {
         self.pending.clear();
         for id in 0..self.best.len() as u32 {

@@ -20,7 +20,7 @@ const ONE_IN: usize = 500;
 /// does not pay off.
 const LEAST_SHARE: f64 = 0.3;
 
-/// Number of placements of the ejection search per long buffer.
+/// Maximum number of placements of the ejection search per long buffer.
 const PUTS: u64 = 30;
 
 /// Returns a layout with the longest buffers at the bottom.

@@ -17,8 +17,8 @@ impl Bounded for Offsets {
     }
 }
 
-/// Simultaneously live buffers never share addresses, whether they are split or not. The simple bound
-/// therefore also holds for split buffers.
+/// Conflicting buffers never share addresses, whether they are split or not. The simple bound therefore also
+/// holds for split buffers.
 impl Bounded for SplitBuffers {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)

@@ -47,7 +47,7 @@ const ORDERS: [(Order, Fit); 5] = [
     (Order::Start, Fit::First),
 ];
 
-/// Number of rounds after which the number of buffers spilled per round is doubled.
+/// The number of buffers spilled per round doubles each time that this many rounds have passed.
 const PATIENT: u32 = 8;
 /// Maximum number of doublings.
 const MOST_AT_ONCE: u32 = 10;
@@ -196,8 +196,9 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
 
 /// Returns cliques of conflicting buffers, in time order. The total size of each clique exceeds the capacity.
 ///
-/// Each clique consists of all buffers of a section. With exclusions, it is a clique among them that is
-/// chosen greedily by size. The list is incomplete if the time of the budget runs out.
+/// Without exclusions, each clique consists of all buffers of a section. With exclusions, it consists of
+/// buffers of a section that are chosen greedily, the largest first. The list is incomplete if the time of
+/// the budget runs out.
 pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();

@@ -23,7 +23,7 @@ impl BitMatrix {
     /// Sets a bit.
     ///
     /// # Panics
-    /// If the row does not exist, and possibly if only the column does not exist.
+    /// If the row does not exist. A column that does not exist is not always detected.
     #[inline]
     pub fn set(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] |= 1 << (column % 64);
@@ -32,7 +32,7 @@ impl BitMatrix {
     /// Clears a bit.
     ///
     /// # Panics
-    /// If the row does not exist, and possibly if only the column does not exist.
+    /// If the row does not exist. A column that does not exist is not always detected.
     #[inline]
     pub(crate) fn clear(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] &= !(1 << (column % 64));
@@ -41,7 +41,7 @@ impl BitMatrix {
     /// Returns true if a bit is set.
     ///
     /// # Panics
-    /// If the row does not exist, and possibly if only the column does not exist.
+    /// If the row does not exist. A column that does not exist is not always detected.
     #[inline]
     pub fn get(&self, row: usize, column: usize) -> bool {
         self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1

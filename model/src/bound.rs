@@ -49,7 +49,7 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Search { solver: String },
     /// A completed search found no layout below the bound for the buffers live in the steps `lower..upper`,
     /// with lifespans clipped to this window. No layout of this part is below the bound, so no layout of the
-    /// whole is.
+    /// whole instance is either.
     Window { lower: Step, upper: Step, solver: String },
 }
 
@@ -327,13 +327,13 @@ pub enum BoundError {
         /// The number of operators in the problem.
         operators: usize,
     },
-    /// The match optimises more relations than its dual multipliers add up to.
+    /// The match optimises more relations than the sum of its dual multipliers.
     #[error("match {at} optimises {optimised} relations, but its dual multipliers add up to less")]
     Cheap { at: usize, optimised: usize },
     /// A sum overflows, or a multiplier refers to an item that does not exist.
     #[error("{0} overflows or refers to an item that does not exist")]
     Overflow(String),
-    /// The part fits, although the witness states that it does not.
+    /// The operator or tensor fits, although the witness states that it is too large.
     #[error("the witness states that an operator or a tensor is too large, but it fits")]
     Fits,
     /// The bound can be confirmed only by repeating the search.

@@ -101,8 +101,8 @@ impl Budget {
         self
     }
 
-    /// Stops the run at `end` without announcing it. [`Budget::time_left`] ignores this guard, so the
-    /// algorithm proceeds as if it had no time limit until `end`.
+    /// Stops the run at `end`, which is hidden from the algorithm. [`Budget::time_left`] ignores this guard,
+    /// so the algorithm proceeds as if it had no time limit until `end`.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));

@@ -134,7 +134,8 @@ impl InstanceBuilder {
         self
     }
 
-    /// Forbids the buffers at positions `a` and `b` to share addresses, even if their lifespans are disjoint.
+    /// Forbids the buffers at positions `a` and `b` from sharing addresses, even if their lifespans are
+    /// disjoint.
     #[must_use]
     pub fn separate(mut self, a: usize, b: usize) -> Self {
         self.separations.push((a, b));

@@ -20,7 +20,8 @@ pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// Withdraws the request once the runs have stopped, in processes that start further runs.
+/// Withdraws the request. A process that starts further runs calls this function after the stopped runs have
+/// ended.
 pub fn withdraw() {
     REQUESTED.store(false, Ordering::Relaxed);
 }

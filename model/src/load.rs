@@ -58,7 +58,7 @@ impl LoadProfile {
         best
     }
 
-    /// Returns the live bytes at `step`. O(log n) for n pieces.
+    /// Returns the live bytes at `step`. O(log n) for n intervals of constant load.
     pub fn at(&self, step: Step) -> Bytes {
         let next = self.pieces.partition_point(|(i, _)| i.upper <= step);
         match self.pieces.get(next) {
@@ -97,8 +97,8 @@ pub struct Section {
 ///
 /// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
 /// buffers that are live at a common step belong to a common section, so the sections cover all pairs of
-/// buffers that overlap in time. Time and memory are O(n log n + s), where s is the number of buffers summed over
-/// all sections, which is at most quadratic.
+/// buffers that overlap in time. Time and memory are O(n log n + s) for n intervals of buffers, where s is
+/// the number of buffers summed over all sections. The sum s is at most quadratic in n.
 ///
 /// ```text
 /// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,

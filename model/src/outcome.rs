@@ -1,4 +1,4 @@
-//! The answer of an algorithm: what is proved, and separately why it stopped.
+//! The answer of an algorithm, which separates what is proved from why the algorithm stopped.
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};

@@ -119,8 +119,8 @@ fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     sum
 }
 
-/// Which memories may overlap in time, as implied by precedences. It is built once and used for any number of
-/// placements.
+/// The pairs of memories that may overlap in time, derived from precedences. They are computed once and used
+/// for any number of placements.
 #[derive(Clone, Debug)]
 pub struct Precedences<'a> {
     problem: &'a OrderProblem,

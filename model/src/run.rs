@@ -244,8 +244,9 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     reasons
 }
 
-/// Describes the contradiction between answers to the same input, if there is one: the best bound excludes
-/// the best value. Each answer consists of the name of the algorithm, its value and its bound.
+/// Describes the contradiction between answers to the same input, if there is one. Answers contradict each
+/// other if the best bound of one rules out the best value of another. Each answer consists of the name of
+/// the algorithm, its value and its bound.
 pub fn contradiction<'a, V: Value>(
     answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
 ) -> Option<String> {

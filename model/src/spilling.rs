@@ -224,12 +224,13 @@ impl Problem for Spilling {
     }
 }
 
-/// Returns the least traffic that removes the excess of pairwise conflicting buffers over the capacity, if
-/// fractions of a buffer may be spilled. Returns one byte more than the total traffic if spilling cannot
-/// remove the excess. O(k^2 + k log k) for k buffers.
+/// Returns the minimum traffic of spills after which the given pairwise conflicting buffers fit into the
+/// capacity, if fractions of a buffer may be spilled. Returns one byte more than the total traffic if
+/// spilling cannot remove the excess. O(k^2 + k log k) for k buffers.
 ///
 /// # Errors
-/// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another.
+/// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the
+/// list.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
     let together = share_a_step(instance, buffers);

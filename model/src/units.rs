@@ -131,8 +131,8 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Returns the representative of the set that contains `at`, in a union-find forest given by parents. It
-/// halves the paths on the way.
+/// Returns the representative of the set that contains `at`, in a union-find forest given by parents. The
+/// search halves the path that it follows.
 ///
 /// # Panics
 /// If a parent is out of range.

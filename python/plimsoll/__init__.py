@@ -58,7 +58,7 @@ def bench(
     """Runs algorithms on instances, and returns the records of the command ``bench``.
 
     An algorithm is a name, or a function that receives an :class:`Instance` and returns one offset per buffer.
-    The checker validates its offsets: an invalid layout gives a row with the status ``refused``, and an
+    The checker validates these offsets: an invalid layout gives a row with the status ``refused``, and an
     exception gives a row with the status ``failed``. The result is a pandas data frame or, if pandas is not
     installed, a list of dictionaries.
     """

@@ -41,7 +41,7 @@ def submodules(graph_module: Any) -> list[Any]:
 
 
 def _kind(node: Any) -> str | None:
-    """The name of a control flow operator."""
+    """The name of a control flow operator; None for any other node."""
     if node.op != "call_function":
         return None
     import torch
@@ -93,7 +93,7 @@ class Program:
     _keys: int = 0
 
     def _storage(self, spec: Any, guard: Guard, loops: frozenset[int]) -> Value:
-        """The storage of a spec that a region creates under the choices of ``guard``, inside ``loops``."""
+        """The storage of a spec. The region that creates it runs under the choices of ``guard``, inside ``loops``."""
         root = _root(spec)
         if root is not spec and spec.storage_base is not None and all(spec is not one for one in self.parts):
             self.parts.append(spec)
@@ -145,7 +145,8 @@ class Program:
     def _call(
         self, graph_module: Any, node: Any, values: dict[Any, Any], items: list[Any], guard: Guard, loops: frozenset[int]
     ) -> Any:
-        """Reads one node, appends what it does to ``items``, and returns its value, or a list of values."""
+        """Reads one node and appends its steps, branches and loops to ``items``. Returns its value, or a list of
+        values."""
         from executorch.exir import memory
 
         if node.target is operator.getitem:
@@ -228,8 +229,8 @@ class Program:
 
 
 def _refuse_overwritten(carries: list[Value], results: list[Value]) -> None:
-    """Refuses a scan that returns a carry at a later position. After an iteration, the emitter copies the results
-    into the carries sequentially, so it would overwrite this carry before it copies it."""
+    """Refuses a scan that returns a carry at a later position than the carry's own. After an iteration, the emitter
+    copies the results into the carries sequentially, so it would overwrite this carry before it copies it."""
     for at, result in enumerate(results):
         for earlier in carries[: min(at, len(carries))]:
             if {storage for storage, _ in earlier} & {storage for storage, _ in result}:
@@ -276,8 +277,8 @@ class Plan:
 def solve_aligned(
     columns: dict[str, Any], alignment: int, name: str, exclusions: list[tuple[int, int]], **limits: Any
 ) -> Solution:
-    """Places buffers of one alignment. If all sizes are multiples of the alignment, the offsets usually are, too,
-    and the search is faster without the constraint."""
+    """Places buffers that all have the same alignment. If all sizes are multiples of it, the first search omits the
+    constraint: it is faster, and the offsets that it finds are usually multiples, too."""
     aligned = {**columns, "alignment": np.full(len(columns["size"]), alignment, dtype=np.uint64)}
     for rows in (columns, aligned) if not (columns["size"] % alignment).any() else (aligned,):
         solution = solve(Instance(rows, name=name, exclusions=exclusions), **limits)
@@ -324,7 +325,7 @@ def place(program: Program, alignment: int, **limits: Any) -> Plan:
 
 
 def disjoint(program: Program, alignment: int) -> Plan:
-    """Places all storages side by side: valid for any control flow."""
+    """Places all storages side by side, which is valid for any control flow."""
     offsets = []
     ends: dict[int, int] = {}
     for storage in program.storages:

@@ -30,10 +30,11 @@ from ._types import Algorithm, ComparedLayout, Order, Status, Termination, Timel
 class Instance:
     """A validated, immutable list of buffers with an optional capacity.
 
-    ``buffers`` is an iterable of rows ``(lower, upper, size)`` or ``(id, lower, upper, size)`` or of mappings,
-    a mapping of columns, an integer array of shape (n, 3), a pandas or Polars data frame, or an Arrow table.
-    Columns: ``lower`` and ``upper`` (half-open, in steps) or ``end`` (inclusive), ``size`` in bytes; optional
-    ``id``, ``alignment``, ``offset`` (fixed, or None), ``gaps`` (pairs of steps). ``separations`` and
+    ``buffers`` is one of the following: an iterable of rows; a mapping of columns; an integer array of shape
+    (n, 3); a pandas or Polars data frame; an Arrow table. A row is a tuple ``(lower, upper, size)`` or
+    ``(id, lower, upper, size)``, or a mapping. The required columns are ``lower`` and either ``upper``
+    (exclusive) or ``end`` (inclusive), in steps, and ``size``, in bytes. The optional columns are ``id``,
+    ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). ``separations`` and
     ``exclusions`` are pairs of positions.
 
     Raises ValueError with the position and the value of the first invalid entry.
@@ -55,7 +56,7 @@ class Instance:
     def capacity(self) -> int | None: ...
     @property
     def load(self) -> int:
-        """Largest number of bytes that are live at one step."""
+        """Maximum number of live bytes at any step."""
     @property
     def ids(self) -> list[str]: ...
     @property
@@ -72,7 +73,7 @@ class Instance:
     def violations(self, offsets: npt.ArrayLike) -> list[str]:
         """One message per violation that the checker finds; an empty list means that the offsets are valid."""
     def peak(self, offsets: npt.ArrayLike) -> int:
-        """Highest end of a buffer, in bytes."""
+        """Highest end address of any buffer, in bytes."""
     def to_csv(self) -> str: ...
     def _repr_html_(self) -> str: ...
 
@@ -91,7 +92,7 @@ class Solution:
     def lower_bound(self) -> int: ...
     @property
     def status(self) -> Status:
-        """What is proved. It never depends on why the search ended."""
+        """What is proved; ``termination`` is the reason why the search ended."""
     @property
     def termination(self) -> Termination: ...
     @property
@@ -99,7 +100,7 @@ class Solution:
         """The reason why the lower bound holds."""
     @property
     def gap(self) -> float | None:
-        """(peak - lower_bound) / lower_bound; None without a layout or with the bound 0."""
+        """(peak - lower_bound) / lower_bound; None if there is no layout or the bound is 0."""
     @property
     def algorithm(self) -> str: ...
     @property

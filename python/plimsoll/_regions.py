@@ -234,9 +234,9 @@ def _conditionals(sequence: Sequence, is_repeated: bool = False) -> Iterator[tup
 
 
 def check(program: Sequence, storages: list[Storage], offsets: list[int | None], most: int = 4096) -> int:
-    """Executes a plan for all outcomes of the branches, or for ``most`` random ones if there are more. A loop runs
-    for three iterations; if there are branches in it, further runs choose anew in every iteration. Returns the
-    number of runs.
+    """Executes a plan for all outcomes of the branches. If there are more than ``most`` outcomes, ``most`` random
+    ones are executed. A loop runs for three iterations; if there are branches in it, further runs choose anew in
+    every iteration. Returns the number of runs.
 
     Raises :class:`Overwritten` if a storage is accessed again after another storage overwrote its bytes.
     Storages without an offset are not checked. O(outcomes * accesses * overlaps).

@@ -5,8 +5,10 @@
 >>> config = ExecutorchBackendConfig(memory_planning_pass=memory_planning_pass())  # doctest: +SKIP
 
 :func:`planner` returns an algorithm for ``MemoryPlanningAlgorithmSuite``, and :func:`memory_planning_pass`
-returns a ``MemoryPlanningPass`` that uses only this algorithm. A plan is never larger than that of ExecuTorch's
-``greedy``: if the search finds nothing smaller, or a graph is not supported, the plan of ``greedy`` is used.
+returns a ``MemoryPlanningPass`` that uses only this algorithm. The plan of a graph without control flow is
+never larger than that of ExecuTorch's ``greedy``: if the search finds only larger plans, or if the graph is not
+supported, the plan of ``greedy`` is used. If a program with control flow cannot be planned, its tensors share no
+bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ __all__ = ["MemoryReport", "Planner", "Report", "memory_planning_pass", "planner
 
 @dataclass(frozen=True)
 class MemoryReport:
-    """The plan of one memory (``mem_id``) of one graph. All numbers are bytes."""
+    """The plan of one memory (``mem_id``) of one graph. All sizes are in bytes."""
 
     mem_id: int
     #: Size of the memory in the plan, with the bytes reserved for submodules and with padding.
@@ -48,7 +50,7 @@ class MemoryReport:
 
     @property
     def load(self) -> int | None:
-        """Largest number of bytes that are live at once, which is a lower bound on the peak."""
+        """Maximum number of simultaneously live bytes, which is a lower bound on the peak."""
         return None if self.solution is None else self.solution.instance.load
 
     @property
@@ -316,7 +318,8 @@ def planner(
     """Returns an algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
 
     ``time_limit`` in seconds applies to each memory of each graph. The plan of ``fallback``, which is
-    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used if the search finds no smaller one.
+    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used if the search finds only larger
+    ones.
     """
     return Planner(time_limit, fallback, seed, threads)
 

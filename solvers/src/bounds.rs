@@ -5,10 +5,11 @@
 //!   topmost occupies its size rounded up to `a`. The topmost buffer saves at most the largest rounding. This
 //!   bound is computed for every alignment that occurs, over the buffers whose alignment it divides, and for
 //!   the greatest common divisor of all alignments.
-//! - *Clique*: the total size of buffers in mutual conflict. If compatibility is a partial order, one maximum
-//!   flow finds the heaviest clique ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one.
-//!   The bound can exceed the load if separations or gaps add conflicts between buffers that are not
-//!   simultaneously live. With exclusions, the load is not a valid bound, and the clique bound replaces it.
+//! - *Clique*: the total size of buffers in mutual conflict. If compatible buffers (those that do not
+//!   conflict) are partially ordered in time, one maximum flow finds the heaviest clique
+//!   ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one. The bound can exceed the load
+//!   if separations or gaps add conflicts between buffers that are not simultaneously live. With exclusions,
+//!   the load is not a valid bound, and the clique bound replaces it.
 //! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
@@ -70,9 +71,8 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
 /// Returns the clique bound: the stack height of the heaviest clique for the greatest common divisor of its
 /// alignments, or for one of these alignments if that is higher.
 ///
-/// If compatible buffers form a partial order, one maximum flow proves that the clique is heaviest. Otherwise
-/// it is the heaviest clique that a limited search finds. If the time of `budget` runs out first, the bound
-/// is trivial.
+/// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique. Otherwise
+/// a limited search finds a heavy one. If the time of `budget` runs out first, the bound is trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -120,7 +120,8 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     found
 }
 
-/// Returns a bound: the largest stack height over all steps and all alignments that occur.
+/// Returns a bound: the largest stack height over all steps, for every alignment that occurs and for the
+/// greatest common divisor of all alignments.
 fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mut best = LowerBound::trivial();
@@ -139,8 +140,9 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns the height of the highest stack of live buffers, and its step. Sweeps over the steps and maintains
-/// the sum of the rounded sizes and the roundings of the live buffers.
+/// Returns the largest stack height of the live buffers whose alignment is a multiple of `alignment`, and its
+/// step. Sweeps over the steps and maintains the sum of the rounded sizes and the roundings of the live
+/// buffers.
 fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
     let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
     for b in instance.buffers() {

@@ -6,10 +6,10 @@
 //! 2. *orders*: one greedy placement per order of the buffers, abandoned as soon as it reaches the best peak.
 //!    If no sprint follows, buffers that end above the bound are moved to the front of the order a few times.
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
-//! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size. It is skipped
-//!    if an instance of more than 24 buffers has separations.
+//! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size.
 //! 4. *arrange*: short sweeps over sets of arrangements, which raise the bound of tight instances above the
-//!    load and find layouts there.
+//!    load and find layouts there. This phase and the sprint are skipped for more than 5000 buffers, and with
+//!    separations for more than 24 buffers.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
@@ -64,7 +64,7 @@ const BLAMES: usize = 6;
 /// Up to this number of buffers, the sprint precedes the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
-/// Time limit of a first placement that runs even if the budget has already ended.
+/// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
 /// From this number of buffers on, neither the phase *orders* nor the search runs.
@@ -93,7 +93,7 @@ const FEW_BUFFERS: usize = 24;
 /// remaining time.
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
-/// The same limits for its short run before the ejection search, which rarely reaches the bound by itself.
+/// The same limits for a short run of the iterated search before the ejection search.
 const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
 
 struct Phases<'a> {
@@ -238,7 +238,8 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs sweeps over arrangements. There may be no layout at the bound because the sprint found none.
+    /// Runs sweeps over arrangements, which can raise the bound. The sprint found no layout at the bound, so
+    /// there may be none.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(
@@ -250,8 +251,8 @@ impl Phases<'_> {
         );
     }
 
-    /// Runs the ejection search on the best layout. If [`Search`] has little chance, it may use most of the
-    /// time.
+    /// Runs the ejection search on the best layout. On instances for which [`Search`] has little chance of
+    /// success, the ejection search may use most of the remaining time.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.

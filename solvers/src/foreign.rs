@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Interval at which the caller polls its budget.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Grace period after a deadline, in which a call may still return its answer.
+/// Grace period after a deadline, during which a call may still return its answer.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Number of abandoned calls that are still running.

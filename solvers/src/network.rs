@@ -2,7 +2,7 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity larger than any flow. This holds if the capacities of the arcs out of the source add up to less
+/// A capacity that no flow exceeds, provided that the capacities of the arcs out of the source add up to less
 /// than 2^62, and so do those of the arcs into the sink.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
@@ -90,7 +90,7 @@ impl Network {
             .expect("an unlimited budget does not run out")
     }
 
-    /// Returns the value of a maximum flow, or `None` if the time of `watch` runs out first.
+    /// Returns the value of a maximum flow, or `None` if the budget `watch` runs out first.
     pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {

@@ -36,7 +36,7 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
-/// `None` if the time of `watch` runs out first. O(n^2 + conflicts).
+/// `None` if the budget `watch` runs out first. O(n^2 + conflicts).
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Buffers that are not in `order` share the position `n`.
@@ -66,7 +66,7 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 }
 
 impl Poset {
-    /// Returns the partial order of an instance, or `None` if it has none, is too large, or the time of
+    /// Returns the partial order of an instance, or `None` if it has none, is too large, or the budget
     /// `watch` runs out first. O(n^3 / 64) at worst.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
@@ -111,7 +111,7 @@ impl Poset {
 
     /// Computes the minimum memory, the clique that proves it, and the transfers of memory between positions.
     /// `weights` is indexed by position. This takes one maximum flow on a network of 2 n + 2 vertices and one
-    /// arc per pair of immediate successors. Returns `None` if the time of `watch` runs out first.
+    /// arc per pair of immediate successors. Returns `None` if the budget `watch` runs out first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();

@@ -67,12 +67,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the line of a scheme with the smallest arena.
+    /// Returns the line with the smallest arena among those of a scheme.
     pub fn best(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).min_by_key(|line| line.arena)
     }
 
-    /// Returns the line of a scheme with the smallest arena among the three strategies of LUNA, Alg. 1.
+    /// Returns the line with the smallest arena among those of a scheme with the three strategies of LUNA,
+    /// Alg. 1.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Each scheme allows a subset of the layouts of the scheme to its left. The nested and the flat scheme are
-//! not comparable. A nested layout is also a sequential layout: a buffer that is live while an operator runs
-//! does not overlap the block of the operator, and the regions of the operator run at different times. The
-//! exception is a loop that occupies memory for its state only while the state is needed
+//! not comparable. A nested layout is also a sequential layout, for two reasons. A buffer that is live while
+//! an operator runs does not overlap the block of the operator. The regions of the operator run at different
+//! times. The exception is a loop that occupies memory for its state only while the state is needed
 //! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic, but never an exact
 //! solver.
 

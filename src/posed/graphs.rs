@@ -69,7 +69,7 @@ fn found<T, E: ToString>(
     find(value).map_err(|why| TermError::Value { key, value: value.to_owned(), why: why.to_string() })
 }
 
-/// Orders the regions, innermost first, within a third of the limits.
+/// Orders the regions, innermost first, within a third of the time limit.
 fn ordered(
     graph: &Graph,
     liveness: LivenessOptions,

@@ -333,7 +333,7 @@ fn all_terms<P: Posed>() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Checks terms for several problems: every key must belong to one of them and have a valid value. If
-/// `models` is set, the terms of [`instance_terms`] belong to the problems on instances.
+/// `models` is true, the problems on instances also accept the terms of [`instance_terms`].
 ///
 /// # Errors
 /// A [`TermError`] with key and value.
@@ -392,8 +392,8 @@ pub fn profile(problem: &str) -> Option<Profile> {
     visit(problem, &mut Own)
 }
 
-/// Returns true if the named problem is posed only on instances. [`instance`] derives an instance from a
-/// graph.
+/// Returns true if the named problem is posed only on instances. For such a problem, [`instance`] derives an
+/// instance from a graph.
 pub fn is_on_instances(problem: &str) -> bool {
     profile(problem).is_some_and(|own| !(own.takes)(SubjectKind::Graph))
 }

@@ -1,5 +1,5 @@
-//! Checks the numbers of the cases directly against the definitions: it builds the points of each program,
-//! computes liveness at each point, and tries every layout.
+//! Tests the known results of the cases directly against the definitions. The tests build the points of each
+//! program, compute liveness at each point, and try every layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -129,15 +129,15 @@ impl Program<'_> {
     }
 }
 
-/// Returns liveness with mutually exclusive branches.
+/// Returns the tensors that are live at each point if branches are mutually exclusive.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
     program.live()
 }
 
-/// Returns liveness with all regions executed sequentially. Every tensor is live from the first to the last
-/// point that reads or writes it.
+/// Returns the tensors that are live at each point if all regions are executed sequentially. Every tensor is
+/// live from the first to the last point that reads or writes it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
@@ -152,8 +152,8 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Builds the instance in which two tensors conflict if both are live at a point, and returns its peak live
-/// bytes.
+/// Builds the instance in which two tensors conflict if both are live at a point. Returns it with the maximum
+/// number of live bytes at a point.
 fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -176,7 +176,7 @@ fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }
 
-/// Returns the minimum arena of a region with one block per operator that owns regions.
+/// Returns the minimum arena of a region if every operator in it that owns regions gets one block.
 fn merged(graph: &Graph, region: RegionId) -> u64 {
     let block = |id: OperatorId| {
         let blocks = graph.operator(id).regions.iter().map(|&inner| merged(graph, inner));

@@ -1,4 +1,4 @@
-//! Small graphs with control flow on which memory planners fail or waste memory.
+//! Small graphs with control flow for which some memory planners produce wrong or wasteful plans.
 //!
 //! [`ControlCase::optimum`] is the minimum arena over all layouts, with the operators in file order. Two
 //! tensors may not share a byte if both are live at some point of the program.

@@ -13,9 +13,9 @@
 //! | `problem.objective` | ordered metrics; here the peak of each pool is minimised, which minimises `total_peak` and `max_peak` |
 //!
 //! Numbers are integers, and all but steps are non-negative. If the file has negative steps, all steps are
-//! counted from the first. Unknown members are rejected, so that no constraint is silently ignored. Members
-//! without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored. Members with an effect
-//! that no offset problem can express (reuse costs, banks, other metrics) appear in the
+//! counted from the earliest one. Unknown members are rejected, so that no constraint is silently ignored.
+//! Members without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored. Members with an
+//! effect that no offset problem can express (reuse costs, banks, other metrics) appear in the
 //! [notes](Document::notes).
 //!
 //! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become

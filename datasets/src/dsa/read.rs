@@ -198,7 +198,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     Ok(buffers)
 }
 
-/// Returns the first step of all buffers, or 0 if no step is negative.
+/// Returns the earliest step of any buffer, or 0 if no step is negative.
 fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     let mut first = 0;
     for buffer in buffers {
@@ -303,7 +303,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Returns the error for an infeasible pin. A buffer of size 0 occupies no address of its pool.
+/// Returns the error if the pin is infeasible. A buffer of size 0 occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));

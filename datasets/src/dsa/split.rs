@@ -292,8 +292,7 @@ fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> St
 }
 
 impl PoolInstance {
-    /// Returns the offsets of the buffers of the document that are in this pool, with their positions in the
-    /// document.
+    /// For every buffer of the document in this pool, returns its position in the document and its offset.
     ///
     /// # Panics
     /// If the layout does not have one offset per buffer of the instance.

@@ -22,7 +22,7 @@ pub struct Allocation {
 }
 
 impl Document {
-    /// Returns the allocations of the buffers of the document, in its order, from one layout per pool.
+    /// Combines one layout per pool into the allocations of all buffers, in the order of the document.
     /// [`Document::check`] determines whether they are valid.
     ///
     /// # Panics

@@ -10,9 +10,10 @@
 //!   are live. Between 3 and 46 % live for more than a quarter of the time. Large buffers are short-lived,
 //!   and small ones are long-lived. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
 //!   reach.
-//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes are 30 to 119 KiB, with medians of 31 and
-//!   65. On average, 11 buffers are live. The load grows from zero to its peak after two thirds of the time.
-//!   It reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
+//! - F, G and H (*bricks*): durations are 11 to 57 units, with a median of 31. Sizes are 30 to 119 KiB, with
+//!   a median of 65 KiB. On average, 11 buffers are live. The load grows from zero and reaches its peak after
+//!   two thirds of the time. It equals the peak at 8 to 17 % of the steps, and stays at about 85 % of it
+//!   afterwards.
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
@@ -26,8 +27,9 @@
 //!   time.
 //!
 //! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
-//! 34 % above the optimum on A to K. On six seeds of each distribution, it is 15 to 30 % above. `search`
-//! needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 here. It needs the most nodes with `law` 0.
+//! 34 % above the optimum on A to K. On six generated instances per distribution, it is 15 to 30 % above.
+//! `search` needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 on the generated instances. It
+//! needs the most nodes with `law` 0.
 //!
 //! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity and
 //! the optimum coincide. The number of steps grows with the number of buffers, which keeps the number of live

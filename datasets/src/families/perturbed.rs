@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 /// unit and one step remain.
 ///
 /// Pieces only shrink, so they still fit at their positions, and the height of the rectangle remains an upper
-/// bound on the optimum. The load, a lower bound, is usually less than that. O(n).
+/// bound on the optimum. The load, a lower bound, is usually less than this height. O(n).
 pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let percent = |name| params.percent(name);
     let (share, sizes, lives) = (percent("share")?, percent("sizes")?, percent("lives")?);

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! With one token, exactly `chosen` experts run, each as a region of a `Case`, so they can share memory. With
-//! several tokens, an expert runs if any token chose it. Its table has space for its fair share of the tokens
-//! times its capacity; further tokens are dropped.
+//! several tokens, an expert runs if any token chose it. Its table has space for its fair share of the
+//! tokens, multiplied by the capacity factor; further tokens are dropped.
 
 use super::llm::Run;
 use super::net::{Element, Node, volume};

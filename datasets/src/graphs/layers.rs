@@ -42,8 +42,8 @@ pub(super) struct Window {
     pub groups: u64,
 }
 
-/// Returns a window of odd size with padding, so that the output has the extents of the input divided by the
-/// stride.
+/// Returns a window of odd size with padding, so that each extent of the output is that of the input divided
+/// by the stride, rounded up.
 pub(super) const fn same(channels: u64, kernel: u64, stride: u64) -> Window {
     Window { channels, kernel: [kernel; 2], stride, pad: [kernel / 2; 2], groups: 1 }
 }

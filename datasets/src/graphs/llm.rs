@@ -29,8 +29,8 @@
 //! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
 //! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
 //! the file, as after a front end that collects constants first, or in a breadth-first order. All of their
-//! outputs are live from there to their layer. A fixed rule of the CANN graph engine would move these
-//! operators directly before their first consumers. The real graphs of that engine are not published.
+//! outputs are live from there until their layer reads them. A fixed rule of the CANN graph engine would move
+//! these operators directly before their first consumers. The real graphs of that engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};

@@ -79,7 +79,8 @@ impl Net {
         self.tensor(name, Role::State, element, shape)
     }
 
-    /// Starts a new region of `owner`, to which later operators belong. Returns the previous region.
+    /// Starts a new region of the operator `owner` and returns the previous region. Later operators belong to
+    /// the new region.
     pub fn open(&mut self, owner: OperatorId, name: &str) -> RegionId {
         let region = self.graph.region(owner, name);
         std::mem::replace(&mut self.region, region)

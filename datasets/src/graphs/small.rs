@@ -40,7 +40,7 @@ impl SmallOrderParams {
 }
 
 /// Generates a small random order problem. Equal parameters and seeds produce the same problem. About every
-/// second operator produces a storage. Some operators use none, and some precedences involve none.
+/// second operator produces a storage. Some operators use no storage, and some precedences exist without one.
 ///
 /// # Panics
 /// If `max_size` is zero.

@@ -17,7 +17,7 @@ pub struct Upstream<'p, 'm> {
     program: &'p Program<'m>,
     /// The producer of every tensor that has one.
     makers: HashMap<usize, &'p Step<'m>>,
-    /// The owner that passes each input to a body.
+    /// For each input of a body, the operator that owns the body.
     owners: HashMap<usize, &'p Step<'m>>,
     tensor: usize,
 }
@@ -114,8 +114,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Returns the inputs of the model whose values determine the shape. They feed an input of the operator
-    /// that is named in the reason and has a known shape, but no known value.
+    /// Returns the inputs of the model whose values determine the shape. They feed those inputs of the
+    /// operator that the reason names and that have a known shape, but no known value.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

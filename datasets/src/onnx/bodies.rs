@@ -56,7 +56,7 @@ impl<'m> Run<'m, '_> {
     }
 
     /// Infers one branch. If `open`, either branch may run. A branch that cannot run on its inputs is then
-    /// treated as never taken, and the flag is true.
+    /// treated as never taken, and the second flag is true.
     fn branch(
         &mut self,
         step: &Step,
@@ -225,8 +225,8 @@ impl<'m> Run<'m, '_> {
         from == input
     }
 
-    /// Adds a note about a loop whose body receives values of other shapes in later iterations than in the
-    /// first.
+    /// Adds a note about a loop whose body receives a value that has a different shape in later iterations
+    /// than in the first.
     fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
         let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
         if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {

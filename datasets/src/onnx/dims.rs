@@ -146,8 +146,8 @@ impl<'o> Dims<'o> {
     /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// If the input is not a tensor, or if its value does not fit. Unbound extents are not an error: the fact
-    /// then has no shape.
+    /// If the input is not a tensor, or if the given value does not match the type and the shape. Unbound
+    /// extents are not an error: the fact then has no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());

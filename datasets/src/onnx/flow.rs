@@ -1,5 +1,6 @@
-//! Explicit handovers between `If`, `Loop` and `Scan` and their bodies. They are needed if positions do not
-//! determine the handovers, because absent tensors are not part of the graph and shift those after them.
+//! Explicit handovers between `If`, `Loop` and `Scan` and their bodies. They are needed where positions do
+//! not determine the handovers. For example, absent tensors are not part of the graph, so the positions of
+//! the tensors after them shift.
 
 use super::program::{Block, Program, Step};
 use super::proto::plain;

@@ -1,7 +1,8 @@
 //! Inlines the functions that a file defines.
 //!
-//! A call computes the body of its function, as in runtimes without a kernel for it. Operators with a rule
-//! are not inlined: runtimes have a kernel for them, which does not need the tensors inside the body.
+//! A call is replaced by the body of its function, as in runtimes without a kernel for the function.
+//! Operators with a rule are not inlined: runtimes have a kernel for them, which does not need the tensors
+//! inside the body.
 
 use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo, plain};
 use crate::operators;

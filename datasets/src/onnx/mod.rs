@@ -34,8 +34,8 @@
 //! # Free dimensions
 //!
 //! Every free dimension of an input needs a value. One error message names all unbound dimensions. It also
-//! proposes options that import the model, if a short search finds some ([`ImportProblem::Open`]). Values of
-//! inputs that determine shapes, and shapes of intermediate tensors, can be given as options
+//! proposes options with which the import succeeds, if a short search finds some ([`ImportProblem::Open`]).
+//! Values of inputs that determine shapes, and shapes of intermediate tensors, can be given as options
 //! ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). The depth and the total size of inlined
 //! function bodies are limited.
 //!
@@ -49,7 +49,7 @@
 //!
 //! An output can overwrite an input only if both have the same shape and size. A view must have the same size
 //! as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
-//! overwritten, so they are in none of these rows.
+//! overwritten, so they do not appear in this table.
 
 mod advice;
 mod bodies;

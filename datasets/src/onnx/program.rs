@@ -298,8 +298,9 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
-    /// Adds a constant. If several have the same name, the last one is used; initialisers count as earlier
-    /// than nodes, as in ONNX Runtime. A constant with the name of an input is the value of the input.
+    /// Adds a constant. If several have the same name, the last one is used; initialisers count as if they
+    /// preceded all nodes, as in ONNX Runtime. A constant with the name of an input is the value of the
+    /// input.
     fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportProblem> {
         let Some(&known) = self.scope().names.get(name) else {
             self.declare(name, Role::Weight, fact);

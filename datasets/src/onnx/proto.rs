@@ -111,7 +111,7 @@ message! {
     }
 }
 message! {
-    /// The type of a value. For types other than dense tensors, only the presence is read.
+    /// The type of a value. For types other than dense tensors, only the presence of the field is read.
     Type {
         #[prost(message, optional, tag = "1")] tensor: Option<TensorType>,
         #[prost(bytes = "bytes", optional, tag = "4")] sequence: Option<Bytes>,

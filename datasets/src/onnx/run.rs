@@ -99,8 +99,8 @@ impl<'m> Run<'m, '_> {
         Ok(complete)
     }
 
-    /// Returns the change and the source of the dependencies of a step: its inputs, and the captures and
-    /// results of its bodies.
+    /// Returns how options change the dependencies of a step, and the source of their sizes. The dependencies
+    /// are its inputs, and the captures and results of its bodies.
     pub fn upstream(&self, step: &Step) -> (Change, Source) {
         let blocks = || step.blocks.iter().map(|&block| &self.program.blocks[block]);
         let read = step.inputs.iter().flatten().chain(blocks().flat_map(|block| &block.captures));

@@ -1,7 +1,7 @@
 //! Changes a file in place: the order of its nodes, and the metadata properties of the model.
 //!
 //! The messages are not decoded and encoded again, so that fields that this importer does not know survive.
-//! Nodes exchange their places in their graph, which keeps its length.
+//! Nodes exchange places within their graph, so its length does not change.
 
 use super::proto::{self, Field, field};
 use crate::import::ImportProblem;
@@ -136,8 +136,8 @@ impl Arrange<'_> {
     }
 }
 
-/// Returns the indices of all nodes in an order in which the producers of `names` follow each other, each
-/// after the nodes that it depends on. O(size of the graph).
+/// Returns the indices of all nodes: first the producers of `names` in this order, each preceded by the nodes
+/// on which it depends, and then the remaining nodes. O(size of the graph).
 fn arranged<'n>(graph: &proto::Graph, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let outputs = graph.node.iter().enumerate();
     let outputs = outputs.flat_map(|(at, node)| node.output.iter().map(move |name| (name.as_str(), at)));

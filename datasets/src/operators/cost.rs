@@ -4,8 +4,8 @@ use super::Call;
 use super::algebra::recurrence;
 use crate::operators::value::{Fact, count};
 
-/// Returns the number of multiply-accumulates of a convolution, a matrix product or a recurrent cell. For
-/// other operators, returns the number of elements of the first output, and 0 for views. Returns `None` if
+/// Returns the number of multiply-accumulates of a convolution, a matrix product or a recurrent cell. Returns
+/// 0 for a view, and the number of elements of the first output for any other operator. Returns `None` if
 /// shapes are unknown or the count does not fit into 64 bits.
 ///
 /// | operator | multiply-accumulates |

@@ -4,7 +4,7 @@
 //! shapes also propagate the values of small integer and floating-point tensors
 //! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
 //!
-//! Operators with the same rule share a row of a table; `plimsoll list operators` prints all of them.
+//! Operators with the same rule share a row of a table. `plimsoll list operators` prints all operators.
 //!
 //! # Bounds
 //!
@@ -95,7 +95,7 @@ pub fn infer(call: &Call) -> Facts {
     Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }
 
-/// Returns a warning about behaviour on which implementations differ.
+/// Returns a warning if implementations of the operator behave differently.
 pub fn doubt(call: &Call) -> Option<String> {
     match (call.domain, call.kind) {
         ("", "MaxPool" | "AveragePool" | "LpPool") => window::pool_doubt(call),

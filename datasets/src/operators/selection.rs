@@ -52,7 +52,7 @@ pub fn top_k(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value), places])
 }
 
-/// `NonZero`. The output contains the indices of the nonzero elements. Their number is at most that of all
+/// `NonZero`. The output contains the indices of the nonzero elements. There are at most as many of them as
 /// elements.
 pub fn non_zero(call: &Call) -> Facts {
     let shape = call.shape(0)?;
@@ -101,9 +101,9 @@ pub fn compress(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Unique`. The first output contains the distinct elements. The second and the fourth contain the index of
-/// the first occurrence and the number of occurrences of each. The third maps every input element to its
-/// distinct element.
+/// `Unique`. The first output contains the distinct elements. For each of them, the second contains the index
+/// of its first occurrence, and the fourth the number of its occurrences. The third maps every input element
+/// to its distinct element.
 pub fn unique(call: &Call) -> Facts {
     let data = call.shape(0)?;
     let index = |length| Fact::new(Some(Element::INT64), [length]);

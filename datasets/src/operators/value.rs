@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// Concatenates values. Returns `None` if their kinds differ.
+    /// Concatenates values. Returns `None` if some are integers and others floating-point numbers.
     pub fn chain(parts: &[&Self]) -> Option<Self> {
         let ints = parts.iter().map(|part| match part {
             Self::Ints(list) => Some(list.as_slice()),

@@ -76,8 +76,8 @@ impl Window {
 }
 
 /// Returns the number of positions with `ceil_mode`, as runtimes count them. They do not count a window that
-/// would start in the padding at the end (at `end` or later). The flag is true if there is such a window;
-/// operator sets before version 22 count it.
+/// would start in the padding at the end (at `end` or later). The flag is true if there is such a window,
+/// which operator sets before version 22 count.
 fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
     let steps = slack.div_euclid(stride) + i128::from(slack.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;

@@ -431,7 +431,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
     }
 
-    /// Returns the operands of a custom operator that nothing produces. They are its working memory.
+    /// Returns those operands of a custom operator that nothing produces. These tensors are its working
+    /// memory.
     fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
         let loose = |tensor: i32| {

@@ -7,7 +7,7 @@ use crate::import::Source;
 use crate::operators::value::{Fact, count, show};
 use std::rc::Rc;
 
-/// The maximum number of passes over a loop. Carried values either keep their shapes within this limit or
+/// The maximum number of passes over a loop. If the carried values have not settled by then, their shapes
 /// count as changing.
 const ROUNDS: usize = 8;
 

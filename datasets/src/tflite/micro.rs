@@ -31,7 +31,7 @@ const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU 
 /// Decides whether an input and an output, numbered through all subgraphs, share memory.
 pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
-/// The offset problem of a file in `tflite-micro`.
+/// The offset problem that `tflite-micro` solves for a file.
 #[derive(Clone, Debug)]
 pub struct MicroArena {
     /// One buffer per tensor that the runtime places, or per group of tensors that share memory.
@@ -76,7 +76,7 @@ impl MicroArena {
         Some(Layout::new(self.buffers.iter().map(one).collect::<Option<_>>()?))
     }
 
-    /// Returns the offset of each tensor of each subgraph; -1 if the runtime places it.
+    /// Returns the offset of each tensor of each subgraph; -1 for a tensor that the runtime places.
     ///
     /// # Errors
     /// If an offset does not fit into 31 bits.
@@ -106,7 +106,7 @@ struct Scopes<'m, 'a> {
     starts: Vec<usize>,
     /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it.
     tensors: Vec<Option<Placed>>,
-    /// Per tensor, a tensor that has the same memory.
+    /// Per tensor, itself or another tensor with the same memory (a union-find forest).
     shared: Vec<usize>,
     scope: u64,
     stack: Vec<usize>,
@@ -193,7 +193,7 @@ impl<'m, 'a> Scopes<'m, 'a> {
         }
     }
 
-    /// Gives an input and the output of an operator the same memory.
+    /// Lets the output of an operator share the memory of inputs, if the kernel and `shares` allow it.
     fn share(&mut self, index: usize, step: &Step) {
         let Some(kind) = self.model.kinds.get(step.code as usize).filter(|kind| kind.builtin) else { return };
         let (how, most) = match () {
@@ -238,8 +238,8 @@ impl<'m, 'a> Scopes<'m, 'a> {
     }
 }
 
-/// Returns the size in bytes that the runtime gives a tensor, rounded up to the alignment: that of the shape
-/// in the file, in which each element has at least one byte.
+/// Returns the size in bytes that the runtime gives a tensor, rounded up to the alignment. It follows from
+/// the shape in the file, with at least one byte per element.
 fn size(info: &Info, (subgraph, index): (usize, usize)) -> Result<u64, ImportProblem> {
     let unknown = |reason: String| ImportProblem::Unsupported {
         what: format!("an offline plan with tensor {index} of subgraph {subgraph} ('{}')", info.named(index)),

@@ -27,11 +27,12 @@
 //! tracked, also through the operators that compute shapes. Subgraphs receive the inputs of their operator.
 //! If branches differ, the larger result is used. Values carried by a loop must keep their shapes.
 //!
-//! The declared shape of any other tensor is used only under three conditions. No rule gives a shape (custom
-//! operators, unknown values). Options have not changed anything on which the operator depends. The inputs of
-//! the operator have their declared shapes. Otherwise, an option must give the shape, or the import fails. If
-//! a shape depends on data, its maximum is used. If a rule and the file differ, the rule takes precedence.
-//! [`Import::assumed`] lists the first cases of each kind, and [`Import::sizes`] counts the sources.
+//! The declared shape of any other tensor is used only if three conditions hold. First, no rule gives a shape
+//! (custom operators, unknown values). Second, options have not changed anything on which the operator
+//! depends. Third, the inputs of the operator have their declared shapes. Otherwise, an option must give the
+//! shape, or the import fails. If a shape depends on data, its maximum is used. If a rule and the file
+//! differ, the rule takes precedence. [`Import::assumed`] lists the first cases of each kind, and
+//! [`Import::sizes`] counts the sources.
 //!
 //! | operators | shapes |
 //! |---|---|

@@ -35,7 +35,7 @@ pub(super) struct Subgraph<'a> {
     pub inputs: Ints<'a>,
     pub outputs: Ints<'a>,
     pub operators: Vec<Step<'a>>,
-    /// Tensors that are handles of variables.
+    /// The variables, by the tensor that serves as their handle.
     handles: HashMap<i32, Variable<'a>>,
 }
 

@@ -3,9 +3,9 @@
 //!
 //! The accessors of that crate are `unsafe` functions, and so is the code that its compiler generates, but
 //! this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything that this
-//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with repeated
-//! shared parts. The few kinds of fields needed are then read from byte slices. A read out of bounds, which
-//! the verifier rules out, counts as an absent field.
+//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and apparent size, in which
+//! a shared part counts once per reference. The few kinds of fields needed are then read from byte slices. A
+//! read out of bounds, which the verifier rules out, counts as an absent field.
 //!
 //! The documentation of `FlatBuffers` describes the layout on its page about internals. A table begins with
 //! the signed 32-bit distance back to its vtable. A vtable begins with its own length and that of the table.
@@ -318,8 +318,7 @@ impl<'a> Options<'a> {
         self.0.filter(|(tag, _)| *tag == field.tag).map(|(_, table)| table)
     }
 
-    /// Returns a number. The result is the default of the field if only the field is absent, and 0 if there
-    /// are no options.
+    /// Returns a number: the default if these options lack the field, and 0 if there are no such options.
     pub(super) fn int(self, field: Field) -> i32 {
         let Some(table) = self.table(field) else { return 0 };
         if table.field(field.id).is_none() {

@@ -10,15 +10,15 @@ pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
 /// The version of the schema. Files with identifier `TFL3` have no other version.
 pub(super) const VERSION: u32 = 3;
 
-/// A field of the options of an operator that refers to one or more subgraphs.
+/// A field, among the options of an operator, that refers to one or more subgraphs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     /// True for union `BuiltinOptions2`, and false for `BuiltinOptions`.
     pub second: bool,
     pub tag: u8,
-    /// Number of the field, which is a 32-bit integer.
+    /// Number of the field, whose value is a 32-bit integer.
     pub field: u16,
-    /// True if the field is a vector of such integers.
+    /// True if the value is a vector of such integers instead.
     pub many: bool,
     /// The role of the subgraph, and the default name of its region.
     pub region: &'static str,

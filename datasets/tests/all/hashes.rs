@@ -1,4 +1,4 @@
-//! The same seed gives the same bytes on every machine, unless the version of the family changes.
+//! The same seed gives the same bytes on every machine. Only a new version of a family may change them.
 
 use plimsoll_datasets::FAMILIES;
 use plimsoll_datasets::graphs::GRAPH_FAMILIES;

@@ -46,7 +46,7 @@ fn chains() -> ModelSpec {
     model(vec![subgraph("main", &sizes, [&[0], &[5]], steps)])
 }
 
-/// The problem with reshaped tensors in place.
+/// The offset problem in which a reshaped tensor shares the memory of the original.
 fn micro(file: &ModelFile<'_>) -> MicroArena {
     file.micro_arena(&|how, _, _| how == AliasKind::View).unwrap()
 }

@@ -214,7 +214,7 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
     }
 }
 
-/// Returns a hint if another option of the command has the function of an unknown one.
+/// Returns a hint about an unknown option if another option of the command does what it probably asks for.
 fn elsewhere(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let command = std::env::args().nth(1)?;

@@ -1,8 +1,9 @@
 //! `plimsoll-minimalloc`: the flags and the formats of `MiniMalloc`, with the solvers of Plimsoll.
 //!
-//! Tools that run `minimalloc --capacity=N --input=FILE --output=FILE` run this program if it comes first on
-//! the path under that name. It exits with 0 and writes the layout, or it exits with 1 and writes no file.
-//! Flags that select steps of `MiniMalloc`'s search are accepted and have no effect. Rows keep their order.
+//! If this program is installed as `minimalloc` and comes first on the path, tools that run `minimalloc
+//! --capacity=N --input=FILE --output=FILE` run it instead of `MiniMalloc`. It exits with 0 and writes the
+//! layout, or it exits with 1 and writes no file. Flags that switch parts of `MiniMalloc`'s search on or off
+//! are accepted and have no effect. The rows of the layout are in the order of the input.
 //!
 //! Source: `README.md`, `src/main.cc` and `src/converter.cc` of google/minimalloc (2025).
 
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Solves the problem of the command line. The error is the text for standard error.
+/// Solves the problem given on the command line. An error is the text to print to standard error.
 fn answer(arguments: &[String]) -> Result<(), String> {
     let flags = Flags::parse(arguments)?;
     let input = flags.text("input");
@@ -152,7 +153,7 @@ impl<'a> Flags<'a> {
         }
     }
 
-    /// Returns the capacity in bytes. A negative one has no layout, and neither has 0.
+    /// Returns the capacity in bytes. A negative capacity counts as 0.
     fn capacity(&self) -> Result<Bytes, String> {
         let capacity = self.values.get("capacity").map_or(Ok(0), |text| text.trim().parse::<i64>());
         let capacity = capacity.map_err(|_| self.illegal("capacity"))?;
@@ -197,7 +198,7 @@ fn duration(text: &str) -> Option<Duration> {
 
 /// A problem file: its rows as text, and the problem.
 struct Table {
-    /// Per row, the fields of the output without the offset.
+    /// Per buffer, its row of the output without the offset.
     rows: Vec<String>,
     header: String,
     instance: Instance,
@@ -296,7 +297,8 @@ impl Row<'_> {
 struct Columns {
     positions: HashMap<String, usize>,
     count: usize,
-    /// 1 if the last column of lifespans is the last live step, and 0 if it is the step after it.
+    /// Added to the upper end of a lifespan: 1 if the file gives the last live step, and 0 if it gives the
+    /// step after that.
     addend: i64,
 }
 

@@ -80,8 +80,8 @@ impl Report {
         Self { object, basis: Basis::default(), text: String::new() }
     }
 
-    /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. It comes first in the
-    /// text and last in the object.
+    /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. These assumptions come
+    /// first in the text and after the members of `object`.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
         let mut report = Self { object, text: String::new(), basis: basis.clone() };
         report.extend(json!(basis));

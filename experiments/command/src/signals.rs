@@ -1,7 +1,7 @@
 //! Handling of SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! The first signal sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the
-//! process immediately with exit code 128 plus the signal's number.
+//! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll::model::interrupt) that every run
+//! checks. Any other signal ends the process immediately, with exit code 128 plus the number of the signal.
 
 use plimsoll::model::interrupt;
 use std::io;

@@ -11,7 +11,7 @@ pub struct Taken {
     pub end: u64,
 }
 
-/// A memory that is split when ranges are lent and joined when they are returned.
+/// A memory whose ranges can be lent. Lending splits a free range, and returning joins adjacent free ranges.
 #[derive(Debug)]
 pub struct Arena {
     /// The free ranges, keyed by start address. No two of them are adjacent.

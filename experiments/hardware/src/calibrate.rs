@@ -187,8 +187,8 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     all
 }
 
-/// Runs the chain on this machine and returns all times. `before` is called before every run with the number
-/// of the run and the number of all runs.
+/// Runs the chain on this machine and returns all times. `before` is called before every run with the index
+/// of the run and the total number of runs, both including warm-up runs.
 ///
 /// # Errors
 /// See [`CalibrateError`].
@@ -254,7 +254,8 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
 }
 
 /// Returns true if `others`, which must be disjoint, cover at least 95 % of the time interval `own`, and
-/// false if they cover none of it. Otherwise returns `None`. Under `synchronous`, nothing runs concurrently.
+/// false if they cover none of it. Otherwise returns `None`. Under the schedule `synchronous`, nothing runs
+/// concurrently, so the result is always false.
 fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     if synchronous {
         return Some(false);
@@ -279,7 +280,8 @@ struct Usual {
     amount: u64,
     /// The duration, in seconds.
     seconds: f64,
-    /// The time until the end is observed, in seconds. A schedule without overlap waits this long.
+    /// For a transfer, the time from its request until its end is observed, in seconds: a schedule without
+    /// overlap waits this long. Otherwise it equals `seconds`.
     known: f64,
     /// The difference between the longest and the shortest run, as a fraction of the median run.
     spread: f64,
@@ -409,8 +411,8 @@ const ODD_STARTUP: f64 = 1e-4;
 /// suspicious.
 const ODD_SPREAD: f64 = 0.5;
 
-/// Returns the median over all operators of the spread of an operator that runs alone. A spread is the
-/// difference between the longest and the shortest run, as a fraction of the median run.
+/// Returns the median of the spreads of all operators, each running alone. The spread of an operator is the
+/// difference between its longest and its shortest run, as a fraction of its median run.
 fn spread(samples: &[Sample]) -> Option<f64> {
     median(medians(samples).map(|(_, one)| one.spread))
 }

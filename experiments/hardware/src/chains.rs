@@ -8,7 +8,8 @@ const OPERATORS: usize = 60;
 /// of arithmetic to bytes of weights.
 const POWERS: [u64; 4] = [1, 4, 7, 10];
 
-/// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its output.
+/// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its output, so
+/// it must not change.
 pub(super) struct Steps(pub u64);
 
 impl Steps {

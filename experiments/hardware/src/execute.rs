@@ -129,9 +129,9 @@ impl Executor<'_> {
     }
 
     /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the cold
-    /// memory is read to flush the caches. `before` is called before each run with the number of the run and
-    /// the index of the list. `after` is called after each counted run with the same two numbers and the
-    /// execution.
+    /// memory is read to flush the caches. `before` is called before each run with the number of the run,
+    /// which is 0 for the warm-up run, and the index of the list. `after` is called after each counted run
+    /// with the same two numbers and the execution.
     ///
     /// # Errors
     /// Returns the index of the first list that fails, with an error if the list cannot be run, or with

@@ -1,9 +1,9 @@
 //! Fits rates to samples by least squares of relative errors.
 
-/// Returns non-negative coefficients that minimise the sum of squared relative errors. The error of a row is
-/// the difference between its weighted sum and its positive target. A coefficient that would be negative is
-/// set to zero, and the others are fitted again. Returns `None` if the rows do not determine the
-/// coefficients. O(r c^3 + c^4) for r rows and c columns.
+/// Returns non-negative coefficients that minimise the sum of squared relative errors. The relative error of
+/// a row is the difference between its weighted sum and its target, divided by the target, which must be
+/// positive. A coefficient that would be negative is set to zero, and the others are fitted again. Returns
+/// `None` if the rows do not determine the coefficients. O(r c^3 + c^4) for r rows and c columns.
 pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
     let mut used: Vec<usize> = (0..columns).collect();
@@ -70,8 +70,8 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
     Some(found.iter().zip(scale).map(|(value, scale)| value / scale).collect())
 }
 
-/// Returns the median, which is the middle number or the mean of the middle two. Returns `None` without
-/// numbers.
+/// Returns the median, which is the middle number or the mean of the middle two. Returns `None` if there are
+/// no numbers.
 pub fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().collect();
     all.sort_by(f64::total_cmp);

@@ -17,8 +17,8 @@ use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 /// rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
-/// Weights with fewer bytes are not treated as a matrix. They are only read, and the arithmetic uses on-chip
-/// lines.
+/// Weights with fewer bytes than this are not treated as a matrix. They are only read, and the arithmetic
+/// uses on-chip lines.
 const LEAST_WEIGHTS: u64 = 512;
 
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum time for which a measured run waits for abandoned solvers of earlier runs.
 const SETTLING: Duration = Duration::from_secs(10);
-/// The reason why a run that must decide a capacity is skipped.
+/// The message of a run that is skipped because its question is to decide a capacity and there is none.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
 /// Runs an algorithm on a question within limits, and measures the memory of the run. The record `asked`

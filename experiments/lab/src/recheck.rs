@@ -44,14 +44,14 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
 pub struct Effort {
     /// Maximum recorded time of a row that is rerun, in seconds.
     pub slowest: f64,
-    /// Only every `every`-th of the rows within this maximum is rerun.
+    /// Of the rows within the maximum time, only every `every`-th is rerun.
     pub every: usize,
 }
 
 /// The result of the comparison of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The run was repeated, and all columns are equal.
+    /// The run was repeated, and all compared columns are equal.
     Same,
     /// The run was not repeated, for this reason.
     Left(&'static str),
@@ -61,7 +61,7 @@ pub enum Verdict {
         column: &'static str,
         /// The recorded value.
         recorded: String,
-        /// The value of the current code.
+        /// The value that the current code produces.
         today: String,
     },
 }
@@ -79,9 +79,9 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
-/// If a sweep wrote the rows, `inputs` are the inputs in its manifest. Their import options override those of
-/// `reading`.
+/// Reruns rows with the current code and compares the results. Rows of suites whose corpora are not available
+/// are not rerun. If a sweep wrote the rows, `inputs` are the inputs in its manifest. Their import options
+/// override those of `reading`.
 ///
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
@@ -220,7 +220,7 @@ fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
-/// Returns the first column in which two runs differ.
+/// Returns the first compared column in which two runs differ.
 fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
     let words = [
         ("status", &row.status, &today.status),

@@ -111,8 +111,9 @@ const BASES: [(&str, Base, OrderRule); 3] = [
     ("DFS", Base::DepthLeft, OrderRule::DepthLeft),
 ];
 
-/// Computes the peak of every base order under every rule, and the optimum over all orders. The base order
-/// with the largest gain is appended to `beside`, for comparison with the printed savings.
+/// For every setting, computes the peak of every base order under every rule, and the optimum over all
+/// orders. The base order with the largest gain in a setting is appended to `beside`, for comparison with the
+/// printed savings.
 fn rules(
     context: &Context<'_>,
     network: &Network,

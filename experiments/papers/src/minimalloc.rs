@@ -19,7 +19,8 @@ use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The answer that stands for a checked layout of a peer, or for a positive decision.
+/// The text that is shown if the checker accepted the layout of a peer, or if a capacity was decided
+/// positively.
 const FITS: &str = "fits";
 
 /// The instances, and the printed numbers.

@@ -22,8 +22,8 @@ pub struct Step {
 }
 
 /// The printed numbers, and the example. `instance` is the table of mutually exclusive operators with their
-/// sizes, `graph` the graph from which the rules derive that table, and `listed` the graph with the edges
-/// listed in the text.
+/// sizes. `graph` is the graph from which the rules derive that table. `listed` is the graph with the edges
+/// that the text lists.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Inputs {
@@ -182,7 +182,7 @@ fn descending(instance: &Instance) -> Vec<BufferId> {
     order
 }
 
-/// Returns the memory requested after placing each buffer of `order`.
+/// Returns, for each buffer of `order`, the highest end address after it has been placed.
 fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
     let ends = order.iter().map(|id| layout.offsets()[id.index()].get() + instance.buffer(*id).size().get());
     ends.scan(0, |top, end| {

@@ -30,7 +30,8 @@ struct Kind {
     bound: &'static str,
     exact: &'static str,
     strategies: &'static [&'static str],
-    /// The number of strategies that the paper proposes. The others are those with which it compares them.
+    /// The number of strategies that the paper proposes, which are listed first. The paper compares them with
+    /// the remaining ones.
     own: usize,
 }
 
@@ -65,8 +66,8 @@ pub struct Network {
     pub params: Params,
 }
 
-/// The authors' statement on `MobileNet` v2 in float32, and the operator kinds in the available file that
-/// their network lacks.
+/// The authors' statement on `MobileNet` v2 in float32, and the operator kinds that occur in the available
+/// file but not in their network.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct MobileNet {

@@ -76,16 +76,17 @@ impl Amount {
 /// The expected verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Ours equals the printed value.
+    /// The computed value equals the printed one.
     Same,
-    /// Ours differs from the printed value, for the given reason.
+    /// The computed value differs from the printed one, for the given reason.
     Different,
-    /// There is no expectation, because ours was obtained with another input or on another machine.
+    /// There is no expectation, because the computed value was obtained with another input or on another
+    /// machine.
     Open,
 }
 
 impl Expected {
-    /// Returns the expectation for which a word stands in the data files.
+    /// Returns the expectation that a word in the data files stands for.
     pub(crate) fn named(word: &str) -> Option<Self> {
         match word {
             "same" => Some(Self::Same),
@@ -99,12 +100,12 @@ impl Expected {
 /// The verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Ours equals the printed value.
+    /// The computed value equals the printed one.
     Same,
-    /// Ours differs, for a known reason.
+    /// The computed value differs, for a known reason.
     Explained,
-    /// Ours differs, and it was obtained with another input or on another machine. The reason names the
-    /// difference.
+    /// The computed value differs, and it was obtained with another input or on another machine. The reason
+    /// names the difference.
     Other,
     /// There is no printed value.
     Own,
@@ -132,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// A printed number, ours, and the reason for a difference.
+/// A printed number, the computed number, and the reason for a difference.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The table, figure or section of the paper.
@@ -165,7 +166,8 @@ impl Row {
         }
     }
 
-    /// Returns the printed value, ours and the difference as text. A missing one is empty.
+    /// Returns the printed value, the computed value and the difference as text. A missing value becomes an
+    /// empty text.
     fn numbers(&self) -> [String; 3] {
         let text = |amount: Option<&Amount>| amount.map_or_else(String::new, ToString::to_string);
         let difference = self.printed.as_ref().zip(self.ours.as_ref()).and_then(|(a, b)| a.difference(b));

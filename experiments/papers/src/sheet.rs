@@ -1,9 +1,9 @@
 //! The data of a paper: rows and figures in TOML, and the report in Markdown with placeholders.
 //!
 //! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the code of the
-//! paper defines. Rows are organised in groups. A group with `each` is repeated for every element of that
-//! list, and `it` is the element. A row may have an `each` of its own, whose element is `one`. Groups and
-//! rows may have a condition `when`.
+//! paper defines. Rows are organised in groups. If a group has an expression `each` that yields a list, it is
+//! repeated for every element of the list, and `it` is the element. A row may have an `each` of its own,
+//! whose element is `one`. Groups and rows may have a condition `when`.
 
 use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
@@ -96,7 +96,7 @@ pub(crate) struct Sidecar {
 /// Returns the printed numbers of a paper.
 ///
 /// # Panics
-/// If the embedded data file is not valid. The tests read every data file.
+/// If the embedded data file is not valid. The tests read every data file to exclude this.
 pub(crate) fn inputs<I: DeserializeOwned>(paper: &str) -> I {
     #[derive(Deserialize)]
     struct Only<I> {

@@ -158,7 +158,7 @@ impl<'a> State<'a> {
     }
 
     /// Places the selected buffer at the cheapest offset and evicts the rivals in its way. Returns false if
-    /// every offset collides with a fixed buffer.
+    /// the buffer is larger than `limit`, or if every offset collides with a fixed buffer.
     pub(crate) fn evict(
         &mut self,
         id: u32,
@@ -185,8 +185,8 @@ impl<'a> State<'a> {
     /// Returns the offset with the lowest cost. The candidates are zero and the offsets directly above a
     /// rival, directly below a rival, or directly below the limit.
     ///
-    /// For any other offset, there is a candidate that collides with some or all of the same rivals, and with
-    /// no others.
+    /// For any other offset, there is a candidate that collides only with rivals with which that offset
+    /// collides as well.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let highest = limit.checked_sub(size)? / alignment * alignment;

@@ -8,7 +8,8 @@
 //!    - A *random order* sorts the buffers by ln size + b ln duration + g ln heat + noise, with b in [0, 1]
 //!      and g in [0, 8]. Heat is the largest load during the lifespan (see [`Heat`](crate::Heat)).
 //!    - *Blame* picks one of the eight best orders so far, with a preference for better ones. Buffers that
-//!      end above a random height move earlier. The result replaces its parent unless it is worse.
+//!      end above a random height move to earlier positions in this order. The result replaces its parent
+//!      unless it is worse.
 //!
 //! The placement of a random order is abandoned once its peak reaches that of the worst kept order. The
 //! placement of an order from blame is abandoned once its peak exceeds that of the parent, so orders of equal
@@ -25,8 +26,8 @@
 //!
 //! **Invariants.** The best layout is valid. The same seed and node limit give the same answer.
 //!
-//! **Complexity.** An order costs O(n log n), and a placement O(n^2) in the worst case but usually far less.
-//! Memory is linear.
+//! **Complexity.** Computing an order takes O(n log n) time. A placement takes O(n^2) time in the worst case,
+//! but usually far less. Memory is linear.
 //!
 //! **Source.** This project. The portfolio contains orders of classical planners. Blame is based on
 //! squeaky-wheel optimisation (Joslin, Clements 1999).
@@ -48,7 +49,7 @@ use rand::{RngExt, SeedableRng};
 pub struct Effort {
     /// Number of rounds after the portfolio.
     pub rounds: u64,
-    /// Number of placed buffers, including the portfolio, after which no round starts.
+    /// Number of placed buffers, including those of the portfolio, after which no round starts.
     pub placements: u64,
 }
 
@@ -93,7 +94,7 @@ impl Solver<Offsets> for IteratedSearch {
     }
 }
 
-/// Number of good orders that are kept.
+/// Maximum number of good orders that are kept.
 const ELITE: usize = 8;
 
 /// A good order, its fit, and the resulting layout.
@@ -215,8 +216,8 @@ impl<'a> Search<'a> {
         self.elite.truncate(ELITE);
     }
 
-    /// Moves the buffers that end above a random height earlier in a good order. The result replaces the
-    /// order unless it is worse.
+    /// Takes a good order and moves the buffers that end above a random height to earlier positions. The
+    /// result replaces the order unless it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         // Choosing the better of two draws prefers good parents but still gives the others a chance.
         let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));

@@ -115,7 +115,7 @@ impl Line {
 }
 
 /// Returns a valid order in which the rules have moved operators to later steps. O(size of the problem), plus
-/// O(n) for every 32 moves to before the same operator.
+/// O(n) for every 32 operators that are moved before the same operator.
 pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
     let mut line = Line::new(order);
     let last = |line: &Line, at: usize| {

@@ -282,7 +282,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the latest end to which the first block can move: the step of the first of its successors.
+    /// Returns the latest end to which the first block can move: the earliest step of a successor outside the
+    /// block.
     fn later(&self, from: usize, middle: usize) -> usize {
         let block = self.ops[from..middle].iter();
         let after = block.flat_map(|&id| self.problem.successors(id)).map(|after| self.step[after.index()]);

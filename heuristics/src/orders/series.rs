@@ -20,9 +20,10 @@
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
 //! skips, and nested branches that fork and join. If several users of a storage can be the last one, as for a
-//! tensor read by parallel branches, the last user in the previous order is assumed. The first round uses the
-//! file order. The reduction is repeated until the order is stable or for [`ROUNDS`] rounds, and the best
-//! order is kept. The solution status that is reported does not rely on this argument but on the lower bound.
+//! tensor read by parallel branches, the one that runs last in the previous order is assumed to be the last
+//! one. The first round uses the file order. The reduction is repeated until the order is stable or for
+//! [`ROUNDS`] rounds, and the best order is kept. The solution status that is reported does not rely on this
+//! argument but on the lower bound.
 //!
 //! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
 //! costs O(n) moves.

@@ -132,7 +132,7 @@ fn augment(
     }
 }
 
-/// Returns the chains as shared objects, numbered by their first buffer.
+/// Returns the chains as shared objects, numbered in the order in which their first buffers start.
 fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
     let mut order: Vec<usize> = (0..before.len()).collect();
     order.sort_by_key(|&at| instance.buffer(BufferId::at(at)).lifespan().hull().lower);

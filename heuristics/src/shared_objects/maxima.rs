@@ -3,8 +3,8 @@
 
 use plimsoll_model::{Bytes, Instance, Step};
 
-/// Returns the positional maxima. Entry k is the maximum of the k-th largest live size over all steps.
-/// Buffers of size zero count as well.
+/// Returns the positional maxima. Entry k is the maximum, over all steps, of the k-th largest size of a live
+/// buffer. Buffers of size zero count as well.
 ///
 /// Without exclusions, simultaneously live buffers need different objects. The k-th largest object of any
 /// plan is then at least as large as entry k, and the sum of the entries is a lower bound on the total. This

@@ -1,9 +1,9 @@
 //! Heuristics for shared objects. Every buffer occupies a whole object while it is live.
 //!
-//! **Definition.** Buffers are processed in an order. Each buffer joins an object that has no conflicting
-//! member, which a rule chooses, or opens a new object. An object is as large as its largest member, rounded
-//! up to an alignment. The total is the sum of the sizes of all objects. Alignments of buffers and fixed
-//! offsets concern addresses and are ignored.
+//! **Definition.** Buffers are processed in an order. For each buffer, a rule chooses an existing object
+//! without a conflicting member or a new object. An object is as large as its largest member, rounded up to
+//! an alignment. The total is the sum of the sizes of all objects. Alignments of buffers and fixed offsets
+//! concern addresses and are ignored.
 //!
 //! | planner | order | choice of a free object | alignment of sizes |
 //! |---|---|---|---|

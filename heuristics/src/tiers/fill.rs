@@ -9,17 +9,18 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats
 struct Shelf {
     /// Live bytes at each step.
     loads: Vec<u64>,
-    /// If plans have addresses, the tensors that are present during each [`BLOCK`] of steps.
+    /// Per block of [`BLOCK`] consecutive steps: the tensors that are live in this block. The list is empty
+    /// if plans have no addresses.
     blocks: Vec<Vec<u32>>,
 }
 
-/// Number of consecutive steps that have one common list of tensors.
+/// Number of consecutive steps that share one list of tensors.
 const BLOCK: usize = 32;
 
 /// A partial tier plan that never exceeds a capacity.
 ///
 /// Adding or removing a tensor takes time linear in the number of steps at which it is live. With addresses,
-/// it is O(k log k) for k tensors that are in the same tier at about the same time.
+/// adding a tensor also takes O(k log k) time for k tensors that are in the same tier at about the same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,

@@ -15,12 +15,12 @@ use rand::{RngExt, SeedableRng};
 
 /// Default number of moves: a constant, and a number per tensor.
 const MOVES: (u64, u64) = (2_000, 40);
-/// Maximum number of tensors that the default number of moves visits in total.
+/// Maximum product of the default number of moves and the number of tensors.
 const VISITS: u64 = 400_000_000;
 
 /// Initial limit on the number of further tensors in a move.
 const FEWEST: usize = 3;
-/// Highest limit on the number of further tensors in a move.
+/// Largest value of the limit on the number of further tensors in a move.
 const MOST: usize = 24;
 
 /// Returns the default number of moves for a problem.

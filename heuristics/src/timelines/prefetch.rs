@@ -4,12 +4,12 @@ use super::growing::{Growing, Place, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
-/// Fetches weights in the order of the operators. A transfer starts as soon as a channel is free and there is
-/// space for the weights, above all activations, until the operator has run. The weights are placed at the
+/// Fetches weights in the order of the operators. A transfer starts as soon as a channel is free and the
+/// weights fit above all activations from then until the operator has run. The weights are placed at the
 /// highest free address.
 ///
-/// It finds a timeline whenever one exists, because no other buffer is occupied after the previous operator
-/// has run.
+/// This schedule finds a timeline whenever one exists. After the previous operator has run, all other buffers
+/// are free, so the transfer can start then at the latest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 

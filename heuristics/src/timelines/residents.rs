@@ -73,10 +73,10 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignmen
 
 /// Returns candidate sets of blocks that stay resident within a capacity, the empty set first.
 ///
-/// There is one set for every combination of a size threshold and one of the `shares`, which are in eighths.
-/// The set contains all blocks above the threshold, and as many of the others, in the given order, as fit
-/// into this share of the remaining space. The remaining space excludes the largest block below the
-/// threshold, which may still have to be fetched.
+/// There is one set for every combination of a size threshold and a share. The `shares` are in eighths, and
+/// duplicate sets are omitted. The set contains all blocks above the threshold, and as many of the others, in
+/// the given order, as fit into this share of the remaining space. The remaining space excludes the largest
+/// block below the threshold, which may still have to be fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],
@@ -116,7 +116,7 @@ pub fn resident_sets(
     sets
 }
 
-/// Number of size thresholds. All blocks above a threshold stay resident.
+/// Maximum number of size thresholds. All blocks above a threshold stay resident.
 const SIZES: usize = 6;
 
 /// Returns, for every segment, the time that each operator waits for its weights under `prefetch`. The list

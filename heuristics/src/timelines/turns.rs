@@ -10,8 +10,8 @@ pub enum Fetch {
     /// When the previous operator has run. If the machine has a copy rate, the processor
     /// copies the weights itself, without a channel.
     AfterPrevious,
-    /// When the previous operator starts. Operators without weights also count, here and in the alternation
-    /// of the buffers.
+    /// When the previous operator starts, even if it has no weights. Operators without weights also take part
+    /// in the alternation of the buffers.
     WithPrevious,
     /// When the previous operator with weights starts.
     WithPreviousWeighted,
@@ -57,7 +57,7 @@ impl Turns {
     }
 
     /// Returns the start of the transfer for the operator at position `at`. `turn` is the number of earlier
-    /// operators with weights, and `free` the time at which a channel is free.
+    /// operators with weights, and `free` the time from which a channel is free.
     fn start(&self, growing: &Growing<'_>, at: usize, turn: usize, free: Time) -> Time {
         let transfers = &growing.timeline.transfers;
         let computation = |turn: usize| growing.timeline.computations[transfers[turn].operator.index()];

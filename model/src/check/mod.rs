@@ -108,7 +108,8 @@ const MOST_OVERLAPS: usize = 10_000;
 /// Returns all violations of a layout. The list is empty if the layout is valid.
 ///
 /// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers of k intervals
-/// each, the time is O(n^2 k^2) up to 4096 buffers. For more, it is O(n k log n) if there are few exclusions.
+/// each, the time is O(n^2 k^2) up to 4096 buffers. For more buffers, it is O(n k log n) if there are few
+/// exclusions.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
     check_placed(instance, &placed)

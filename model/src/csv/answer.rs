@@ -62,8 +62,8 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
     read_answer(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads an answer. Its columns determine its kind, which is a layout by default. Otherwise the function
-/// behaves like [`read_layout`].
+/// Reads an answer. Its columns determine its kind; without columns of another kind, it is a layout. In all
+/// other respects, the function behaves like [`read_layout`].
 ///
 /// # Errors
 /// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the

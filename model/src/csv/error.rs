@@ -79,8 +79,8 @@ fn renamed(likely: Option<&String>, missing: &str) -> String {
     likely.map_or_else(String::new, |name| format!("; rename '{name}' to '{missing}'?"))
 }
 
-/// Returns the advice to write a size such as `4KiB` as a plain number of bytes, or an empty text if `value`
-/// is not such a size.
+/// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes, or an empty text if
+/// `value` is not such a size.
 fn plain(value: &str, expected: &str) -> String {
     if !expected.contains("bytes") {
         return String::new();

@@ -21,8 +21,9 @@
 //! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in
 //! LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
 //!
-//! A gap with a window, `a-b@lo:hi`, keeps a part of the buffer live. Such a gap is recognised and rejected.
-//! If the file name has a number before its extension, as in `X.1048576.csv`, the number is the capacity.
+//! During a gap with a window, `a-b@lo:hi`, a part of the buffer stays live. Such gaps are recognised, but
+//! rejected. If the file name has a number before its extension, as in `X.1048576.csv`, the number is the
+//! capacity.
 
 mod answer;
 mod error;

@@ -27,8 +27,8 @@ pub struct Noted<T> {
     pub value: T,
     /// The ignored columns, quoted, in file order.
     pub ignored: Vec<String>,
-    /// True if the column with the ends of lifespans is named `end`. By default, it contains the last live
-    /// steps.
+    /// True if the column with the ends of lifespans is named `end`. Unless the options override it, such a
+    /// column contains the last live step of each buffer.
     pub has_end: bool,
 }
 
@@ -46,7 +46,7 @@ impl<T> Noted<T> {
 }
 
 impl Noted<Instance> {
-    /// Returns one line per remark. Remarks report ignored columns, or that the file has no rows.
+    /// Returns one line per remark: one if columns are ignored, and one if the file has no rows.
     pub fn notes(&self) -> Vec<String> {
         let rows = self.value.buffers().is_empty();
         let none = rows.then(|| "no rows below the header, so the instance has no buffers".to_owned());
@@ -90,7 +90,8 @@ pub fn instance_name(path: &Path) -> String {
     }
 }
 
-/// Reads an instance file. The file name determines the name and, unless overridden, the capacity.
+/// Reads an instance file. The file name determines the name of the instance and, unless overridden, its
+/// capacity.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
@@ -223,8 +224,8 @@ pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvE
 /// The rows of one file.
 ///
 /// Line numbers are counted here from the bytes, because the CSV reader reports the position at which it
-/// began to search for a record. This position is before any blank lines and before the second half of a CR
-/// LF.
+/// began to search for a record. This position precedes any blank lines. It also precedes the LF if the
+/// previous record ends in CR LF.
 pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],

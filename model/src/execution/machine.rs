@@ -339,8 +339,8 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// Returns the two slots to exchange between two iterations instead of copying a handover, if this is
-    /// allowed.
+    /// Returns the two slots that may be exchanged between two iterations instead of performing handover `at`
+    /// as a copy. Returns `None` if this is not allowed.
     ///
     /// Both slots must have the same size. The body must produce the source and hand it over only once. No
     /// other handover at the end of the iteration may use either slot.

@@ -37,8 +37,9 @@ impl Memory {
         self.pieces.insert(start, (end, value));
     }
 
-    /// Returns the first address in `[start, end)` that does not contain `value`, with the value that it
-    /// contains, if any. O(log n) for n ranges, plus the number of ranges visited.
+    /// Returns the first address in `[start, end)` that does not contain `value`, with the value stored
+    /// there, if any. Returns `None` if there is no such address. O(log n) for n ranges, plus the number of
+    /// ranges visited.
     pub(super) fn lacks(&self, start: u64, end: u64, value: u32) -> Option<(u64, Option<u32>)> {
         if start >= end {
             return None;

@@ -31,8 +31,8 @@
 //!   in that slot.
 //!
 //! Tensors without a slot or of zero bytes occupy no memory. For them, the checker only verifies that they
-//! are written before they are read. A value taken over by a larger tensor does not fill that tensor, which
-//! is a violation when the tensor is read.
+//! are written before they are read. If a larger tensor takes over a value, the value does not fill the
+//! tensor, and reading the tensor is a violation.
 
 mod decisions;
 mod machine;

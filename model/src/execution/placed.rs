@@ -38,18 +38,18 @@ pub struct ExecutionOptions {
     pub seed: u64,
     /// The maximum trip count of a loop. Every trip count from 0 to this number is tried.
     pub trips: usize,
-    /// True if slots are exchanged between the iterations of a loop instead of being copied.
+    /// True if slots may be exchanged between the iterations of a loop instead of copying their contents.
     pub swap: bool,
     /// True if the inputs of the body must still be intact at the end.
     pub keep_inputs: bool,
-    /// The step limit of a run. After this number of operators, every further loop runs zero iterations,
-    /// which bounds nested loops.
+    /// The step limit of a run. After this number of operators, every further loop runs zero iterations. This
+    /// bounds the work of nested loops.
     pub steps: usize,
 }
 
 impl Default for ExecutionOptions {
-    /// Selects 256 runs, at most 3 iterations per loop and 65536 operators per run. Slots are copied, and
-    /// inputs are discarded after their last read.
+    /// Selects 256 runs, at most 3 iterations per loop and 65536 operators per run. Slots are never
+    /// exchanged, and inputs need not be intact after their last read.
     fn default() -> Self {
         Self { runs: 256, seed: 0, trips: 3, swap: false, keep_inputs: false, steps: 1 << 16 }
     }

@@ -15,8 +15,8 @@ pub(super) struct Owner {
     pub(super) stacked: Vec<Cell>,
     /// Per region: the inputs that belong to it, each paired with true if a handover writes it.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Cells discarded when the operator is entered: the inputs and outputs of each of its regions that
-    /// belong to that region.
+    /// Cells discarded when the operator is entered: for each of its regions, those inputs and outputs that
+    /// belong to the region.
     pub(super) fresh: Vec<Cell>,
     /// For loops: all cells in the regions, including nested regions, in ascending order.
     pub(super) inside: Vec<Cell>,

@@ -1,4 +1,4 @@
-//! An upper bound on the relations that any choice of matches optimises.
+//! An upper bound on the number of relations that any choice of matches optimises.
 //!
 //! Every operator has a dual multiplier. For each match, the multipliers of its operators add up to at least
 //! the number of relations that the match optimises. Chosen matches share no operator, so together they
@@ -16,7 +16,7 @@ use std::fmt;
 /// number of steps of a pattern.
 pub const MULTIPLIER_UNIT: u64 = 720_720;
 
-/// The reason for an upper bound on the optimised relations.
+/// The reason for an upper bound on the number of optimised relations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
@@ -46,7 +46,7 @@ impl fmt::Display for FusionWitness {
     }
 }
 
-/// An upper bound on the relations optimised by any choice of matches, with its witness.
+/// An upper bound on the number of relations that any choice of matches optimises, with its witness.
 pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
 /// Computes dual multipliers. O(m s^2) for m matches of s steps.

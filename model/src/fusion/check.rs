@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
-    /// A group of several operators has no match, or a match is not a group.
+    /// A group of several operators has no match, or a match has no group.
     #[error("operator {0} is in a group without a match, or in a match without a group")]
     NoMatch(String),
     /// The choice is not ascending or contains a match that does not exist.
@@ -20,7 +20,7 @@ pub enum FusionViolation {
     /// Two chosen matches have a common operator.
     #[error("matches {first} and {second} share an operator")]
     Shared { first: usize, second: usize },
-    /// The pattern does not exist or has another number of steps.
+    /// The pattern does not exist, or its number of steps differs from the number of operators in the match.
     #[error(
         "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has a different number of steps"
     )]

@@ -199,7 +199,7 @@ impl Units {
     /// k units.
     ///
     /// # Errors
-    /// The same as for [`Units::of`], for the first operator without a unit.
+    /// The same as for [`Units::of`], for the first operator that has no unit.
     pub fn assign(&self, graph: &Graph, region: RegionId) -> Result<Vec<UnitId>, UnitsError> {
         graph.region(region).operators.iter().map(|&id| self.of(graph, id)).collect()
     }

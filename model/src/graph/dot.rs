@@ -6,8 +6,9 @@ use std::io::{self, Write};
 
 /// Writes a graph in the DOT language.
 ///
-/// Operators are boxes, tensors are edges labelled with their bytes, and regions are frames. Weights are not
-/// drawn; each operator shows their total.
+/// Operators are boxes, regions are frames, and tensors are edges labelled with their names and sizes in
+/// bytes. Weights are not drawn. Instead, each operator is labelled with the total size of the weights that
+/// it reads.
 ///
 /// # Errors
 /// Any error from the writer.

@@ -9,9 +9,10 @@
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written. A view of zero bytes shares nothing.
-//! - An operator may write **in place** if its input is an activation of the same size. Every other operator
-//!   that uses the storage of the input must produce a tensor in that storage. Those operators run earlier in
-//!   every order, so the overwritten data is never read again.
+//! - An operator may write an output **in place** of an input if the input is an activation of the same size
+//!   as the output. In addition, every other operator that uses the storage of the input must produce a
+//!   tensor in that storage. Those operators run earlier in every order, so the overwritten data is never
+//!   read again.
 //!
 //! If a loop body returns a view of its own input, the view gets a storage of its own and counts as a copy.
 //! The reason is that the loop overwrites its state while it reads the result. Two tensors share nothing if
@@ -65,8 +66,9 @@ pub struct LivenessOptions {
 }
 
 impl Default for LivenessOptions {
-    /// Returns options under which inputs, outputs and states are in the arena, inputs and outputs only while
-    /// needed. Weights are outside the arena. Views share memory, and no operator writes in place.
+    /// Returns the options with inputs and outputs in the arena while they are needed, and states in the
+    /// arena for the whole run. Weights are outside the arena. Views share memory, and no operator writes in
+    /// place.
     fn default() -> Self {
         Self {
             boundary: Boundary::Arena,

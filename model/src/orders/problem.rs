@@ -146,8 +146,8 @@ impl OrderProblem {
         Ok(problem)
     }
 
-    /// Finds the first user of each storage. This user precedes the others in every order, so it also does in
-    /// file order.
+    /// Finds the first user of each storage. It is the first one in file order, and must precede the others
+    /// in every order.
     fn find_first(&mut self) -> Result<(), OrderError> {
         let order = self.file_order()?;
         let mut position = vec![0usize; self.len()];

@@ -6,10 +6,11 @@
 //! buffers of enclosing regions: those that begin before the operator that owns the next inner region, and
 //! are used after that operator.
 //!
-//! A buffer whose last use is by the owning operator itself may be dead by then, and one whose first use is
-//! by it may not be live yet. When the owning operator is entered, all buffers that begin before it and are
-//! used by it or later are live. When it exits, all buffers that begin no later than it and are used later
-//! are live. All inputs of the body are live at the start, and all its outputs at the end.
+//! A buffer whose last user is the owning operator itself may be dead while an operator of its regions runs.
+//! A buffer whose first user is the owning operator may not be live yet. When the owning operator is entered,
+//! all buffers that begin before it and are used by it or later are live. When it exits, all buffers that
+//! begin no later than it and are used later are live. All inputs of the body are live at the start, and all
+//! its outputs at the end.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};

@@ -2,9 +2,9 @@
 //!
 //! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
 //! contains its entry, then the beginning, the operators and the end of each region in turn, and then its
-//! exit. A branch runs only one of its regions. A buffer is live at a point if its contents were written
-//! before the point and are read after it, each on some control path (LUNA, eq. 1, on the tree of regions).
-//! Hence
+//! exit. A branch runs only one of its regions. A buffer is live at a point if its contents are written at or
+//! before the point and read at or after it, each on some control path (LUNA, eq. 1, applied to the tree of
+//! regions). Hence
 //! - buffers of two branches are never simultaneously live;
 //! - a tensor of the enclosing region whose last use is in one branch is dead in the other branches, so its
 //!   lifespan has a gap;

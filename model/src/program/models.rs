@@ -25,7 +25,7 @@ impl Program<'_> {
     ///
     /// It is like [`Program::sequential`], but an operator that owns branches counts as a single moment. At
     /// that moment, buffers of one branch conflict with all buffers of the other branches. They also conflict
-    /// with all buffers of the enclosing region that the operator uses.
+    /// with all buffers from outside the operator that are live during any part of it.
     ///
     /// # Panics
     /// Never: only existing buffers are separated.

@@ -10,8 +10,8 @@ use crate::units::OperatorId;
 struct Nodes {
     /// The transitive closure of the producer-consumer edges.
     reach: BitMatrix,
-    /// Per node: the sources that reach it. All memories held from the start count as a single source, the
-    /// first one.
+    /// Per node: the sources that reach it. All memories held from the start count as a single source, which
+    /// has index 0.
     roots: BitMatrix,
 }
 

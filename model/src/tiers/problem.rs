@@ -253,7 +253,8 @@ impl TierProblem {
         (self.size(tensor, tier) <= self.space(tier).capacity).then_some(cost)
     }
 
-    /// Returns the tiers in which a tensor may be stored, fastest first. Ties are broken by the lower id.
+    /// Returns the tiers in which a tensor may be stored, fastest first. Ties are broken in favour of the
+    /// lower id.
     pub fn options(&self, tensor: usize) -> Vec<TierId> {
         let mut options: Vec<TierId> =
             self.tiers().filter(|&tier| self.cost(tensor, tier).is_some()).collect();

@@ -11,13 +11,13 @@
 //!   begins before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
 //!   w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of k,
 //!   which takes at least 1/m of their transfer time. A fractional knapsack minimises this remainder. It
-//!   chooses weights in ascending order, because the setup latency is the largest share of the time for the
-//!   smallest weights. Weights that do not fit beside h even on their own are fetched completely between E(h)
-//!   and the start of k, which takes at least the longest of their transfer times. A second argument covers
-//!   all k at once: the weights that are in memory while h computes save at most as much time as the best
-//!   choice among all weights after h. The bound is the longest path over all pairs h < k, combined with the
-//!   two other bounds. The first argument is applied only if at most [`WINDOW`] weights lie between h and k;
-//!   the second is always applied.
+//!   keeps the smallest weights in memory, because the setup latency gives them the longest transfer time per
+//!   byte. Weights that do not fit beside h even on their own are fetched completely between E(h) and the
+//!   start of k, which takes at least the longest of their transfer times. A second argument covers all k at
+//!   once: the weights that are in memory while h computes save at most as much time as the best choice among
+//!   all weights after h. The bound is the longest path over all pairs h < k, combined with the two other
+//!   bounds. The first argument is applied only if at most [`WINDOW`] weights lie between h and k; the second
+//!   is always applied.
 //!
 //! If the processor copies weights, each weight is either transferred or copied, and the bounds allow for
 //! both. Let p be the copy times.
@@ -230,9 +230,10 @@ impl Rest {
 /// Returns, for each operator, the maximum total transfer time of later weights that fit into on-chip memory
 /// together with the operator. O(n log n) for n operators.
 ///
-/// These are the smallest weights that fit, and a fraction of the next one, because the setup latency is the
-/// largest share of the time for the smallest weights. No larger number of whole weights fits, so the result
-/// is also at most the total time of that many of the largest weights that fit on their own.
+/// These are the smallest weights that fit, and a fraction of the next one, because the setup latency gives
+/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits, so the
+/// result is also at most the total time of the same number of weights, namely the largest that fit on their
+/// own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();

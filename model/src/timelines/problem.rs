@@ -243,7 +243,7 @@ impl TimelineProblem {
         (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
     }
 
-    /// Returns the largest number of activation bytes of any operator.
+    /// Returns the maximum activation bytes over all operators.
     pub fn activations(&self) -> Bytes {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }

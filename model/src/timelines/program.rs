@@ -32,7 +32,7 @@ pub enum Activations<'a> {
     /// The bytes that are live at the step of the operator.
     #[default]
     Live,
-    /// For every operator of a region, the peak of live bytes of that region.
+    /// For every operator, the peak live bytes of its region.
     Peak,
     /// Per operator of the graph: the highest address in use at its step in a given layout.
     Placed(&'a [Bytes]),

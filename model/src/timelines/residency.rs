@@ -9,7 +9,7 @@
 //! of every operator, so they have at most `C - A` bytes. For each operator of a segment, a fractional
 //! knapsack of that size therefore limits the transfer time that any choice can save in the segment before
 //! the operator starts. In the same way, a knapsack over a whole control path limits the transfer time that
-//! any choice can save on the path. [`residency_bound`] is the larger of the two resulting bounds.
+//! any choice can save on the path. Both give a bound, and [`residency_bound`] is at least the larger one.
 //!
 //! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
 //! way. If weights do not stay from run to run, a third argument applies, because the preload takes time too.
@@ -250,9 +250,9 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
 ///
 /// If not all items are resident, let m be the largest item that is not. While m is in on-chip memory, all
 /// resident items are there too, together with the activations of the operator of m. The resident items
-/// therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` are these activations.
-/// All items larger than m are resident. A fractional knapsack chooses among the smaller ones. The result is
-/// the maximum over all m, and over the case that all items are resident.
+/// therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` is the size of these
+/// activations. All items larger than m are resident. A fractional knapsack chooses among the smaller ones.
+/// The result is the maximum over all m, and over the case that all items are resident.
 fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);

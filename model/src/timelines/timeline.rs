@@ -60,7 +60,7 @@ impl Timeline {
     /// that computes now or next. O(n log n) for n operators and transfers.
     ///
     /// Each entry is valid from its time to that of the next entry. Times are ascending, and the last entry
-    /// is the end of the timeline.
+    /// marks the end of the timeline.
     ///
     /// # Panics
     /// If the timeline is not valid for this problem. Check it first.

@@ -30,7 +30,7 @@ pub(crate) struct Verdict {
     /// Lower bound on the peak of the part, in units. It equals the `lower` of the task if the engine proved
     /// nothing.
     pub lower: i64,
-    /// The reason if the engine stopped early.
+    /// The termination reason, if the engine stopped early.
     pub stop: Option<Stop>,
 }
 
@@ -58,8 +58,8 @@ pub(crate) trait Engine {
 ///
 /// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. Only
 /// parts whose peak exceeds the bound are solved. The largest parts come last, so a limit affects as few
-/// parts as possible. The bound of the instance is the highest bound of a part. It is raised only by cliques
-/// and by proofs of the engine, which have the witness [`Witness::Search`].
+/// parts as possible. The bound of the instance starts at [`simple_bound`]. It is raised by the heaviest
+/// clique of each part and by proofs of the engine, which have the witness [`Witness::Search`].
 pub(crate) fn drive(
     engine: &dyn Engine,
     absorb: bool,

@@ -3,13 +3,14 @@
 //! The search branches on one operator: one of its matches is chosen, or none. The remaining matches
 //! decompose into components. Each is solved separately and memoised under its exact set of matches.
 //!
-//! Tensors produced inside a match are consumed inside it, so most matches are paths in trees that lead to a
-//! last operator. After branching on that operator, whole subtrees remain, so the number of components is at
-//! most the number of operators. If trees are so deep that the memo would take too much memory, the search
-//! branches on a centroid instead. In a tree, every component then has at most half the operators.
+//! Tensors produced inside a match are consumed inside it, so most matches are paths in a tree whose edges
+//! lead to its last operator. After branching on this operator, whole subtrees remain, so the number of
+//! components is at most the number of operators. If trees are so deep that the memo would take too much
+//! memory, the search branches on a centroid instead. In a tree, every component then has at most half the
+//! operators.
 //!
-//! A component is finished when its greedy choice meets its dual bound. An option is pruned if the dual
-//! bounds of its remaining parts show that it cannot exceed the best option.
+//! A component is finished when its greedy choice meets its dual bound. An option of a branch is pruned if
+//! the dual bounds of the parts that remain show that it cannot exceed the best option.
 
 use plimsoll_model::fusion::{FusionProblem, MULTIPLIER_UNIT, Match};
 use plimsoll_model::{Budget, Stop, root};

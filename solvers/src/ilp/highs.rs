@@ -38,7 +38,7 @@ pub(crate) struct Scale {
 pub(crate) struct Limits {
     /// Remaining time, or `None` if it is not limited.
     pub time: Option<Duration>,
-    /// Number of branch-and-bound nodes, or `None` if it is not limited.
+    /// Maximum number of branch-and-bound nodes, or `None` if it is not limited.
     pub nodes: Option<u64>,
     /// The solver stops at a solution with at most this objective value, in units.
     pub target: Option<i64>,
@@ -80,8 +80,8 @@ pub(crate) struct Answer {
     pub nodes: u64,
 }
 
-/// Returns the lower bound, in units, that follows from a floating-point bound: the latter minus
-/// [`TOLERANCE`], rounded up because objectives are integers. Returns `None` for models with values above
+/// Returns the lower bound, in units, that a floating-point bound implies. It is lowered by [`TOLERANCE`] and
+/// then rounded up, because objectives are integers. Returns `None` for models with values above
 /// [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
@@ -96,7 +96,7 @@ impl Answer {
 }
 
 /// Builds a model and solves it on a fresh thread, warm-started from `start`. Both steps end at the time
-/// limit of `limits` and when `budget` is cancelled.
+/// limit of `limits` or when `budget` is cancelled.
 ///
 /// `build` polls the budget it receives. If that budget runs out, `build` may return an incomplete model,
 /// which is not solved.

@@ -16,8 +16,8 @@
 //! divisor of sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order of a
 //! solution is used. The layout is recomputed in integers.
 //!
-//! **Size.** One binary per operator and step, two per pair of buffers, and one constraint per pair of
-//! buffers and step.
+//! **Size.** The program has one binary variable per operator and step, two per pair of buffers, and one
+//! constraint per pair of buffers and step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -64,7 +64,7 @@ struct Object {
 
 impl Object {
     /// Returns true if both objects are live before the first step, and at least one of them is unused and
-    /// therefore live at no step.
+    /// therefore not live at any step.
     fn meets_at_start(&self, other: &Self) -> bool {
         let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))

@@ -48,8 +48,8 @@ impl Default for Formulation {
     }
 }
 
-/// The model of one part for one allowed peak. The variables are the offsets, the peak, the orders and the
-/// multipliers of alignments, created in this order.
+/// The model of one part for one allowed peak. The variables are the offsets, the peak, the order variables
+/// and the alignment multipliers, created in this order.
 ///
 /// ```text
 /// minimise P                                    (no objective if any layout within the allowed peak suffices)
@@ -83,7 +83,7 @@ pub(super) struct Model<'a> {
     full: f64,
 }
 
-/// Returns the number of units that is scaled to 1: the smallest power of two above `upper`.
+/// Returns the number of units that a scaled value of 1 stands for: the smallest power of two above `upper`.
 fn full(upper: i64) -> f64 {
     2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32)
 }
@@ -158,7 +158,7 @@ impl<'a> Model<'a> {
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints. The program is incomplete if the time of `watch` runs out.
+    /// Adds all constraints. The program is incomplete if the budget `watch` runs out.
     pub fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let objective: Expression =
             if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };

@@ -56,7 +56,7 @@ impl Ilp {
     /// Calls `HiGHS` once. Minimises the peak if `minimise` is true. Otherwise finds any layout at or below
     /// `upper`.
     ///
-    /// Returns the proved bound in units, and the reason if the call stopped early.
+    /// Returns the proved bound in units, and the termination reason if the call stopped early.
     fn call(
         &self,
         task: Task<'_>,

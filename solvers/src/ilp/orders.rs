@@ -77,7 +77,7 @@ struct Model<'a> {
     count: usize,
     /// Per operator and step: the variable that is 1 if it has run by the end of that step.
     ran: Vec<Vec<Known>>,
-    /// Bytes per unit. `full` is the number of units that is scaled to 1.
+    /// Bytes per unit. `full` is the number of units that a scaled value of 1 stands for.
     grain: u64,
     full: f64,
     /// The peak. `steps` contains, for each step, the storages that can be live, with their variables.
@@ -138,7 +138,7 @@ impl<'a> Model<'a> {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
 
-    /// Adds all constraints. The program is incomplete if the time of `watch` runs out.
+    /// Adds all constraints. The program is incomplete if the budget `watch` runs out.
     fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
@@ -231,7 +231,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Returns the number of units that is scaled to 1: the smallest power of two above `units`.
+/// Returns the number of units that a scaled value of 1 stands for: the smallest power of two above `units`.
 fn full(units: u64) -> f64 {
     2f64.powi(64 - units.max(1).leading_zeros() as i32)
 }

@@ -76,16 +76,16 @@ struct Colouring {
     neighbours: Vec<Vec<usize>>,
     cliques: Vec<Vec<usize>>,
     absorbed: Vec<(BufferId, BufferId)>,
-    /// Representative and member of every variable, in ascending order. `(j, j)` states that `j` is a
-    /// representative.
+    /// Representative and member of every variable, in ascending order. The variable of `(j, j)` is 1 if `j`
+    /// is a representative.
     pairs: Vec<(usize, usize)>,
     /// Bytes per unit.
     unit: u64,
 }
 
 impl Colouring {
-    /// Builds the graph and its variables. If the time of `watch` runs out first, the cliques do not cover
-    /// all conflicts, and no model may be built.
+    /// Builds the graph and its variables. If the budget `watch` runs out first, the cliques do not cover all
+    /// conflicts, and no model may be built.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
@@ -162,7 +162,7 @@ impl Colouring {
         })
     }
 
-    /// Builds the model with one variable per entry of [`Colouring::pairs`]. It is incomplete if the time of
+    /// Builds the model with one variable per entry of [`Colouring::pairs`]. It is incomplete if the budget
     /// `watch` runs out.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();

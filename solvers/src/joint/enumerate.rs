@@ -27,10 +27,10 @@ pub(super) struct Enumeration<'r, 'a> {
     begun: Vec<bool>,
     live: u64,
     steps: u64,
-    /// Pair sets that allowed no improvement on the best arena when they were stored. They remain valid
+    /// Pair sets for which no layout was better than the best arena when they were stored. They remain valid
     /// because the best arena only decreases.
     failed: Vec<Vec<u64>>,
-    /// False once an order remains undecided.
+    /// False once the limits have left some order undecided.
     complete: bool,
 }
 
@@ -141,7 +141,8 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         self.live = before;
     }
 
-    /// Computes a layout of a complete order, unless its conflicts contain those of a failed order.
+    /// Computes a layout of a complete order, unless its conflicts include all conflicts of an earlier order
+    /// that allowed no improvement.
     fn finish(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let order = Order::new(self.order.clone());
         let instance = self.run.known.input.instance(&order);

@@ -1,10 +1,10 @@
 //! Optimises the order and the offsets together: finds the smallest arena over all orders. The problem is
 //! that of `MODeL` (Steiner et al. 2022), which uses one integer program for both.
 //!
-//! [`JointExact`] computes the order with the minimum peak of live bytes, which is a lower bound for every
-//! arena, and places its tensors. Usually the arena equals this bound and the plan is optimal. If the layout
+//! [`JointExact`] first computes an order with the minimum peak of live bytes and places its tensors. This
+//! peak is a lower bound for every arena. Usually the arena equals it, and the plan is optimal. If the layout
 //! has gaps, the solver tries other orders whose peak of live bytes is below the best arena. It tries all
-//! of them if they are few, and otherwise those of a random walk.
+//! such orders if there are few, and otherwise those that a random walk visits.
 
 mod enumerate;
 mod run;

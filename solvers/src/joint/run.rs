@@ -36,8 +36,8 @@ impl<'a> Run<'a> {
         self.known.enough(budget).or_else(|| budget.check()).is_some()
     }
 
-    /// Returns the order with the lowest peak of live bytes found. Adopts the lower bound on that peak, which
-    /// is also valid for arenas.
+    /// Returns the order with the lowest peak of live bytes that the order solver finds, or the file order if
+    /// it finds none. Adopts the lower bound on that peak, which is also valid for arenas.
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();
@@ -77,14 +77,15 @@ impl<'a> Run<'a> {
         Ok(self.known.value().is_some_and(|best| outcome.lower_bound.value >= best))
     }
 
-    /// Records that every order was tried and none is better than the best plan.
+    /// Records that every order was tried and that none allows a better plan than the best one.
     pub fn prove(&mut self) {
         if let Some(value) = self.known.value() {
             self.known.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }
     }
 
-    /// Builds the outcome. `stop` is the termination reason if no other reason applies.
+    /// Builds the outcome. The termination reason is `stop`, unless the best plan is good enough or the
+    /// budget has run out.
     pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Joint> {
         self.known.stats.count("orders", self.tried);
         let stop = self.known.enough(budget).or_else(|| budget.check()).unwrap_or(stop);

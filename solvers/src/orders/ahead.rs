@@ -11,7 +11,7 @@ use super::net::{Net, bits};
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
     /// Per storage: the nodes during which it is certainly live if it has begun before them, but not
-    /// otherwise.
+    /// necessarily otherwise.
     rows: Vec<Vec<u32>>,
     /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,

@@ -15,8 +15,8 @@ enum Rule {
 }
 
 /// Returns the best order and its peak. Candidates are the topological order `sorted` and several greedy
-/// orders, forwards and backwards. Each greedy order takes about O(size log n). Orders that are not finished
-/// within the budget are skipped.
+/// orders, built forwards or backwards. Each greedy order takes about O(size log n). Orders that are not
+/// finished within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Live, Rule::Depth] {

@@ -2,8 +2,8 @@
 //!
 //! Let `M` be a downset. Let `U` be the nodes outside `M` that depend on all nodes of `M`. Let `L` be the
 //! nodes of `M` on which all nodes outside `M` depend. Suppose that no downset between `M` and the complement
-//! of `U` has fewer live bytes than `M`, and that no downset between `L` and `M` has, either. Then some order
-//! of minimum peak passes through `M`, and the problem can be solved separately before and after `M`.
+//! of `U`, and none between `L` and `M`, has fewer live bytes than `M`. Then some order of minimum peak
+//! passes through `M`, and the problem can be solved separately before and after `M`.
 //!
 //! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M` lies
 //! between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By submodularity,
@@ -113,8 +113,8 @@ impl Cuts<'_> {
         self.ready.iter().copied().chain(fresh).filter(|node| !ran(node)).collect()
     }
 
-    /// Moves a downset (the last cut and `own`) until both conditions of the module hold. Returns false if no
-    /// such downset is found.
+    /// Changes `own` until the downset of the nodes before the last cut and those in `own` satisfies both
+    /// conditions of the module. Returns false if no such downset is found.
     fn settle(&self, own: &mut BTreeSet<u32>) -> bool {
         for _ in 0..=MOST_MOVES {
             let Some((after, before)) = self.sides(own) else { return false };

@@ -2,9 +2,9 @@
 //!
 //! Downsets are vertices, and running a node is an edge whose length is the peak while the node runs (Ahn et
 //! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable within
-//! a level are visited before the level rises to the lowest rejected step. At any time, the level is a proved
-//! lower bound. The first path to the full set is optimal. Time and memory are proportional to the number of
-//! downsets within the level, which is 2^n at worst.
+//! a level are visited before the level rises to the lowest peak of a rejected step. At any time, the level
+//! is a proved lower bound. The first path to the full set is optimal. Time and memory are proportional to
+//! the number of downsets within the level, which is 2^n at worst.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -22,7 +22,7 @@ pub(super) enum End {
     Found(Vec<u32>),
     /// The level has reached the known value.
     Met,
-    /// A limit of the budget was reached, or the limit on memory (`None`).
+    /// The search stopped at a limit of the budget, or at the limit on memory (`None`).
     Stopped(Option<Stop>),
 }
 

@@ -70,8 +70,9 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Then it also cuts
-    /// the parts whose value exceeds their bound. If the budget runs out first, there may be no parts.
+    /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Afterwards, parts
+    /// whose value exceeds their bound are cut further (`narrow`). If the budget runs out first, there may be
+    /// no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)

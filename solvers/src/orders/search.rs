@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs a node. Returns false if this raises the lookahead of a remaining node above the limit.
+    /// Runs a node. Returns false if the lookahead of a remaining node then exceeds the limit.
     fn step(&mut self, node: u32) -> bool {
         let live = self.state.live;
         self.state.run(node);
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         need <= self.limit
     }
 
-    /// Applies safe runs. Returns false if this raises the lookahead of a remaining node above the limit.
+    /// Applies safe runs. Returns false if the lookahead of a remaining node then exceeds the limit.
     fn enter(&mut self) -> bool {
         let (from, limit) = (self.trail.len(), self.limit);
         settle(&mut self.state, limit, self.rules.settling, &mut self.trail);

@@ -2,11 +2,10 @@
 //! them next.
 //!
 //! Fix a limit on the bytes live at every step. Let `W` be nodes that can run in sequence within the limit
-//! from a downset `D`, with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. If `D`
-//! can be completed within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D` within the
-//! limit. Then `D_0 + W, D_1 + W, ...` completes `D + W` within the limit, because
-//! `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`.
-//! The same holds while each node runs.
+//! from a downset `D`. Suppose that `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`.
+//! If `D` can be completed within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D`
+//! within the limit. Then `D_0 + W, D_1 + W, ...` completes `D + W` within the limit, because `live(D_i + W)
+//! <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each node runs.
 //!
 //! A single node that does not increase the live bytes is such a `W` (a *free* node). A *chain* is another:
 //! every node depends on the previous one, and the chain ends when the live bytes are first back at or below
@@ -35,7 +34,7 @@ impl Default for Settling {
 /// live bytes before it.
 ///
 /// A run that is safe within a limit is safe within any higher limit. If a search within a limit fails, the
-/// lowest rejected step is therefore a lower bound on the peak.
+/// lowest peak of a rejected step is therefore a lower bound on the peak of every order.
 pub(super) fn settle(state: &mut State<'_>, limit: u64, rules: Settling, trail: &mut Vec<(u32, u64)>) {
     while rules.free && run_free(state, limit, trail)
         || rules.chain > 0 && run_chain(state, limit, rules.chain, trail)

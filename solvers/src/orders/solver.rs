@@ -38,7 +38,7 @@ pub struct OrderSolver {
     params: OrderParams,
 }
 
-/// Node limit per part, method and direction in the first stage. From stage to stage, it grows by
+/// Node limit per part, method and direction in the first stage. From stage to stage, it grows by the factor
 /// [`STAGE_FACTOR`].
 const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;

@@ -10,7 +10,7 @@ const END: u8 = 0xFF;
 
 /// Labels of leaves, and the leaves of each label.
 ///
-/// A label is the lowest leaf that has it.
+/// The label of a set of interchangeable leaves is its lowest leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Labels {
     /// The label of each leaf.

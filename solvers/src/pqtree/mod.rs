@@ -3,9 +3,9 @@
 //! # Definition
 //!
 //! The leaves of a PQ-tree are the elements. The children of a *P-node* may be permuted in any way, and those
-//! of a *Q-node* may only be reversed. The tree represents the orders of its leaves that result. Every family
-//! of subsets that can be made contiguous at the same time has exactly one such tree, apart from the order in
-//! which it is drawn.
+//! of a *Q-node* may only be reversed. The tree represents all orders of its leaves that these moves produce.
+//! Every family of subsets that can be contiguous at the same time has exactly one such tree, up to these
+//! moves.
 //!
 //! ```text
 //!        P               Subsets {a, b, c}, {b, c, d} and {e, f}.
@@ -17,15 +17,17 @@
 //!     b c
 //! ```
 //!
-//! [`Forest::reduce`] adds a subset, and [`Forest::exchange`] adds it and replaces it by another tree.
-//! Trees share nodes: both operations create only the nodes on the way from the root to the subset, in
-//! O(children of these nodes). A set of leaves is a mask of 128 bits. A Q-node has at least three children.
+//! [`Forest::reduce`] makes a further subset contiguous, and [`Forest::exchange`] also replaces it by another
+//! tree. Trees share nodes: both operations create only the nodes on the paths from the root to the subset,
+//! in time linear in the number of their children. A set of leaves is a mask of 128 bits. A Q-node has at
+//! least three children.
 //!
-//! [`Forest::write`] writes a canonical key. Leaves with equal labels are interchangeable there.
+//! [`Forest::write`] writes a canonical key. The key does not distinguish leaves with equal labels.
 //!
 //! **Source.** Booth, Lueker, *Testing for the consecutive ones property, interval graphs, and graph
 //! planarity using PQ-tree algorithms*, Journal of Computer and System Sciences 13, 1976. The recursion from
-//! the root is simpler than their templates and takes O(leaves) instead of O(size of the subset).
+//! the root is simpler than their templates and takes O(leaves) instead of time linear in the size of the
+//! subset.
 
 mod key;
 mod reduce;
@@ -68,7 +70,7 @@ pub(crate) struct Forest {
     open: Vec<Tree>,
 }
 
-/// A number of nodes and children to which a forest can return.
+/// The numbers of nodes and children of a forest at some time, to which it can be truncated later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize, usize);
 

@@ -18,8 +18,8 @@ impl Forest {
         self.narrow(tree, set, None)
     }
 
-    /// Like [`Forest::reduce`], and then replaces `set` by the tree `by`. The leaves of `by` must not occur
-    /// in the rest of the tree.
+    /// Makes `set` contiguous like [`Forest::reduce`], and then replaces it by the tree `by`. The leaves of
+    /// `by` must not occur in the rest of the tree.
     pub fn exchange(&mut self, tree: Tree, set: Leaves, by: Tree) -> Option<Tree> {
         self.open.clear();
         self.narrow(tree, set, Some(by))
@@ -140,8 +140,9 @@ impl Forest {
         Some(self.close(Kind::Q, base))
     }
 
-    /// Opens the parts of a partial node in a line, with the leaves of the set last. Without `keep`, these
-    /// are omitted. Returns false if there is no such line.
+    /// Appends to the open children the parts of a partial node in a fixed sequence, with the leaves of the
+    /// set last. If `keep` is false, the leaves of the set are omitted. Returns false if no such sequence
+    /// exists.
     fn line_up(&mut self, at: Tree, set: Leaves, keep: bool) -> bool {
         let node = self.nodes[at as usize];
         match node.kind {

@@ -153,7 +153,8 @@ impl Forest {
         self.close(node.kind, base)
     }
 
-    /// Returns the tree of the permutations with all leaves but `kept` omitted, if any is left.
+    /// Returns the tree of the permutations of the leaves in `kept` alone, or `None` if the tree contains
+    /// none of them.
     pub fn restricted(&mut self, tree: Tree, kept: Leaves) -> Option<Tree> {
         let node = self.nodes[tree as usize];
         if node.leaves & !kept == 0 {
@@ -208,8 +209,8 @@ impl Forest {
         (node.from..node.to).fold(ways, |sum, i| sum + self.permutations(self.child(i)))
     }
 
-    /// Lists neighbouring leaves of `set` that are children of the same P-node. They can change places in
-    /// every permutation.
+    /// Lists neighbouring leaves of `set` that are children of the same P-node. Exchanging the two leaves of
+    /// a pair turns every permutation of the tree into another one.
     pub fn siblings(&self, tree: Tree, set: Leaves) -> Vec<(Leaves, Leaves)> {
         let mut pairs = Vec::new();
         if set.count_ones() > 1 {

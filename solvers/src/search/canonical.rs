@@ -54,7 +54,7 @@ pub(crate) struct Canonical<'a> {
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares an instance. Returns `None` if the time of `watch` runs out first. O(n log n + conflicts +
+    /// Prepares an instance. Returns `None` if the budget `watch` runs out first. O(n log n + conflicts +
     /// total size of the sections times their width).
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
@@ -66,7 +66,7 @@ impl<'a> Canonical<'a> {
 
 /// Returns the sections, divided into cliques if there are exclusions, and a clique around every separation.
 ///
-/// The list is incomplete if the time of `watch` runs out.
+/// The list is incomplete if the budget `watch` runs out.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
@@ -115,7 +115,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
 /// Returns, for each unfixed buffer, the twin with the next smaller id, if any.
 ///
 /// Twins are unfixed, have equal size and alignment, and conflict with the same other buffers. They may
-/// conflict with each other. Some twins are missing if the time of `watch` runs out.
+/// conflict with each other. Some twins are missing if the budget `watch` runs out.
 fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));

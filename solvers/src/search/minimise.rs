@@ -1,9 +1,10 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
 //! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes most, and
-//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore first
-//! tries the bound, then the capacities half-way to the best layout, three quarters of the way, and so on up
-//! to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the upper end.
+//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore tries the
+//! bound first. It then tries the capacities half-way to the best layout, three quarters of the way, and so
+//! on up to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the
+//! upper end.
 //!
 //! If a round does not find a much better layout, the next one is twice as long. If capacities at the bound
 //! are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 /// Nodes per capacity in the first round.
 const FIRST_ROUND: u64 = 2_000;
 
-/// Number of nodes that the first capacity of a round gets per node of all other capacities together.
+/// Ratio of the nodes for the first capacity of a round to those for all its other capacities together.
 const AIM_SHARE: u64 = 5;
 
 /// Maximum number of halvings between the first capacity of a round and the best layout.
@@ -85,8 +86,8 @@ const SWEEP_SHARE: u64 = 16;
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// Nodes of sweeps over arrangements per node of a round, before the other methods: in late rounds, and in
-/// earlier ones on wide instances if most sections are at the load.
+/// Nodes of sweeps over arrangements per node of a round, if the sweeps run before the other methods. They do
+/// so in late rounds, and in earlier rounds of wide instances if most sections are at the load.
 const ARRANGEMENT_SHARE: u64 = 32;
 /// The same in late rounds if most sections are at the load. Sweeps then take about as long as learning.
 const FLAT_ARRANGEMENT_SHARE: u64 = 128;
@@ -298,8 +299,9 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Doubles the stride after an infeasible capacity and lowers it after any other result. If units are
-    /// small, raising the bound unit by unit would take too long.
+    /// Doubles the stride, the distance from the bound to the first capacity of a round, after an infeasible
+    /// capacity, and reduces it after any other result. If units are small, raising the bound unit by unit
+    /// would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
             Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),

@@ -9,8 +9,8 @@
 //!   section until no state remains. The end of the window need not be known in advance because the sweep
 //!   stops when the contradiction is complete. Sweeps start first from the sections with the fewest live
 //!   buffers because these have the fewest orders.
-//! - *Valley branching* ([`crate::search::valley`]) is used elsewhere, on windows of 4, 8, 16, ... sections,
-//!   the tightest first.
+//! - *Valley branching* ([`crate::search::valley`]) is used where too many buffers are live for a sweep. It
+//!   runs on windows of 4, 8, 16, ... sections, the tightest first.
 //!
 //! A sweep over all sections is not a relaxation and finds the optimum itself. Capacities are tried from just
 //! below the peak of the best layout down to the bound. Refuting the highest of these capacities finishes the
@@ -111,7 +111,8 @@ pub(crate) struct Windows<'a> {
     narrow: bool,
     /// Node limit of the previous beam sweeps.
     beamed: u64,
-    /// Starting sections of sweeps, each with a flag for backward sweeps. The narrowest sections come first.
+    /// Starting sections of sweeps, each with a flag for backward sweeps. The sections with the fewest live
+    /// buffers come first.
     starts: Vec<(usize, bool)>,
     /// Windows on which to branch at the capacity `tight_at`, the tightest last.
     tight: Vec<(usize, usize)>,
@@ -189,8 +190,8 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// Runs a beam sweep in each direction. Returns the better peak and its offsets, if any layout is within
-    /// `high` units.
+    /// Runs a beam sweep in each direction. Returns the lowest peak found and its offsets, if a layout within
+    /// `high` units was found.
     fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
         let window = (0, self.sections.len());
         let live: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
@@ -228,7 +229,7 @@ impl<'a> Windows<'a> {
         end
     }
 
-    /// Sweeps from every narrow section in both directions. Each sweep gets an equal share of the nodes.
+    /// Runs the sweeps in `starts`. Each sweep gets an equal share of the nodes.
     fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
         let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
         let until = budget.nodes() + nodes;
@@ -255,8 +256,8 @@ impl<'a> Windows<'a> {
         None
     }
 
-    /// Runs valley branching on windows, the tightest first. The width grows when all windows of one width
-    /// are done.
+    /// Runs valley branching on windows, the tightest first. The width grows after all windows of one width
+    /// have been tried.
     fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let until = budget.nodes() + nodes;
         let share = (nodes / 16).max(SHORTEST_BRANCHING);
@@ -312,7 +313,8 @@ mod tests {
         load, sections,
     };
 
-    /// Returns the buffers that are live from step `lower` to `upper`, with clipped lifespans.
+    /// Returns an instance of the buffers that are live between the steps `lower` and `upper`, with lifespans
+    /// clipped to this window.
     fn clipped(instance: &Instance, lower: u64, upper: u64) -> Instance {
         let clip = |b: &Buffer| {
             let hull = b.lifespan().hull();

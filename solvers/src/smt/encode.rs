@@ -26,7 +26,7 @@ pub enum Theory {
 /// The components of the encoding, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Omit buffers that can always be placed inside another.
+    /// Omit buffers that can always be placed within the addresses of another buffer.
     pub absorb: bool,
     /// Propagate offset ranges exactly. This fixes orders.
     pub positions: bool,
@@ -62,7 +62,7 @@ pub(super) struct Encoder<'a> {
     part: &'a Part,
     domain: &'a Domain,
     encoding: Encoding,
-    /// Number of units of the part in one unit of the z3 offsets.
+    /// Number of units of the part per unit of the z3 offsets.
     unit: i64,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Encoder<'a> {
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts all constraints. The encoding is incomplete if the time of `watch` runs out.
+    /// Asserts all constraints. The encoding is incomplete if the budget `watch` runs out.
     pub fn assert(&self, solver: &Solver, watch: &mut Budget) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();

@@ -2,9 +2,9 @@
 //!
 //! For every conflicting pair, a query contains the disjunction of two difference constraints: one buffer
 //! lies below the other, or vice versa. The allowed peak implies further constraints that strengthen the
-//! query: offset ranges, forced orders, and bridges between cliques. Constraints that break symmetries are
-//! added. Implied constraints become tighter with a lower peak, so every query uses a new solver and no
-//! learnt clauses are reused. Queries start at the bound:
+//! query: offset ranges, forced orders, and bridges between cliques. A query also contains constraints that
+//! break symmetries. Implied constraints become tighter with a lower peak, so every query uses a new solver
+//! and no learnt clauses are reused. Queries start at the bound:
 //!
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent

@@ -74,7 +74,7 @@ pub(super) struct Cover {
 /// Bounds on the minimum cost.
 #[derive(Clone, Debug)]
 pub(super) struct Covered {
-    /// Lower bound on the cost, or `None` if the problem is infeasible.
+    /// Lower bound on the cost, or `None` if no choice satisfies all rows.
     pub bound: Option<u64>,
     /// Per item: whether it stays in the cheapest solution found below the limit.
     pub stays: Option<Vec<bool>>,
@@ -147,7 +147,7 @@ impl Cover {
         kept
     }
 
-    /// Finds the minimum cost below `limit`. One node is one expanded state.
+    /// Finds the minimum cost, or proves that it is at least `limit`. One node is one expanded state.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
         let diagram = Diagram::new(self, &mut budget.without_node_limit());
         // A row cannot be satisfied even if all its spillable items are spilled.
@@ -422,8 +422,8 @@ fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     from.path.iter().copied().chain(below.into_iter().rev()).collect()
 }
 
-/// Removes dominated states, which cost no less than another and keep a superset of its items. The result is
-/// sorted by ascending cost.
+/// A state is dominated if another one costs no more and keeps a subset of its items. Removes the dominated
+/// states that a limited number of comparisons finds ([`COMPARED`]). The result is sorted by ascending cost.
 fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Parent>) {
     let count = |state: &State| state.stays.iter().map(|word| word.count_ones()).sum::<u32>();
     let mut both: Vec<(State, Parent)> = states.into_iter().zip(parents).collect();
@@ -477,7 +477,8 @@ impl Search<'_> {
         None
     }
 
-    /// Searches below one state. Adopts a better solution and queues the states that remain open.
+    /// Searches below one state. Adopts a better solution if it finds one, and queues the states that remain
+    /// open.
     fn expand(&mut self, one: &Open, width: usize, budget: &mut Budget) -> Option<Stop> {
         let restricted = self.diagram.compile(one, width, false, self.best, budget);
         if restricted.stop.is_some() {

@@ -68,7 +68,7 @@ fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
 }
 
-/// Builds the integer program. It is incomplete if the time of `watch` runs out.
+/// Builds the integer program. It is incomplete if the budget `watch` runs out.
 fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let goes: Vec<Variable> = cover

@@ -1,9 +1,9 @@
 //! Decides whether buffers fit within a capacity. If not, finds an irreducible set of buffers that does not
 //! fit.
 //!
-//! An *irreducible* infeasible set has no layout within the capacity, but has one as soon as any of its
-//! buffers is removed (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008). A
-//! deletion filter finds it. It removes chunks of decreasing size from an infeasible set while the set
+//! An infeasible set has no layout within the capacity. It is *irreducible* if removing any one of its
+//! buffers makes it feasible (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008).
+//! A deletion filter finds it. It removes chunks of decreasing size from an infeasible set while the set
 //! remains infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
 //! overloaded step, the live buffers of a window, or all buffers. The filter needs O(k log n + k) decisions
 //! for a set of k out of n buffers, if no decision reaches its limits.
@@ -130,12 +130,12 @@ struct Reduction<'a> {
     patience: Option<u64>,
     /// Per buffer: whether the others are proved to fit without it.
     needed: Vec<bool>,
-    /// Per buffer: whether it is undecided if the others fit without it.
+    /// Per buffer: whether the limits left it undecided that the others fit without it.
     doubtful: Vec<bool>,
 }
 
 impl Reduction<'_> {
-    /// Removes buffers that the proof does not mention, if the remaining set is still infeasible.
+    /// Removes the buffers that the proof does not need, if the remaining set is also proved infeasible.
     fn begin(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let capacity = self.instance.capacity().unwrap_or(Bytes::ZERO).get();
         let instance = self.instance;

@@ -157,7 +157,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Offers a greedy solution in which no buffer stays that is not in `stays`. It may use a fraction of the
+    /// Offers a greedy solution in which only buffers in `stays` may stay. It may use a fraction of the
     /// remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));

@@ -2,8 +2,8 @@
 //!
 //! The buffers that use an address form a *stable* set: no two of them conflict. The linear program minimises
 //! the total multiplicity of stable sets such that every buffer gets its bytes. Multiplicities may be
-//! fractional. The dual program assigns a multiplier to every buffer such that the total of no stable set
-//! exceeds one. [`heaviest`] solves the pricing problem (Gilmore and Gomory 1961).
+//! fractional. The dual program assigns a multiplier to every buffer such that the multipliers of every
+//! stable set add up to at most one. [`heaviest`] solves the pricing problem (Gilmore and Gomory 1961).
 //!
 //! Any multipliers give a lower bound: the weighted demand divided by the weight of the heaviest stable set
 //! (Farley 1990). The floating-point simplex only proposes multipliers. They are rounded to integers before

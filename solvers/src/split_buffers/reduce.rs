@@ -26,8 +26,8 @@ pub(crate) struct Reduced {
 }
 
 impl Reduced {
-    /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the time
-    /// of `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
+    /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the
+    /// budget `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();

@@ -9,7 +9,8 @@
 //!
 //! Costs are measured in units, rounded down. Every plan is then feasible for the rounded problem at no
 //! higher cost, and the optimum of the rounded problem is an integer. If the unit is the granularity of all
-//! costs, rounding changes nothing. From a solution, only the tiers are used. Times and bytes are recomputed.
+//! costs, rounding changes nothing. Only the tiers of a solution are used; its times and bytes are
+//! recomputed.
 
 use super::case::Case;
 use super::known::{Known, Taken};
@@ -69,7 +70,7 @@ impl<'a> Formulation<'a> {
         (options[which].cost - options[0].cost) / self.unit
     }
 
-    /// Builds the integer program. It is incomplete if the time of `watch` runs out.
+    /// Builds the integer program. It is incomplete if the budget `watch` runs out.
     fn build(&self, cuts: &[Cut], watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let chosen: Vec<Vec<Variable>> = self

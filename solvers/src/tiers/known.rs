@@ -79,8 +79,8 @@ impl<'a> Known<'a> {
         self.value() <= self.bound.value.get()
     }
 
-    /// Raises the bound, but at most to the value of the best plan. If the bound reaches it, the plan is
-    /// optimal.
+    /// Raises the bound, but at most to the value of the best plan. If the bound reaches this value, the plan
+    /// is optimal.
     pub fn raise(&mut self, value: u64, witness: TierWitness) {
         let value = value.min(self.value());
         if value > self.bound.value.get() && value < u64::MAX {

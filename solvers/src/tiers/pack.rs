@@ -56,8 +56,8 @@ fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed 
     if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
-/// Returns a subset of the tensors, smaller if possible, for which there are still no addresses. Tries to
-/// remove halves, quarters, and so on down to single tensors.
+/// Returns the tensors, or a smaller subset that is proved to have no addresses. Tries to remove halves,
+/// quarters, and so on down to single tensors.
 fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
     let mut looks = 0;
     let mut chunk = members.len().div_ceil(2).max(1);

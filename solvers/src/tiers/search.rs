@@ -2,16 +2,18 @@
 //!
 //! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
 //! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
-//! bytes at that step suffices. Two states are equivalent if they agree on all cuts and if, in every tier,
-//! the live tensors that compete for space and end at the same step have the same total size. Of equivalent
-//! states, only the cheapest is kept. A state is pruned if its cost plus the dual bound of the rest is at
-//! least the cost of the best plan. If there are more states than a given width, those with the least sums
-//! are kept (a beam). The least sum of the dropped states remains as a bound. A run that dropped no state is
-//! exhaustive.
+//! bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
+//! These are, for every tier and every step, the total size of the live tensors that compete for space in the
+//! tier and end at the step. Of equivalent states, only the cheapest is kept. The *bound* of a state is its
+//! cost plus a dual bound on the cost of the remaining tensors. A state is pruned if its bound is at least
+//! the cost of the best plan. If there are more states than a given width, those with the least bounds are
+//! kept (a beam). The least bound of the dropped states remains valid as a lower bound for the plans that
+//! were lost. A run that dropped no state is exhaustive.
 //!
-//! The bound of a state is its cost plus two sums minus a third one. The first adds up the least time plus
-//! multipliers of every undecided tensor. The second adds up the multipliers of the live tensors from this
-//! step on. The third adds up multiplier times capacity from this step on.
+//! In full, the bound is the cost plus two sums minus a third one. The first sum contains, for every
+//! undecided tensor, the minimum over its tiers of time plus multipliers. The second contains the multipliers
+//! of the live tensors from this step on. The third contains the products of multiplier and capacity from
+//! this step on.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
 //! cut that has begun, a state records whether all of its tensors so far are in that tier.

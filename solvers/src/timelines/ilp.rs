@@ -19,8 +19,8 @@
 //! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
 //! for the rounded problem and ends no later, and the optimum of the rounded problem is an integer. The
 //! number of units is so small that the tolerances of `HiGHS` along a chain of constraints add up to far less
-//! than one unit. From a solution, only the order of transfers and the operators during which buffers are
-//! live are used. Times and addresses are recomputed in integer picoseconds and bytes.
+//! than one unit. Only two parts of a solution are used: the order of transfers, and the operators during
+//! which buffers are live. Times and addresses are recomputed in integer picoseconds and bytes.
 
 use super::known_timeline;
 use super::node::{Case, Node};
@@ -56,13 +56,13 @@ fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
 
 struct Formulation<'a> {
     case: &'a Case<'a>,
-    /// Picoseconds per unit. `full` is the number of units that is scaled to 1.
+    /// Picoseconds per unit. `full` is the number of units that a scaled value of 1 stands for.
     unit: u64,
     full: f64,
     /// The makespan lies between `lower` and `upper` units.
     lower: u64,
     upper: u64,
-    /// The number of bytes that is scaled to 1: the capacity.
+    /// The number of bytes that a scaled value of 1 stands for: the capacity.
     space: f64,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Formulation<'a> {
         Vars { peak, transfers, computations, offsets: offsets.collect() }
     }
 
-    /// Builds the integer program. It is incomplete if the time of `watch` runs out.
+    /// Builds the integer program. It is incomplete if the budget `watch` runs out.
     fn build(&self, watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let vars = self.vars(&mut variables);

@@ -8,19 +8,19 @@
 //! operator that has not ended and computes before the operator of the transfer.
 //!
 //! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no addresses
-//! exist for the buffers of an order, the makespan of that order is still a lower bound. If such a bound is
-//! below the best timeline, a second search tries every start time that addresses may require
-//! (`PlacedSearch`).
+//! exist for the buffers under some order of transfers, the makespan of that order is still a lower bound for
+//! all its timelines. If such a bound is below the best timeline, a second search tries every start time that
+//! addresses may require (`PlacedSearch`).
 //!
 //! - A node is pruned if no completion ends before the best timeline (`Node::bound`).
 //! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
-//! - Operators with equal weights are fetched in their order. This is sound by an exchange argument. The
-//!   later operator runs after the earlier one anyway, so no operator waits longer, and the number of live
-//!   bytes is the same at any time.
+//! - Weights of equal size and transfer time are fetched in the order of their operators. This is sound by an
+//!   exchange argument. The later operator runs after the earlier one anyway, so no operator waits longer,
+//!   and the number of live bytes is the same at any time.
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
 //!   operators. Operators are assigned to channels one at a time. This is sound because exchanging two
-//!   neighbours that violate the order delays no operator, and the last transfer of a channel may move to a
-//!   channel that is free earlier.
+//!   neighbours that violate the order delays no operator. Moving the last transfer of a channel to a channel
+//!   that is free earlier delays none, either.
 //!
 //! The search does not consider copies by the processor. On machines that have them, `synchronous` may be
 //! optimal, and a completed search does not raise the bound.

@@ -38,8 +38,8 @@ struct Ahead {
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// If more operators than this have weights, bounds ignore what prefetching saves, because the tables have
-/// quadratic size.
+/// Maximum number of operators with weights for which the tables are built, because their size is quadratic.
+/// Without the tables, the last rule of `Node::bound` is skipped.
 const MOST_AHEAD: usize = 1500;
 
 /// A buffer that may be live: its size, the transfer time of its contents, and that of a full buffer of its

@@ -6,9 +6,9 @@
 //! attainable if and only if some assignment satisfies, for each operator, that the channel that fetches for
 //! it has work at most M - t.
 //!
-//! The sum a + b is fixed, so a state is a single number. The sets of all a from which the rest is feasible
-//! are computed as bitsets, from the last operator to the first. Rounding loads and limits down to units is a
-//! relaxation, so a makespan that is infeasible in units is infeasible.
+//! The sum a + b is fixed, so a alone describes the state. For each operator, the set of all values of a from
+//! which the rest is feasible is computed as a bitset, from the last operator to the first. Rounding loads
+//! and limits down to units is a relaxation, so a makespan that is infeasible in units is infeasible.
 
 use super::node::Case;
 use plimsoll_model::{Budget, gcd};
@@ -92,7 +92,7 @@ const BOUND_BITS: u64 = 1 << 30;
 const MOST_BITS: u64 = 1 << 30;
 const MOST_WIDTH: u64 = 1 << 22;
 
-/// Number of words of sets whose computation takes as long as one node of the search.
+/// Number of words of computed sets that are charged as one node.
 const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
@@ -128,8 +128,8 @@ impl<'a> Pair<'a> {
         (self.case.load[at] / self.unit) as i64
     }
 
-    /// Returns the maximum work of a channel, in units, when the weights of an operator arrive. It is
-    /// negative if the channel cannot fetch them.
+    /// Returns the maximum work, in units, that a channel may have done when it has fetched the weights of an
+    /// operator. The result is negative if the channel cannot fetch them in time.
     fn limit(&self, makespan: u64, at: usize, channel: usize) -> i64 {
         let left = i128::from(makespan) - i128::from(self.tails[at]) - i128::from(self.free[channel]);
         left.div_euclid(i128::from(self.unit)) as i64

@@ -91,8 +91,9 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
 /// Finds addresses by exact search. Returns the offsets by position of the transfers.
 ///
 /// Steps are operators. A buffer is live from the first operator that has not ended when its transfer starts
-/// until its own operator. Two buffers are simultaneously live if and only if these ranges intersect.
-/// Activations are buffers of one operator each, fixed at the bottom.
+/// until its own operator. Two buffers are simultaneously live if and only if these ranges intersect. The
+/// activations of each operator are one buffer, which is live during this operator only and fixed at address
+/// 0.
 fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Result<Vec<Bytes>, Placed> {
     if held.len() > MOST_PLACED {
         return Err(Placed::Unknown);

@@ -14,7 +14,7 @@ pub(super) struct Search<'a> {
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of an order for whose buffers no addresses were found.
+    /// The least makespan among the orders of transfers for whose buffers no addresses were found.
     pub counted: u64,
     /// The number of such orders.
     pub unplaced: u64,

@@ -7,7 +7,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
-/// Number of instances per test. Two tests together cover 2 000.
+/// Number of instances per test. Two tests together cover 2 000 instances.
 const INSTANCES: u64 = 1_000;
 
 fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
@@ -45,7 +45,8 @@ fn agree(seeds: impl Iterator<Item = u64>) {
     assert!(above_load > 0, "some optima lie above the load");
 }
 
-/// The peak of a part may be far below the bound of the whole instance. This is not a contradiction.
+/// Tests instances of several parts. The peak of a part may be far below the bound of the whole instance,
+/// which solvers must not treat as a contradiction.
 #[test]
 fn all_exact_solvers_agree_where_the_instance_falls_apart() {
     for seed in 0..150 {

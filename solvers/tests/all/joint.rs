@@ -113,7 +113,7 @@ fn limits_prove_nothing() {
     }
 }
 
-/// Returns a joint problem with only one order. It has one operator per step of an instance and forty more.
+/// Returns a joint problem with only one order. It has forty operators more than the instance has steps.
 fn chain(instance: &Instance) -> JointProblem {
     let hull = |at: BufferId| instance.buffer(at).lifespan().hull();
     let n = 40 + instance.ids().map(|at| hull(at).upper.get()).max().unwrap_or(0) as usize;

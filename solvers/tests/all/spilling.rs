@@ -30,7 +30,7 @@ fn small(seed: u64) -> SpillProblem {
     SpillProblem::new(instance.with_capacity(Some(Bytes::new(capacity))), traffic).unwrap()
 }
 
-/// Returns true if some layout is within the capacity, found by trying all placement orders.
+/// Returns true if some layout is within the capacity. Tries all placement orders.
 fn fits_by_brute_force(instance: &Instance) -> bool {
     let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!(outcome.stop, Stop::Completed);

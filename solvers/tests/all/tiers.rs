@@ -23,7 +23,7 @@ impl Draw {
 }
 
 /// Returns a random problem with `count` tensors over `steps` steps. The last of `tiers` tiers is off-chip.
-/// If `roomy` is true, all tensors fit into it.
+/// If `roomy` is true, all tensors fit into this last tier.
 fn random(seed: u64, count: usize, steps: usize, tiers: usize, roomy: bool) -> TierProblem {
     let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let spaces = (0..tiers).map(|at| {

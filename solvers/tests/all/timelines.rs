@@ -69,8 +69,9 @@ fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64
     operators.collect()
 }
 
-/// Tries all addresses for buffers. A buffer is given by the first operator during which it is live and the
-/// operator that needs its contents.
+/// Returns true if the buffers without an address can be placed beside those in `placed`. Tries all
+/// addresses. A buffer is given by the first operator during which it is live and the operator that needs its
+/// contents.
 fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed: &mut Vec<u64>) -> bool {
     let Some(&(first, at)) = buffers.get(placed.len()) else { return true };
     let size = problem.buffer(at).get();

@@ -10,16 +10,17 @@ use std::collections::HashSet;
 
 /// Shares of the remaining memory that resident weights may occupy, in eighths.
 const SHARES: [u64; 4] = [2, 4, 6, 8];
-/// Number of scheduled steps for improving existing points with neighbouring resident sets.
+/// Budget of scheduled steps for improving existing points with neighbouring resident sets.
 const POLISH: u64 = 400_000;
-/// Number of scheduled steps for resident sets of any size at the capacity of the machine, and the maximum
+/// Budget of scheduled steps for resident sets of any size at the capacity of the machine, and the maximum
 /// number of these sets.
 const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
 /// Number of resident sets per capacity for exact schedules, besides the empty set.
 const CHOICES: usize = 3;
-/// Cost of a search that exhausts its limits. The other constants are budgets of exact schedules: at all
-/// capacities except the last, at the last one, and on points of other schedules.
+/// Cost of a search that exhausts its limits. The next three constants are budgets of exact schedules: `EACH`
+/// at all capacities except the last, `LAST` at the last one, and `POINTS` on points found by other
+/// schedules.
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
 const LAST: u64 = FULL;
@@ -308,9 +309,9 @@ impl<'a> Search<'a> {
         Ok(better)
     }
 
-    /// Runs exact schedules at one capacity. They run under every order without resident weights, then with
-    /// the resident set of the fastest point that fits this capacity, and then with the best sets, at most
-    /// `most` of them.
+    /// Runs exact schedules at one capacity. First, they run under every order without resident weights.
+    /// Next, they run with the resident set of the fastest point that fits this capacity. Finally, they run
+    /// with the best other sets, at most `most` of them.
     fn exact_at(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -355,8 +356,9 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs exact schedules on one set, unless the bounds show that no result can be kept. While the
-    /// timelines of a schedule leave memory unused, the schedule runs again with their peak as the capacity.
+    /// Runs exact schedules on one set, unless the bounds show that every result would be dominated. While
+    /// the timelines of a schedule leave memory unused, the schedule runs again with their peak as the
+    /// capacity.
     fn exact(
         &mut self,
         one: &Ranked<'_>,

@@ -91,7 +91,7 @@ impl Maker {
         x
     }
 
-    /// Adds an operator that owns regions. As in ONNX, nothing is passed to the regions.
+    /// Adds an operator that will own regions, without explicit handovers.
     pub fn owner(
         &mut self,
         region: RegionId,

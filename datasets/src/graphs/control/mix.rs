@@ -51,9 +51,10 @@ impl Scope {
 
 struct Mixer {
     maker: Maker,
-    /// Percentage of operators that own regions, up to the maximum depth.
+    /// The probability, in percent, that an operator above the maximum nesting depth owns regions.
     control: u64,
-    /// Above this number of tensors, no operator owns regions. This keeps small mixtures small.
+    /// Once the graph has this many tensors, no further operator owns regions. This keeps small mixtures
+    /// small.
     most: usize,
 }
 
@@ -158,7 +159,7 @@ impl Mixer {
         self.maker.close(inner.region, &inner.given, results, &inner.own);
     }
 
-    /// Draws a result of a region. It has `bytes` bytes if these are given, and any size otherwise.
+    /// Draws a result of a region. It has `bytes` bytes if this number is given, and any size otherwise.
     fn result(&mut self, inner: &mut Scope, bytes: Option<u64>) -> TensorId {
         let any = match self.maker.rng.random_range(0..10) {
             0 | 1 => inner.seen.clone(),

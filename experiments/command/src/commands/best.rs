@@ -41,8 +41,9 @@ pub struct Best<P: Plan> {
 }
 
 impl<P: Plan> Best<P> {
-    /// Returns the bound that needs no search. If one of `peaks` lies above that bound and `search` is given,
-    /// the default solver searches for the optimum. The capacity of the instance does not limit the search.
+    /// Computes the bound that needs no search. If one of `peaks` lies above that bound and `search` is
+    /// given, the default solver also searches for the optimum, and the higher bound is kept. The capacity of
+    /// the instance does not limit the search.
     pub fn of(instance: &Instance, peaks: &[Bytes], search: Option<EffortArgs>) -> Result<Self, Failure> {
         let mut bound = P::floor(instance);
         let entry = default_entry::<P>(&plimsoll::registry());
@@ -59,7 +60,7 @@ impl<P: Plan> Best<P> {
         Ok(Self { bound, found: Some((entry.name, outcome)) })
     }
 
-    /// Returns the lowest peak found by the search, with its solution.
+    /// Returns the solver, the lowest peak that it found, and the solution with that peak, if there is one.
     pub fn solution(&self) -> Option<(&'static str, Bytes, &P::Solution)> {
         let (solver, outcome) = self.found.as_ref()?;
         Some((solver, outcome.value?, outcome.solution.as_ref()?))

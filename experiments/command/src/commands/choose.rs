@@ -65,7 +65,8 @@ fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static E
     }
 }
 
-/// Returns the algorithm called `name` among `entries`. An error message calls the algorithm `what`.
+/// Returns the algorithm called `name` among `entries`. `what` describes the kind of algorithm in error
+/// messages, such as `solver`.
 pub fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,

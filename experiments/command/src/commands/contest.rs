@@ -17,8 +17,8 @@ use plimsoll_lab::record::{Columns, Record, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Returns the record from which the records of all runs on a graph start: the graph, this build and this
-/// machine.
+/// Returns a record with the columns that all runs on a graph share: those that describe the graph, this
+/// build and this machine.
 pub fn about(graph: &Graph) -> Record {
     Record {
         instance: graph.name().to_owned(),

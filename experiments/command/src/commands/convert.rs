@@ -216,7 +216,7 @@ fn layouts(
     found.into_iter().enumerate().map(fill).collect()
 }
 
-/// Finds the only pool with the buffers of a layout.
+/// Finds the only pool whose buffers are those of a layout.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
     std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();

@@ -67,7 +67,8 @@ struct Manifest {
     version: u32,
     generator: Generator,
     family: String,
-    /// Incremented whenever the family writes different bytes for the same parameters and seed.
+    /// Incremented with every change of the family that alters the bytes written for the same parameters and
+    /// seed.
     family_version: u32,
     /// The name of the instance from which the files are derived.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -102,8 +102,9 @@ fn extents(shape: &[u64]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Returns one row per operator kind, the most frequent first: the number of operators, the bytes of the
-/// weights that they read (a weight read twice counts twice), and the bytes of their outputs.
+/// Returns one row per operator kind, the most frequent first. A row contains the number of operators, the
+/// bytes of the weights that they read (a weight that is read twice counts twice), and the bytes of their
+/// outputs.
 fn kinds(graph: &Graph) -> Vec<Value> {
     let mut rows: BTreeMap<&str, (usize, u64, u64)> = BTreeMap::new();
     for (at, operator) in graph.operators().iter().enumerate() {

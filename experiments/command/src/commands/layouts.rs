@@ -139,7 +139,7 @@ impl Compared {
     }
 }
 
-/// Returns how many of the bytes below the top of a section are free.
+/// Describes how many of the bytes below the extent of a section are free, as in `4 of 12 bytes`.
 fn free(section: &Section) -> String {
     format!("{} of {}", size(section.free()), bytes(section.extent))
 }

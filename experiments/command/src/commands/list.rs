@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The question that a problem asks, and the command and the option that choose its algorithm.
+/// A problem, the question that it asks, and a command line whose last option selects its algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (

@@ -81,8 +81,8 @@ fn the_default_output_is_one_screen_and_a_page() {
     scratch.plimsoll(&["bench", "--report"]).refuses(&["--out"]);
 }
 
-/// A heuristic that ends without a proof has no time to solve. The time to the best answer never exceeds the
-/// time of the run.
+/// For a heuristic that ends without a proof, no time to solve is reported. The time to the best answer never
+/// exceeds the time of the run.
 #[test]
 fn times_to_the_best_answer_and_to_proof_are_separate() {
     let scratch = Scratch::new();
@@ -399,7 +399,7 @@ fn external_programs_are_killed_at_the_limit() {
     assert_eq!(found, Some(("optimal".to_owned(), "8".to_owned())));
 }
 
-/// A failed run is recorded as a row. The exit code differs only if all runs failed.
+/// A failed run is recorded as a row. The exit code reports failures only if all runs of the program failed.
 #[cfg(unix)]
 #[test]
 fn failures_of_external_programs_are_reported_with_their_reason() {

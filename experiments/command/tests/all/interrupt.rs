@@ -84,7 +84,8 @@ fn solve_ends_with_its_best_answer() {
     }
 }
 
-/// The commands that search, each with a long-running input and a member that its JSON always contains.
+/// The commands that search, each with a long-running input and a member that its JSON must contain, or an
+/// empty string.
 const SEARCHES: [(&[&str], &str); 8] = [
     (&["solve", "hard.csv", "--json"], "lower_bound"),
     (&["order", "layered.json", "--json"], "lower_bound"),

@@ -163,7 +163,7 @@ fn tensors_of_zero_bytes_are_listed() {
     }
 }
 
-/// Returns the file orders for seed 0, and random orders for other seeds.
+/// Returns one order per region: the file orders for seed 0, and random orders for other seeds.
 fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
     let mut state = seed;
     let mut below = |n: usize| {

@@ -34,8 +34,8 @@ const DEPTH: usize = 4;
 /// The file name of the page of a report. A folder that contains this file is not a record.
 pub const PAGE: &str = "report.html";
 
-/// Finds the records at and below some paths, in the order of the paths. Folders are visited in alphabetical
-/// order. A folder with CSV files is a record, and other folders are searched.
+/// Finds the records at and below the given paths, in the order of the paths. Folders are visited in
+/// alphabetical order. A folder with CSV files is a record, and other folders are searched.
 ///
 /// # Errors
 /// [`AnalysisError`] with the file, the line and the value, or [`AnalysisError::Nothing`] for a path without

@@ -11,11 +11,11 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By the number of answers, then by the mean gap; if a capacity is decided, by the number of solved
-    /// instances.
+    /// Most answered instances first, then lowest mean gap. If a capacity is decided, the most solved
+    /// instances come first instead, and these criteria break ties.
     #[default]
     Gap,
-    /// By the time spent.
+    /// Least mean time first.
     Time,
     /// By the name.
     Name,
@@ -356,7 +356,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns an error if the bound of a run is contradicted by a valid value.
+    /// Returns an error message if the bound of a run is contradicted by a valid value.
     fn wrong(&self, row: &Record) -> Option<String> {
         // For a graph with regions, the bound and the peak are those of the body, each computed under its own
         // limits.

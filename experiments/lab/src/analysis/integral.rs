@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 /// The integral of the primal gap over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Integral {
-    /// The mean over the runs, in seconds. It is 0 if every run has the best value from the start, and equals
-    /// `horizon` if no run ever has a value.
+    /// The mean of the integrals of the runs, in seconds. It is 0 if every run has the best value from the
+    /// start, and equals `horizon` if no run ever has a value.
     pub seconds: f64,
     /// The time at which the integral ends, in seconds. This is the time limit or, without a limit, the time
     /// of the last event of any run on the instance.
     pub horizon: f64,
     /// Number of traced runs.
     pub runs: usize,
-    /// Whether values were only reported by an external program and not checked.
+    /// Whether some of the values were only reported by an external program and not checked.
     pub claimed: bool,
 }
 
@@ -37,7 +37,8 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
 }
 
 /// Returns the mean integral of the traced runs for each pair of algorithm and instance of a group. `best`
-/// contains the best value of each instance, and `places` the algorithm and the instance of each run.
+/// contains the best value of each instance, and `places` the indices of the algorithm and the instance of
+/// each run.
 pub(super) fn integrals(
     trace: &[TraceRow],
     best: &[Option<u64>],

@@ -7,7 +7,7 @@
 //!
 //! - **Performance profile** (Dolan and Moré 2002). There are two profiles. The first shows the share of
 //!   instances that an algorithm solves within a given factor of the fastest time. The second shows the share
-//!   of instances on which its gap is at most a given value.
+//!   of instances on which the gap of an algorithm is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
 //!

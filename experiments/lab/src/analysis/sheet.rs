@@ -1,4 +1,4 @@
-//! CSV files with columns other than those of runs.
+//! CSV files that do not contain runs.
 
 use crate::record::{CsvFile, RecordError};
 
@@ -8,8 +8,8 @@ pub struct Sheet {
     file: String,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The lines below the header. Each has as many cells as the header, and its line number in the file,
-    /// counted from 1.
+    /// The lines below the header. Each has as many cells as the header and comes with its line number in the
+    /// file, counted from 1.
     pub lines: Vec<(u64, Vec<String>)>,
 }
 

@@ -69,7 +69,7 @@ pub struct Standing {
     pub integral: Option<f64>,
     /// Mean primal integral over the traced instances, in percent of the horizon.
     pub integral_share: Option<f64>,
-    /// Number of runs by status other than `done`.
+    /// Number of runs with each status other than `done`.
     pub troubles: BTreeMap<String, usize>,
 }
 

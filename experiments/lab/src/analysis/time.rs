@@ -8,7 +8,7 @@
 //! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
 //!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
-//!   ([`can_prove`]). It then has no time to solve, and its means are omitted.
+//!   ([`can_prove`]). In that case, its time to solve is undefined, and the means of these times are omitted.
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
 //!   limits the influence of instances that are solved in a few milliseconds (Achterberg 2007, Constraint
 //!   Integer Programming).
@@ -43,7 +43,8 @@ fn is_settled(claim: &str) -> bool {
 /// The median time of one algorithm on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
-    /// The time in seconds. If it is censored, this is the limit.
+    /// The time in seconds. If it is censored, this is the limit or, without a limit, the longest time of a
+    /// run.
     pub seconds: f64,
     /// Whether the median run is unsolved.
     pub censored: bool,

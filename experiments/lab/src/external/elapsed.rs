@@ -1,15 +1,15 @@
 //! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
 //! The user describes the printed time as `NAME=REGEX`. The single group of the pattern matches the seconds.
-//! `^` and `$` match at the start and the end of each line. Standard output is searched first, then standard
-//! error, and the last match counts.
+//! `^` and `$` match at the start and the end of each line. Standard output is searched before standard
+//! error. The last match of this search counts, so a match in standard error takes precedence.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::Path;
 
-/// Number of bytes at the end of each stream that are searched.
+/// Maximum number of bytes that are searched at the end of each stream.
 const TAIL: u64 = 64 << 10;
 /// Maximum number of characters of a match that a message quotes.
 const SHOWN: usize = 40;

@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Number of bytes at the end of standard error that are searched for the last line.
+/// Maximum number of bytes at the end of standard error that are searched for the last line.
 const TAIL: u64 = 16 << 10;
 /// Additional time for an external planner that receives the time limit and enforces it itself.
 pub const GRACE: Duration = Duration::from_secs(1);

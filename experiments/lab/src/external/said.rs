@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::io;
 use std::path::Path;
 
-/// Number of bytes at the end of standard output that are read.
+/// Maximum number of bytes that are read from the end of standard output.
 const TAIL: u64 = 4 << 20;
 
 /// A report, or the last value of each member over several reports.

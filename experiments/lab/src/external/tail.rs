@@ -19,9 +19,9 @@ const LONGEST: usize = 200;
 /// The line that Rust prints below the message of a panic.
 const NOTE: &str = "note: run with `RUST_BACKTRACE";
 
-/// Returns the last non-empty line of a text, or an empty string if there is none. Failing programs usually
-/// print the reason there. Control characters and terminal colours are removed, and the line is cut to 200
-/// characters.
+/// Returns the last line that is neither empty nor the note below a panic, or an empty string if there is
+/// none. Failing programs usually print the reason there. Control characters and terminal colours are
+/// removed, and the line is cut to 200 characters.
 pub(super) fn last_line(text: &str) -> String {
     let plain = text.split(['\n', '\r']).map(plain);
     let said = plain.rev().find(|line| !line.is_empty() && !line.starts_with(NOTE)).unwrap_or_default();

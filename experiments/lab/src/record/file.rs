@@ -118,8 +118,8 @@ impl CsvFile {
         self.columns.iter().map(String::as_str).filter(|name| !is_known(name) && *name != "peak")
     }
 
-    /// Returns the lines below the header. Each has as many cells as the header, and its line number in the
-    /// file, counted from 1.
+    /// Returns the lines below the header. Each has as many cells as the header and comes with its line
+    /// number in the file, counted from 1.
     ///
     /// # Errors
     /// [`RecordError::Line`] if a line is invalid.

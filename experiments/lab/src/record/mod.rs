@@ -59,7 +59,7 @@ fn bytes() -> String {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// Line number in the file from which the record was read, counted from 1.
+    /// Number of the line from which the record was read, counted from 1.
     #[serde(skip)]
     pub line: u64,
     /// Number of the run among all runs of its algorithm on its instance, counted from 1 across seeds and
@@ -105,8 +105,8 @@ pub struct Record {
     pub node_limit: Option<u64>,
     /// The seed of all random choices.
     pub seed: u64,
-    /// Number of the run among equal runs, counted from 1. In `bench`, runs with other seeds are counted as
-    /// well.
+    /// Number of the run among equal runs, counted from 1. In `bench`, runs that differ only in their seeds
+    /// count as equal.
     #[serde(default = "one")]
     pub repetition: u64,
     /// `done`, `skipped` (the algorithm declined the question), `failed`, `refused` (the checker rejected the

@@ -49,9 +49,9 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     all
 }
 
-/// Cross-checks records of the same problem, terms and instance. If a valid solution contradicts a bound, the
-/// bound is ignored, and its record is refused. If a valid solution disproves the claim of an external
-/// planner, the claim is marked as contradicted. Such claims never count as proof.
+/// Cross-checks all records that have the same problem, terms and instance. If a valid solution contradicts a
+/// bound, the bound is ignored, and its record is refused. If a valid solution disproves the claim of an
+/// external planner, the claim is marked as contradicted. Such claims never count as proof.
 ///
 /// Sets the gaps and the best bounds, which are at least as good as `floor`. Returns the best of these
 /// bounds. The result does not change if some of the records have been settled before. O(records).

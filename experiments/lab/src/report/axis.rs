@@ -88,7 +88,8 @@ impl Axis {
         }
     }
 
-    /// The ticks of a logarithmic axis: powers of two for bytes; otherwise 1, 2 and 5 times powers of ten.
+    /// The ticks of a logarithmic axis: powers of two for bytes, and otherwise 1, 2 and 5 times powers of
+    /// ten. If these are too many, the ticks are every n-th power of two or of ten.
     fn powers(&self, most: usize) -> Vec<f64> {
         let slack = 1.0 + 1e-9;
         let within = |value: &f64| *value * slack >= self.low && *value <= self.high * slack;

@@ -17,8 +17,8 @@ use std::io::{self, Write};
 
 /// Height of the area between the axes.
 const HEIGHT: f64 = 300.0;
-/// Dash patterns, which distinguish lines when the colours are exhausted. The third pattern marks the second
-/// line of a colour.
+/// Dash patterns, which distinguish lines if there are more of them than colours. The third pattern also
+/// marks the second line of a colour.
 const DASHES: [&str; 5] = ["", "9 4", "3 3", "18 5", "6 8"];
 
 /// One line of a chart.

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! The tooltip of a rectangle lists its buffer's size, addresses and steps. A rectangle that is large enough
-//! shows the name of its buffer, or the end of that name. Time and memory are linear in the number of
-//! rectangles, up to sorting: the map of 20,000 buffers is a file of a few megabytes.
+//! shows the name of its buffer, or the end of that name. Apart from sorting, drawing takes time and memory
+//! linear in the number of rectangles. The map of 20,000 buffers is a file of a few megabytes.
 
 use super::human;
 use super::palette::group_colour;
@@ -28,7 +28,7 @@ use std::io::{self, Write};
 const GAP: f64 = 20.0;
 /// Maximum height of a map that is drawn beside others, as a multiple of the height of the lowest map.
 const MOST_HEIGHT: u64 = 3;
-/// Largest number of groups in the legend.
+/// Maximum number of groups in the legend.
 const MOST_GROUPS: usize = 12;
 
 impl Map<'_> {
@@ -42,7 +42,8 @@ impl Map<'_> {
 }
 
 /// Writes maps of layouts of one instance side by side, with the same scales; a buffer has the same colour in
-/// all of them. A layout that is more than three times as high as the lowest one is cut off at that height.
+/// all of them. If a layout is more than three times as high as the lowest one, it is cut off at three times
+/// the height of that one.
 ///
 /// # Errors
 /// Returns the errors from `output`.

@@ -13,9 +13,9 @@ const PROFILE: f64 = 64.0;
 const MAP: f64 = 400.0;
 const LANE: f64 = 14.0;
 const AXIS: f64 = 44.0;
-/// Largest number of lanes of spilled buffers.
+/// Maximum number of lanes of spilled buffers that are drawn.
 const MOST_LANES: usize = 10;
-/// Largest number of steps whose names are drawn.
+/// Maximum number of steps for which names are drawn.
 const MOST_NAMES: usize = 32;
 /// Space for names of steps.
 const NAMES: f64 = 120.0;
@@ -30,7 +30,7 @@ pub(super) const CAPACITY: &str =
 /// Colours of the live bytes, and of the free bytes below the extent.
 pub(super) const LIVE: &str = "#8fb8de";
 pub(super) const FREE: &str = "#e69f9f";
-/// Style of the vertical line at the first step of the load.
+/// Style of the vertical line at the first step at which the live bytes reach the load.
 pub(super) const MOMENT: &str =
     "stroke=\"#0072b2\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
 

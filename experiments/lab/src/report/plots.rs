@@ -1,8 +1,8 @@
 //! The charts of an analysis.
 //!
 //! A line of a performance profile of times (Dolan and Moré 2002) starts at factor 1 with the share of
-//! instances on which the algorithm is the fastest. To the right it rises to the share of instances that the
-//! algorithm solves. The total includes instances that no algorithm solves.
+//! instances on which the algorithm is the fastest. Towards the right, it rises to the share of instances
+//! that the algorithm solves. Shares refer to all instances, including those that no algorithm solves.
 
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;

@@ -50,8 +50,8 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
 }
 
 /// Returns a short name for the question of each group: the problem, followed by its terms if several
-/// questions have the same problem. The names of questions that differ only in limits or machines are the
-/// whole questions.
+/// questions have the same problem. If questions differ only in limits or machines, the name contains all
+/// parts of the question.
 pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
     let all: Vec<&Question> = groups.map(|group| &group.question).collect();
     let same = |problem: &str| all.iter().filter(|question| question.problem == problem).count();

@@ -57,7 +57,8 @@ fn is_unseen(time: Time) -> bool {
     !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
 }
 
-/// Returns the ratio of a time to that of the reference, or `None` if the reference has no usable time.
+/// Returns the ratio of a time to that of the reference, or `None` if there is no time or the reference has
+/// no usable time.
 fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
     let (time, reference) = (time?, reference.filter(|reference| !reference.censored)?);
     let least = |time: Time| if time.censored { time.seconds } else { time.seconds - time.resolution / 2.0 };

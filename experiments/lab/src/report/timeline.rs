@@ -34,10 +34,10 @@ const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
 const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
-/// Largest number of segment borders that are drawn.
+/// The borders of segments are drawn only if there are at most this many.
 const BORDERS: usize = 60;
 
-/// A schedule of a program, drawn along the longest run.
+/// A schedule of a program, drawn along its longest control path.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
     /// The name of the graph.
@@ -61,7 +61,7 @@ struct Box {
     fetches: bool,
     start: Time,
     end: Time,
-    /// The size of the weights of the operator, or the number of bytes moved.
+    /// For a computation, the size of the weights of its operator; otherwise, the number of bytes moved.
     bytes: Bytes,
     /// The colour of the operator.
     colour: Colour,
@@ -83,7 +83,7 @@ struct Activity {
 impl Activity {
     /// Returns the critical path, last operation first: a chain of operations without idle time between them
     /// that ends with the makespan. The chain ends early at an operation that starts when no other ends.
-    /// Among operations that end at the same time, it prefers the transfer of the same operator, then
+    /// Among operations that end at the same time, the transfer of the same operator is preferred, then
     /// computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();

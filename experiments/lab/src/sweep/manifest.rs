@@ -83,8 +83,8 @@ pub struct ModelRecord {
 }
 
 impl InputRecord {
-    /// Returns true if both describe the same input. The hash covers the import options, which older
-    /// manifests do not contain.
+    /// Returns true if both describe the same input. The import options are not compared, since older
+    /// manifests lack them and the hash covers their effect.
     fn is_same(&self, other: &Self) -> bool {
         let of = |input: &Self| {
             let Self { suite, name, sha256, capacity, terms, model: _ } = input.clone();

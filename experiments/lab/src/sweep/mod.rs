@@ -9,10 +9,10 @@
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | writes scripts for a cluster |
 //!
-//! Runs are isolated. A worker process serves one run at a time, and a crash, a hang or exhausted memory
-//! becomes a row. Every row is appended with one `write`, and rows are flushed to disk at most once a second.
-//! Therefore no finished run is lost if the sweep is killed, and few are lost if the machine fails. After the
-//! last run, the rows are sorted by run and the file is replaced atomically.
+//! Runs are isolated. A worker process serves one run at a time, and a run that crashes, hangs or exhausts
+//! its memory still becomes a row. Every row is appended with one `write`, and rows are flushed to disk at
+//! most once a second. Therefore no finished run is lost if the sweep is killed, and few are lost if the
+//! machine fails. After the last run, the rows are sorted by run and the file is replaced atomically.
 
 mod file;
 mod input;

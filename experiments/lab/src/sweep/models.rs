@@ -106,8 +106,8 @@ impl Posing {
         Ok((!problems.is_empty()).then(|| Self { problems, terms: instance_terms(&terms) }))
     }
 
-    /// Poses the problems on an input. A graph becomes an instance for the problems on instances, and stays
-    /// a graph for the others.
+    /// Poses the problems on an input. For problems on instances, a graph is converted to an instance. For
+    /// other problems, it stays a graph.
     pub fn pose(&self, input: Input) -> Result<Vec<Input>, String> {
         if input.kind == SubjectKind::Instance {
             let takes = |problem: &&str| profile(problem).is_some_and(|own| (own.takes)(input.kind));

@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// The parameters for running a sweep.
 pub struct Start<'a> {
-    /// The folder of the rows. It is created if it does not exist, and otherwise the sweep is resumed.
+    /// The folder of the rows. If it does not exist, it is created. Otherwise, the sweep in it is resumed.
     pub out: &'a Path,
     /// The part of the sweep to run.
     pub shard: Option<Shard>,

@@ -21,8 +21,8 @@ const HELLO: Duration = Duration::from_secs(60);
 const READING: Duration = Duration::from_secs(600);
 /// Time limit for a worker to exit after its output has ended.
 const ENDING: Duration = Duration::from_secs(2);
-/// Delay after a worker was killed from outside. If a shutdown or a cancelled cluster job was the cause, this
-/// process is killed as well, before it writes a row.
+/// Delay after a worker was killed from outside. If the cause is a shutdown or a cancelled cluster job, this
+/// process is killed as well during the delay, before it writes a row.
 const FATE: Duration = Duration::from_millis(500);
 /// The first and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));

@@ -32,9 +32,9 @@ struct Places {
 }
 
 impl Places {
-    /// Returns the position of the entry to report for a duplicate run. If the inputs of the two runs come
-    /// from different entries, this is the later of these entries. Otherwise it is the later entry of their
-    /// algorithms.
+    /// Returns the position of the entry to which the error about a duplicate run refers. If the inputs of
+    /// the two runs come from different entries, this is the later of these entries. Otherwise it is the
+    /// later entry of their algorithms.
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
@@ -207,7 +207,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Returns true if the algorithm of a task accepts an input of this kind.
+    /// Returns true if the problem of a task accepts the kind of an input and may be posed on that input.
     fn go_together(&self, input: usize, task: usize) -> bool {
         let (problem, input) = (self.tasks[task].problem, &self.inputs[input]);
         takes(problem, input.kind) && (input.problems.is_empty() || input.problems.contains(&problem))
@@ -306,7 +306,7 @@ impl Sweep {
 
     /// Returns the capacity passed to an external planner. If the run decides a capacity, this is that
     /// capacity. Otherwise it is the capacity in the file or, if there is none, the load. If no capacity is
-    /// decided, answers above the passed capacity count as well.
+    /// decided, layouts that exceed the passed capacity are accepted as well.
     pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();

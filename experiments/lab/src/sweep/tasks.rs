@@ -42,14 +42,14 @@ impl Task {
     }
 }
 
-/// Returns the problems in the order in which they are searched for the name of an algorithm.
+/// Returns the problems in the order in which the name of an algorithm is looked up in them.
 fn problems() -> impl Iterator<Item = &'static str> {
     let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
 }
 
-/// Returns one task per algorithm and number of threads, in file order. Adds the byte positions of their
-/// entries to `places`, and the external planners to `peers`.
+/// Returns one task per algorithm and number of threads, in file order. Adds the byte position of the entry
+/// of each task to `places`, and each external planner to `peers`.
 pub(super) fn tasks(
     source: &Source,
     raw: &RawSweep,

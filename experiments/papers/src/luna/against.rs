@@ -109,23 +109,23 @@ fn check(
 /// The result of comparing merging with sequential branches, as far as it is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duel {
-    /// Merging needs more than sequential branches.
+    /// Merging needs more memory than sequential branches.
     Loses,
-    /// Merging needs less than sequential branches.
+    /// Merging needs less memory than sequential branches.
     Wins,
-    /// Both need the same.
+    /// Both need the same amount of memory.
     Same,
     /// Undecided within the limits.
     Open,
 }
 
 impl Sample {
-    /// Returns the best arena of a scheme in bytes.
+    /// Returns the size of the smallest arena found for a scheme, in bytes.
     pub fn best(&self, scheme: Scheme) -> u64 {
         self.measured.comparison.best(scheme).map_or(0, |line| line.arena)
     }
 
-    /// Returns the best arena of merging with one of the strategies of the paper, in bytes.
+    /// Returns the size of the smallest arena that a strategy of the paper finds for merging, in bytes.
     pub fn fast(&self) -> u64 {
         self.measured.comparison.fast(Scheme::Nested).map_or(0, |line| line.arena)
     }

@@ -12,12 +12,12 @@ use plimsoll::branches::{Comparison, Scheme};
 pub(super) const BEFORE: [(Scheme, &str); 2] =
     [(Scheme::Sequential, "sequential branches"), (Scheme::Flat, "conflicting branches")];
 
-/// Returns the arena of a strategy under a scheme, in bytes.
+/// Returns the size of the arena that a strategy finds under a scheme, in bytes.
 pub(super) fn arena(one: &Comparison, scheme: Scheme, strategy: &str) -> u64 {
     one.arena(scheme, strategy).unwrap_or(0)
 }
 
-/// Returns the best arena of a scheme in bytes.
+/// Returns the size of the smallest arena found for a scheme, in bytes.
 pub(super) fn best(one: &Comparison, scheme: Scheme) -> u64 {
     one.best(scheme).map_or(0, |line| line.arena)
 }

@@ -17,12 +17,12 @@ pub(super) struct StandIn {
     pub differs: String,
 }
 
-/// The part of the joined model that has its own row in table 3, and its stand-in.
+/// The part of the joined model that has its own row in table 3, and the file that stands in for this part.
 const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
 /// The joined model, and the files from which it is joined.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
-/// Number of layers in the trunk of graphs that have one. There, the output of both networks has 18 432
-/// bytes, and their peaks come later.
+/// Number of layers in the trunk of graphs that have one. After these layers, each of the two networks has an
+/// output of 18 432 bytes and has not reached its peak yet.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {
@@ -90,8 +90,9 @@ fn generated_stand_ins(inputs: &Inputs) -> Result<Vec<StandIn>, ReproduceError> 
     Ok(stand_ins)
 }
 
-/// Returns graphs with two networks as the branches of one `If`. The branches are the whole networks, or the
-/// networks without their first layers, behind a trunk made of the first layers of `face`.
+/// Returns graphs with two networks as the branches of one `If`. Without a trunk, the branches are the whole
+/// networks. With a trunk, which consists of the first layers of `face`, the branches are the networks
+/// without their first layers.
 fn fusion(
     inputs: &Inputs,
     face: &Graph,

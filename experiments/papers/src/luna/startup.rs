@@ -9,8 +9,8 @@
 //!   overlaps with it.
 //!
 //! At equal rates (b = p), this means s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is
-//! a sum of maxima and never decreases as the setup latency grows. Bisection therefore finds the first setup
-//! latency at which it loses, to a picosecond.
+//! a sum of maxima and never decreases as the setup latency grows. Bisection therefore finds the lowest setup
+//! latency at which ping-pong loses, with a precision of one picosecond.
 
 use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
 use crate::{ReproduceError, Reproduction};
@@ -26,8 +26,8 @@ const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"
 const DRAWN: usize = 1;
 /// Number of points of a line in the figure.
 const POINTS: i32 = 240;
-/// The setup latencies in the figure range from that of the machine divided by this factor to that of the
-/// machine multiplied by it.
+/// The figure shows the setup latencies from that of the machine divided by this factor up to that of the
+/// machine multiplied by this factor.
 const SPAN: f64 = 100.0;
 /// The minimum gain shown in the figure, in percent. Lower gains are drawn at this value. The CSV file
 /// contains all gains.
@@ -35,8 +35,8 @@ const LEAST_GAIN: f64 = -60.0;
 /// The middle of the figure if the machine has no setup latency.
 const MIDDLE: Time = Time::new(1_000_000);
 
-/// Returns the lowest setup latency at which ping-pong loses for `operators` equal operators. For each of
-/// them, `compute` is the computing time, `bare` the transfer time without setup latency, and `copy` the
+/// Returns the lowest setup latency at which ping-pong loses for `operators` equal operators. For each
+/// operator, `compute` is the computing time, `bare` the transfer time without setup latency, and `copy` the
 /// copying time, in picoseconds. `operators` is at least one.
 fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     let n = u128::from(operators);

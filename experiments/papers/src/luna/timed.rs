@@ -31,7 +31,7 @@ pub(super) struct Timed<'a> {
 /// The times of a graph on a machine.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
-    /// The machine, with slices small enough for two buffers.
+    /// The machine, with slices small enough that the buffers of both schedules fit.
     pub machine: Machine,
     /// Number of operators and slices in all segments.
     pub steps: usize,
@@ -172,7 +172,7 @@ pub(super) fn refused(what: &str, reason: &str) -> ReproduceError {
 /// Every stand-in with its times, or the reason why there are none.
 pub(super) type Measured<'a> = Vec<(Timed<'a>, Result<Times, String>)>;
 
-/// Measures the stand-ins of the models of table 3 on a machine.
+/// Computes the times on a machine of the stand-ins for the models in table 3.
 pub(super) fn measure<'a>(
     context: &Context<'_>,
     stand_ins: &'a [StandIn],

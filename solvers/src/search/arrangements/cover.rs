@@ -16,7 +16,8 @@ pub(super) enum Failed {
     Stopped(Stop),
 }
 
-/// A maximal set of leaves that end and that are contiguous in every permutation. No group divides it.
+/// A maximal set of leaves that end and that are contiguous in every permutation. A group contains either all
+/// or none of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Atom {
     leaves: Leaves,
@@ -41,7 +42,8 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups. Different exchanges may lead to the same tree.
+    /// Receives each successor and the groups that were exchanged. Different exchanges may lead to the same
+    /// tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
     chosen: Vec<Chosen>,
     /// The atoms. Those with buffers come first.

@@ -7,7 +7,7 @@ use plimsoll_model::{Budget, Stop};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Maximum number of exchanges of interchangeable leaves.
+/// Maximum number of renamings of interchangeable leaves that are tried.
 const MOST_RENAMINGS: usize = 64;
 
 /// New leaves by old leaf.
@@ -64,8 +64,8 @@ impl Sequence {
     }
 }
 
-/// Returns true if the sets of some list can be contiguous in a tree. The lists are sorted and equal up to
-/// their index `depth`.
+/// Returns true if all sets of at least one list can be contiguous in a tree at the same time. The lists are
+/// sorted and equal up to their index `depth`.
 fn meets(
     forest: &mut Forest,
     tree: Tree,

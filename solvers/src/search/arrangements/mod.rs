@@ -4,13 +4,14 @@
 //!
 //! An *arrangement* of a full section is the order of its live buffers from bottom to top. If they fill the
 //! capacity exactly, the arrangement determines all offsets. From one full section to a later one, the
-//! buffers that stay keep their offsets. So do the gaps between them: in every gap, the buffers that begin
-//! have the same total size as those that end. The buffers that end in one gap are contiguous.
+//! buffers that stay keep their offsets. The gaps between these buffers therefore do not change: in every
+//! gap, the buffers that begin have the same total size as those that end. The buffers that end in one gap
+//! are contiguous.
 //!
 //! A sweep passes the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
-//! are still possible. A transition divides the buffers that end, and those that begin, into groups of equal
-//! sizes. It makes each ending group contiguous, and replaces it by all permutations of its partner. If no
-//! state is left, the capacity is infeasible.
+//! are still possible. A transition divides the buffers that end into groups, and pairs each group with a
+//! group of beginning buffers of the same total size, its partner. It makes each ending group contiguous, and
+//! replaces it by all permutations of its partner. If no state remains, the capacity is infeasible.
 //!
 //! ```text
 //!            section 1     section 2
@@ -23,26 +24,29 @@
 //!    ground ─┴──────────┴─────────────┴─
 //! ```
 //!
-//! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. Some layout
-//! has all offsets at multiples of the unit. The section is then full with `w` further buffers of one unit,
-//! which live only there. Most of these *free units* need no place: a state is also a number of free units
-//! that may be anywhere, and a set is contiguous if only such units divide it. A free unit gets a place only
-//! if a group that ends is larger than its partner. It is then a leaf of the tree, a *hole*, beside the
-//! partner. If a group that ends is smaller, it takes holes that are contiguous with it, or free units.
+//! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. If a layout
+//! exists, some layout has all offsets at multiples of the unit. With `w` additional buffers of one unit,
+//! which are live only in this section, the section is then full. Most of these *free units* need no place.
+//! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only
+//! such units divide it. A free unit gets a place only if a group that ends is larger than its partner. It is
+//! then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller, it takes holes
+//! that are contiguous with it, or free units.
 //!
 //! # Why it is sound
 //!
 //! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
 //!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* Take the largest groups: all buffers that end, all that begin, and all units in one gap between
-//!   buffers that stay. The sizes are equal, because the ends of the gap are offsets and ends of buffers that
-//!   stay, or the ground or the capacity. A cover tries all divisions into groups, so it tries this one. A
-//!   group of free units alone may be at any place of the tree, and all places are tried.
+//! - *Groups.* In each gap between buffers that stay, take the largest groups: all buffers that end with all
+//!   free units before, and all buffers that begin with all free units after. Both have the size of the gap,
+//!   which does not change. The search for successors (`cover`) tries all divisions into groups, including
+//!   this one. Buffers may also begin where only free units were, that is, at any place of the tree. All
+//!   places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
-//! - *Free units.* Let a group need `d` units more than its holes. It takes `d` free units and leaves the
-//!   others where they are, that is, anywhere. A group with `d` units to spare has `d` holes. Whatever
-//!   units a layout has in a gap beyond these, they are free before and after.
+//! - *Free units.* Suppose that a group that ends, including its holes, is `d` units smaller than its
+//!   partner. It takes `d` free units, and the others remain anywhere. If it is `d` units larger, `d` holes
+//!   are added beside the partner. All other unused units of a layout in that gap are free units both before
+//!   and after the transition.
 //! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
 //!   direction of time. It refutes the capacity for the sections that it passed.
 //! - *Dominance.* A state is dropped if another one has all its permutations. Units without a place may be
@@ -56,11 +60,12 @@
 //!
 //! # Layouts
 //!
-//! If a sweep passes all full sections, each of its last states yields offsets (`trail`): a permutation of
-//! the last state fixes those of the live buffers, and each state before it has a permutation with the same
-//! offsets. Buffers that are live at no full section are placed beside the others if they fit. A *beam* keeps
-//! only the states with most permutations at each section. It refutes nothing, but finds layouts of narrow
-//! states early. Free units count as if each were placed anywhere.
+//! If a sweep passes all full sections, each of its last states yields offsets (`trail`). A permutation of
+//! the last state fixes the offsets of the live buffers. Each earlier state on the path to it has a
+//! permutation that agrees with these offsets. Buffers that are live at no full section are placed beside the
+//! others if they fit. A *beam* keeps only the states with the most permutations at each section. It refutes
+//! nothing, but often finds a layout early. In the number of permutations, a free unit counts as a leaf that
+//! may be anywhere.
 //!
 //! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
 
@@ -84,7 +89,7 @@ pub(crate) struct ArrangementRules {
     pub waste: usize,
     /// Maximum number of states per step in the first sweeps.
     pub first: usize,
-    /// The same for the last sweeps, which limits memory.
+    /// Maximum number of states per step in the last sweeps, which limits memory.
     pub last: usize,
     /// Drop states that have no arrangement in common with sweeps in the other direction.
     pub meet: bool,

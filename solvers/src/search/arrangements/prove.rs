@@ -18,7 +18,7 @@ pub(crate) struct Arrangements<'a> {
     refuter: Refuter<'a>,
     /// Searches for layouts by capacity.
     beams: BTreeMap<i64, Beam>,
-    /// Refute and search for layouts at the same time.
+    /// Whether refutations and searches for layouts run in parallel.
     parallel: bool,
 }
 
@@ -36,9 +36,9 @@ impl<'a> Arrangements<'a> {
         2 * load.iter().filter(|&&own| Some(own) == most).count() > load.len()
     }
 
-    /// Tries to refute the capacity `low` in units with half of the nodes, and to find a layout within `low`
-    /// to `high` units with the other half. A result of the first counts before one of the second. Nodes of
-    /// the second do not count if the first has a result.
+    /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a capacity
+    /// from `low` to `high` units with the other half. A result of the refutation takes precedence over a
+    /// layout. In this case, the nodes of the search for layouts are not charged.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes));
         let mut own = budget.part(Some(nodes / 2), None);
@@ -89,8 +89,8 @@ impl<'a> Arrangements<'a> {
     }
 }
 
-/// Searches for a layout at the lowest capacity with half of the nodes, and at the next one and at the highest
-/// one with a quarter each.
+/// Searches for a layout at the lowest capacity with half of the nodes, and at the next higher capacity and
+/// the highest capacity with a quarter each.
 fn search(
     reduced: &Reduced,
     waste: usize,

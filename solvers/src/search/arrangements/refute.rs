@@ -8,13 +8,13 @@ use plimsoll_model::Budget;
 /// A result of sweeps at one capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The capacity is refuted by these sections: the first, and the one after the last.
+    /// The capacity is refuted by a range of sections: the first section, and the section after the last.
     Refuted((usize, usize)),
     /// The offsets of a layout in units, in the order of [`Reduced`].
     Layout(Vec<i64>),
 }
 
-/// Factor by which the number of states grows.
+/// Factor by which the maximum number of states per step grows.
 const GROWTH: usize = 4;
 
 /// Refutes capacities. Each call resumes where the previous one ended.
@@ -26,7 +26,8 @@ pub(super) struct Refuter<'a> {
     sequence: Option<Sequence>,
     /// The steps from which to sweep, each with a flag for backward sweeps.
     starts: Vec<(usize, bool)>,
-    /// The next start, and the steps that a sweep from there has passed if the budget ended.
+    /// The index of the next start, and the states of the steps that an interrupted sweep from there has
+    /// passed.
     at: usize,
     begun: Trail,
     /// Maximum number of states per step.

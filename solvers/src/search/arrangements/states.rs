@@ -12,7 +12,7 @@ pub(super) struct States {
     keys: Vec<u8>,
     /// The end of each key in `keys`.
     ends: Vec<u32>,
-    /// The state before it, by index.
+    /// Per state: the index of its predecessor among the states of the previous step.
     parents: Vec<u32>,
     /// The last state with a hash, and per state the previous one with the same hash plus one.
     last: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
@@ -134,13 +134,14 @@ impl Sets {
     }
 }
 
-/// Comparisons that count as one node of the budget.
+/// Number of comparisons that are charged as one node of the budget.
 const COMPARISONS: usize = 256;
 
-/// The number of trees from which they are compared by an index.
+/// Minimum number of trees for which an index is used to compare them.
 const MANY: usize = 24;
 
-/// Returns the trees of which no other has all permutations, the trees with most permutations first.
+/// Returns the trees whose permutations are not all contained in another tree, those with the most
+/// permutations first.
 pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usize>, Stop> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), sets[at].holes.count_ones(), at));

@@ -43,7 +43,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Selects the sections with at most `waste` units above the load. Returns `None` if they have too many
-    /// live buffers, or if there are fewer than two. O(sum of live buffers).
+    /// live buffers, or if there are fewer than two. O(m) for sections with m live buffers in total.
     pub fn of(reduced: &Reduced, capacity: i64, waste: usize) -> Option<Self> {
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
@@ -78,9 +78,9 @@ impl Steps {
         Some(steps)
     }
 
-    /// Assigns leaves. A leaf that ends at one step begins again two steps later at the earliest, so that
-    /// two neighbouring steps never use it for different buffers. Returns the first and the last step of
-    /// each buffer, or `None` if there are too few leaves.
+    /// Assigns leaves to buffers. A leaf whose buffer ends at one step is reused two steps later at the
+    /// earliest, so that two neighbouring steps never use it for different buffers. Returns the first and the
+    /// last step of each buffer, or `None` if there are too few leaves.
     fn assign(&mut self, kept: &[(usize, Vec<u32>)]) -> Option<Vec<(u32, u32)>> {
         let mut stays = vec![(u32::MAX, 0); self.leaf.len()];
         for (i, (_, live)) in (0..).zip(kept) {
@@ -111,8 +111,8 @@ impl Steps {
         Some(stays)
     }
 
-    /// Buffers of equal size that end at the same step are interchangeable, whatever came before. So are the
-    /// wasted units.
+    /// Buffers of equal size that end at the same step (in a sweep backwards: begin at the same step) are
+    /// interchangeable for the rest of the sweep. So are the wasted units.
     fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];
@@ -151,7 +151,7 @@ impl Steps {
         if self.waste == 0 { 0 } else { !0 << self.waste_from }
     }
 
-    /// Returns the leaves of `count` holes of a step, or of its successor if they are `new`.
+    /// Returns the leaves of `count` holes of a step, or of the next step in the sweep if `new` is true.
     pub fn holes(&self, count: i64, new: bool) -> Leaves {
         let from = self.waste_from + if new { self.waste } else { 0 };
         (from..from + count as usize).fold(0, |all, leaf| all | 1 << leaf)

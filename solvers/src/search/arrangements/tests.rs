@@ -12,8 +12,9 @@ use rand::rngs::StdRng;
 use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 
-/// Makes an instance with the same load at every step. `live` buffers are live at the first. From one to the
-/// next, each goes on with probability `stay`, and the bytes of the others are cut anew.
+/// Makes an instance with the same load at every step. At the first step, `live` buffers are live. At every
+/// following step, each live buffer remains live with probability `stay`, and the total size of the others is
+/// divided randomly into new buffers.
 fn flat(live: usize, steps: u64, stay: f64, sizes: (u64, u64), seed: u64) -> Instance {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut now: Vec<(u64, u64)> = (0..live).map(|_| (rng.random_range(sizes.0..=sizes.1), 0)).collect();
@@ -99,7 +100,7 @@ fn fifty_thousand_instances_agree() {
     assert!(agree(50_000) > 1_000);
 }
 
-/// Neither the load nor branching within these nodes gives a bound above the load.
+/// Within this node limit, branching alone proves no bound above the load.
 #[test]
 fn exact_raises_the_bound_of_flat_instances_above_the_load() {
     let mut above = 0;
@@ -148,7 +149,7 @@ proptest! {
         prop_assert!(bound <= best, "{} above {}", bound, best);
     }
 
-    /// With few states, most refutations come from comparing sweeps in both directions.
+    /// If sweeps may keep only few states, most refutations come from comparing sweeps in both directions.
     #[test]
     fn no_capacity_refuted_by_meeting_has_a_layout(
         live in 3usize..8, steps in 6u64..11, stay in 0.3f64..0.8, low in 1u64..4, more in 1u64..14, seed: u64,

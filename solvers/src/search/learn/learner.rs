@@ -12,7 +12,7 @@ const NARROW: usize = 16;
 /// Runs an engine at capacities just below the best layout, whichever method found that layout.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
-    /// Built on first use. It contains `None` if the problem is too large for learning.
+    /// The problem for learning, built on first use; `None` if it is too large.
     problem: &'p OnceCell<Option<Problem>>,
     reduced: &'p Reduced,
     rules: LearnRules,

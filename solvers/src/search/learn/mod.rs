@@ -2,10 +2,10 @@
 //!
 //! # Definition
 //!
-//! For every two simultaneously live buffers, a variable decides which one lies below. Acyclic orders are
-//! layouts (see [`crate::search::sweep`]): every buffer lies as low as the buffers below it allow. Clauses
-//! exclude cycles. Conflicts of intervals form a chordal graph, in which longer cycles have chords. Two
-//! clauses for every three simultaneously live buffers therefore suffice.
+//! For every two simultaneously live buffers, a variable decides which one lies below. Every acyclic choice
+//! of orders yields a layout (see [`crate::search::sweep`]): every buffer lies as low as the buffers below it
+//! allow. Clauses exclude cycles. Conflicts of intervals form a chordal graph, in which longer cycles have
+//! chords. Two clauses for every three simultaneously live buffers therefore suffice.
 //!
 //! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
 //! decided orders and imply further orders:
@@ -21,7 +21,7 @@
 //! A bound is explained lazily, by the orders on which it depends. If the bound is higher than needed, the
 //! smallest buffers of a stack are omitted from the explanation. A conflict thus becomes a clause over orders
 //! that cannot all hold within the capacity. As usual in CDCL, the clause contains one literal of the last
-//! level (the first unique implication point) and the search backjumps to the level at which it is unit.
+//! level (the first unique implication point). The search backjumps to the level at which the clause is unit.
 //! Variables in recent conflicts are decided first. The lengths of runs between restarts follow Luby's
 //! sequence. The worse half of the clauses is removed periodically. A clause that is valid at one capacity is
 //! valid at every lower one. After every layout, the capacity is therefore lowered without losing clauses,
@@ -57,7 +57,7 @@ pub(crate) use problem::Problem;
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnRules {
-    /// Derive bounds from whole stacks instead of single buffers below.
+    /// Derive the bound of a buffer from the whole stack below it instead of a single buffer.
     ///
     /// This is sound because simultaneously live buffers do not overlap. The highest end among them is
     /// therefore at least the lowest offset plus the sum of their sizes.

@@ -37,12 +37,12 @@ impl Ahead {
         (live != 0 && fill.len() <= MOST_FILL).then_some(Self { live, held, fill })
     }
 
-    /// Returns a lower bound on the capacity that a state requires at the later section. If `capacity` may
-    /// suffice, any value up to `capacity` may be returned.
+    /// Returns a lower bound on the capacity that a state requires at the later section. If the state may fit
+    /// within `capacity`, the result may be any value up to `capacity`.
     ///
     /// A gap wider than its contents wastes the difference. The longest path at the later section is
     /// therefore at least the sum of the crossing sizes and, for each gap, the larger of the gap and its
-    /// contents. This is minimised over all assignments of buffers to gaps.
+    /// contents. The bound is the minimum of this sum over all assignments of buffers to gaps.
     pub fn need(&self, order: &[u8], distance: &[i32], capacity: i32) -> i32 {
         let n = order.len();
         let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_LIVE + 1], 0, 0, self.held);

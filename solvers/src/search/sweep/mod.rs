@@ -30,8 +30,8 @@
 //!
 //! # Pruning
 //!
-//! - *Dominance.* A state is removed if no distance is larger in another state with the same order. Every
-//!   continuation of the removed state is possible from the other, with paths that are no longer. The
+//! - *Dominance.* A state is removed if another state has the same order and none of its distances is larger.
+//!   Every continuation of the removed state is possible from the other, with paths that are no longer. The
 //!   distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// Paths grow with every step of the staircase. At capacities at which the sum of two paths could exceed
-    /// 32 bits, there is no result.
+    /// Paths grow with every step of the staircase. A sweep has no result at a capacity at which the sum of
+    /// two paths could exceed 32 bits.
     #[test]
     fn stairs_of_large_buffers_are_swept_up_to_the_highest_capacity() {
         let size = |i: u64| (1 << 28) - 1 - 2 * i;

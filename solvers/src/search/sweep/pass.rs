@@ -8,7 +8,8 @@ use super::step::Step;
 use plimsoll_model::Budget;
 
 /// Highest supported capacity, in units. The largest sum that is computed consists of two paths within the
-/// capacity and a size. A size is at most a quarter of the largest number, so the sum does not overflow.
+/// capacity and a size. A size is at most a quarter of the largest 32-bit number, so the sum does not
+/// overflow.
 pub(super) const MOST_UNITS: i32 = i32::MAX / 3;
 
 /// A sweep over the sections `window` at a capacity in units.

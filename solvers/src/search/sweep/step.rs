@@ -12,7 +12,7 @@ pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
     most_states: usize,
-    /// The least length of a longest path that exceeds the capacity.
+    /// The least capacity at which fewer states would have been rejected so far.
     next: i64,
     ahead: Vec<Ahead>,
     /// Whether to use lookahead for estimates, in addition to rejecting states.

@@ -38,7 +38,7 @@
 //! # Pruning
 //!
 //! If `T` bytes remain to be placed at `s`, the *slack* of `s` is `capacity - F - T`. It must not become
-//! negative. Placing a buffer preserves the slack, and raising a floor consumes it. Further rules have a
+//! negative. Placing a buffer preserves the slack, and raising a floor consumes it. Each further rule has a
 //! switch and a soundness argument in `Rules`.
 //!
 //! # Finding layouts

@@ -25,8 +25,8 @@ pub struct Rules {
     /// This is sound because options may be tried in any order, and an option that fails in lookahead has no
     /// layout.
     pub lookahead: bool,
-    /// Number of options with the best scores that lookahead tries per node. It always tries the empty floor
-    /// as well. The other options follow in their original order.
+    /// Number of options that lookahead tries per node, in descending order of score. It always tries the
+    /// empty floor as well. The other options follow in their original order.
     pub looks: usize,
     /// Number of initial runs from the root without lookahead, which settle easy instances.
     pub plain_runs: u64,

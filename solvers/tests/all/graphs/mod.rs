@@ -174,8 +174,8 @@ fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, us
     (n, edges.into_iter().collect())
 }
 
-/// Returns a `RandWire` graph. Every node sums its inputs and then runs `ops - 1` operators. Sizes vary if
-/// `varied` is true.
+/// Returns a `RandWire` graph. Every node is an operator that sums its inputs, followed by a chain of `ops -
+/// 1` operators. Sizes vary if `varied` is true.
 pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (n, edges) = wires(wiring, &mut rng);

@@ -494,7 +494,7 @@ impl<'a> Bench<'a> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
 
-    /// Returns a command that solves with one algorithm of this binary.
+    /// Returns the command line that runs one algorithm of this binary in a separate process.
     fn as_process(&self, entry: &Entry<Offsets>) -> External {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
         let mut words = vec![own.to_string_lossy().into_owned()];

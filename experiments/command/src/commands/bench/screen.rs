@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Maximum number of table rows, divided evenly among the questions. With this limit, the whole output fits
 /// on a screen of 40 lines.
 const ROWS: usize = 27;
-/// Minimum number of algorithms per question.
+/// Minimum number of algorithms shown per question, even if the table then has more than [`ROWS`] rows.
 const FEWEST: usize = 2;
 
 /// Returns the numbers of instances, problems and runs, the headline if there is one question, and a table of

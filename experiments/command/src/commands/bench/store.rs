@@ -17,7 +17,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Instances with more buffers get no map, because it would take hundreds of megabytes and be unreadable.
+/// Instances with more buffers than this get no map, because a map of them would take hundreds of megabytes
+/// and be unreadable.
 const MOST_DRAWN: usize = 50_000;
 
 /// A record that is being written.

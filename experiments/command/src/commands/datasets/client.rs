@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Base address of files in public repositories. A full address appends the repository, the commit and the
-/// path.
+/// Base address of files in public repositories. The repository, the commit and the path of a file are
+/// appended to it.
 pub(super) const RAW: &str = "https://raw.githubusercontent.com";
 
 /// Why a download failed.

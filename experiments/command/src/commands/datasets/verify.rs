@@ -120,7 +120,7 @@ fn generated(folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
     compare(Path::new(folder), folder, &listed, verdict)
 }
 
-/// Compares one folder of external files with the list.
+/// Compares one folder of external files with the list of corpora.
 fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
     let of_folder = MANIFEST.iter().filter(|corpus| corpus.folder == folder);
     let entry = |file: &'static CorpusFile| (file.name, file.sha256);

@@ -95,7 +95,7 @@ pub(super) fn write_orders<'a>(
     writer.flush()
 }
 
-/// Returns the report. The members of the body are repeated at the top level.
+/// Returns the report. The numbers of the body are also members of the top-level object.
 fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
     // The bound of the body depends on those of the regions inside it.

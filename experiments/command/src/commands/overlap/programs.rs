@@ -11,7 +11,7 @@ use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
 /// Default node limit of a search, per segment of the program.
 pub const SEARCH_NODES: u64 = 20_000;
-/// Default node limit per segment while searching for a front, which takes many searches.
+/// Default node limit per segment of a search for one point of a front, because a front takes many searches.
 const FRONT_NODES: u64 = 1_000;
 
 /// Builds overlap programs from a graph, ready to be scheduled.
@@ -74,8 +74,8 @@ pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }
 
-/// Returns the limits of the schedules of a front. By default, all schedules except the last ones have a
-/// lower node limit.
+/// Returns the limits of the schedules of a front. By default, schedules for a capacity below that of the
+/// machine have a lower node limit.
 pub fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
     Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
 }

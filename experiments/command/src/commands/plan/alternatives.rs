@@ -12,7 +12,7 @@ use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Graph, LivenessOptions, Role};
 use plimsoll::run::Limits;
 
-/// A plan that was computed as an alternative, reduced to its numbers.
+/// The arena and the bound of a plan that was computed as an alternative.
 pub(super) struct Tried {
     pub arena: Bytes,
     /// A lower bound over all orders and layouts, and its reason.
@@ -20,7 +20,7 @@ pub(super) struct Tried {
     pub reason: String,
 }
 
-/// The batches that were planned.
+/// The results of planning smaller batches.
 pub(super) struct Batches {
     /// The batch of the plan.
     pub now: u64,
@@ -42,7 +42,8 @@ pub(super) struct Alternatives<'a> {
     pub plan: PlanOf,
 }
 
-/// A function that plans a graph with the settings of the command line, another placement and other limits.
+/// A function that plans a graph with the settings of the command line, except that placement and limits are
+/// arguments.
 pub(super) type PlanOf = fn(&Alternatives<'_>, &Graph, Placement<'_>, Limits) -> Result<Tried, Failure>;
 
 impl Alternatives<'_> {
@@ -74,8 +75,9 @@ impl Alternatives<'_> {
         asked.plan(&self.import.graph, self.placement, self.run.limits.share(3))
     }
 
-    /// Searches for the largest smaller batch that fits, by bisection. The model is imported again for every
-    /// batch. Returns `None` if the file is a graph, or if its inputs do not share a first dimension above 1.
+    /// Searches by bisection for the largest batch that fits, among those smaller than the current one. The
+    /// model is imported again for every batch. Returns `None` if the file is a graph, or if its inputs do
+    /// not share a first dimension above 1.
     pub fn batch(&self, capacity: Bytes) -> Result<Option<Batches>, Failure> {
         let options = self.args.model.import.options()?;
         let Some(now) = batch_of(&self.import.graph, &options).filter(|_| !self.import.places.is_empty())
@@ -128,7 +130,8 @@ impl Alternatives<'_> {
     }
 }
 
-/// Returns the first dimension of the inputs that `--batch` sets, if they share one above 1.
+/// Returns the first dimension of the inputs to which `--batch` applies, if it is the same for all of them
+/// and above 1.
 fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
     let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
     let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));

@@ -11,12 +11,12 @@ use plimsoll::model::{
 use plimsoll::run::run;
 use serde_json::{Value, json};
 
-/// Number of buffers listed per line of text; the JSON lists all.
+/// Maximum number of buffers listed in the text; the JSON lists all.
 const MOST: usize = 6;
 
 /// A plan to compare with a capacity.
 pub(super) struct Planned<'a> {
-    /// The offset problem of the order, and the bytes that each buffer moves if spilled.
+    /// The offset problem under the order of the plan.
     pub instance: &'a Instance,
     pub traffic: Vec<Option<Bytes>>,
     pub arena: Bytes,
@@ -29,8 +29,9 @@ pub(super) struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// If the command line gives a capacity, adds the lines about it. Returns the exit code: 1 if no order
-    /// and no layout fits, and 3 if this plan does not fit, but another may.
+    /// If the command line gives a capacity, adds the lines about it. Returns the exit code: 0 if this plan
+    /// fits or no capacity is given, 1 if no order and no layout fits, and 3 if this plan does not fit, but
+    /// another may.
     pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
         let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else { return Ok(ANSWERED) };
         let over = |value: Bytes| Bytes::new(value.get().saturating_sub(capacity.get()));
@@ -124,7 +125,8 @@ impl Planned<'_> {
         report.line("needs", format_args!("{} at step {step}, {at}{place}: {list}", bytes(peak)));
     }
 
-    /// Returns the effect of operators that write in place, if they do not yet and it lowers the arena.
+    /// Describes the effect of letting operators write in place. Returns `None` if they already do, or if
+    /// this does not lower the arena.
     fn in_place(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
         let arena = self.asked.in_place()?.map(|tried| tried.arena).filter(|&arena| arena < self.arena);
         report.extend(json!({
@@ -134,7 +136,7 @@ impl Planned<'_> {
         Ok(arena.map(|arena| format!("writing in place (--in-place) needs {}", verdict_on(arena, capacity))))
     }
 
-    /// Returns the effect of a smaller batch, if the model has one.
+    /// Describes the effect of a smaller batch, if the batch of the model can be reduced.
     fn batch(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
         let found = self.asked.batch(capacity)?;
         report.extend(json!({
@@ -158,7 +160,7 @@ impl Planned<'_> {
         }))
     }
 
-    /// Returns the least traffic of spilling, in this order.
+    /// Describes the least traffic with which spilling makes the buffers fit, under the order of the plan.
     fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);

@@ -14,7 +14,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest name of a graph or a tensor in an identifier. C compares 63 characters.
+/// Maximum length of the name of a graph or a tensor in an identifier. C compilers may ignore all but the
+/// first 63 characters of an identifier.
 const LONGEST: usize = 24;
 
 /// The format in which the placement is written.
@@ -38,10 +39,11 @@ impl PlacesFormat {
     }
 }
 
-/// Returns the file of the placement and its format; `None` if neither option is given.
+/// Returns the file of the placement and its format, or `None` if neither `--tensors` nor `--format` is
+/// given.
 ///
 /// # Errors
-/// If the suffix of the file belongs to another format.
+/// Fails if the suffix of the file belongs to another format.
 pub fn target(
     tensors: Option<&PathBuf>,
     format: Option<PlacesFormat>,
@@ -69,13 +71,13 @@ pub struct Place {
     offset: Bytes,
     /// The first step at which the memory is live.
     lower: u64,
-    /// The step after the last one.
+    /// The step after the last step at which the memory is live.
     upper: u64,
     /// The tensor whose memory this one shares.
     shares: String,
-    /// Index of the tensor in the file: that of `TFLite`, or else that of the graph. `None` for scratch.
+    /// Index of the tensor in the `TFLite` file or, for other inputs, in the graph. `None` for scratch.
     index: Option<usize>,
-    /// Position of its producer in the new order of its region. `None` for inputs and scratch.
+    /// Position of the tensor's producer in the new order of the region. `None` for inputs and scratch.
     operator: Option<usize>,
 }
 
@@ -85,7 +87,7 @@ impl Place {
         self.index
     }
 
-    /// Returns true if both are the same memory.
+    /// Returns true if both tensors have the same memory.
     pub fn shares_with(&self, other: &Self) -> bool {
         let memory = |one: &Self| {
             let name = if one.shares.is_empty() { &one.tensor } else { &one.shares };
@@ -100,7 +102,7 @@ impl Place {
     }
 }
 
-/// The memory behind a place: its offset, lifespan, and the name of the tensor that it is called after.
+/// The memory of a place: its offset, its lifespan, and the name of the tensor after which it is named.
 pub struct Memory<'a> {
     pub name: &'a str,
     pub offset: Bytes,
@@ -275,8 +277,8 @@ fn array(
     writeln!(file, "}};\n")
 }
 
-/// Returns a new identifier of C: the name, or `short` if it is too long for one. Names that differ only in
-/// case get different ones.
+/// Returns a C identifier that is not yet taken, derived from the name or, if the name is too long, from
+/// `short`. Names that differ only in case get different identifiers.
 fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
     let name = if name.len() > LONGEST { short } else { name };
     let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -290,7 +292,7 @@ fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
     free
 }
 
-/// Returns text that cannot end a comment.
+/// Returns the text without control characters and without sequences that begin or end a C comment.
 fn plain(text: &str) -> String {
     text.replace("*/", "* /")
         .replace("/*", "/ *")

@@ -122,7 +122,7 @@ fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
     places
 }
 
-/// Returns the report. The members of the body are repeated at the top level.
+/// Returns the report. The numbers of the body are also members of the top-level object.
 fn report(
     args: &PlanArgs,
     graph: &Graph,

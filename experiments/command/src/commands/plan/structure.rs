@@ -167,7 +167,7 @@ fn report<P: Plan>(
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
-/// they run concurrently, and the first such pair. Pairs in all regions count. The body comes first.
+/// they run concurrently, and the first such pair. Pairs of all regions are counted, beginning with the body.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -14,10 +14,10 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Returns the format of the written model, if one is asked for.
+/// Returns the format of the written model, or `None` if no model is to be written.
 ///
 /// # Errors
-/// If the input is a graph, or if the suffix of the output belongs to the other format.
+/// Fails if the input is a graph, or if the suffix of the output belongs to the other model format.
 pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, Failure> {
     let Some(out) = out else { return Ok(None) };
     let start =
@@ -41,7 +41,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
 /// Returns the assumptions about liveness under which a model in this format is planned.
 ///
 /// # Errors
-/// If the alignment contradicts that of the runtime.
+/// Fails if the alignment is not a multiple of that of the runtime.
 pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
     if format != Some(ModelFormat::TfLite) {
         return Ok(given);
@@ -119,7 +119,8 @@ fn write(
     Ok(())
 }
 
-/// The places of the tensors of a plan without control flow, by their index in the file.
+/// The parts of a plan that are used to plan the arena of the runtime. `places` contains the tensors by their
+/// index in the file, and is empty for a plan with control flow.
 struct Planned<'p> {
     places: HashMap<usize, &'p Place>,
     is_straight: bool,
@@ -134,7 +135,8 @@ impl<'p> Planned<'p> {
         Self { places, is_straight, views: asked.run.liveness.views }
     }
 
-    /// Returns true if the plan gives two tensors the same memory.
+    /// Returns true if an operator's input `from` and output `to` share memory. Without control flow, the
+    /// plan decides this. With control flow, only views share memory, unless `--no-views` is given.
     fn shares(&self, how: AliasKind, from: usize, to: usize) -> bool {
         if !self.is_straight {
             return self.views && how == AliasKind::View;
@@ -144,9 +146,9 @@ impl<'p> Planned<'p> {
     }
 }
 
-/// Returns a layout of the arena of the runtime: that of the plan if it is valid there, and otherwise a new
-/// one. The runtime runs one branch after the other and gives each subgraph one set of tensors, so that the
-/// two differ for models with control flow.
+/// Returns a layout of the runtime's arena: that of the plan if it is valid there, and otherwise a new one.
+/// For models with control flow, lifespans in the runtime differ from those of the plan, because the runtime
+/// treats branches as if they ran in sequence, and gives each subgraph one set of tensors.
 fn placed(
     asked: &Alternatives<'_>,
     planned: &Planned<'_>,

@@ -101,7 +101,7 @@ impl About<'_> {
         report
     }
 
-    /// Returns the members of one placement.
+    /// Returns the JSON members that describe one placement.
     pub(super) fn placement(&self, name: &str, outcome: &Outcome<Tiers>, seconds: f64) -> Value {
         let problem = &self.case.problem;
         let bound = finite(problem, outcome);
@@ -190,8 +190,8 @@ fn gap(time: Time, bound: Time) -> Option<f64> {
     gap_percent(time.get(), bound.get())
 }
 
-/// Returns the bound on the time. For an infeasible problem, this is the bound that places every tensor in
-/// its cheapest tier.
+/// Returns the bound on the time. For an infeasible problem, this is the time with every tensor in its
+/// cheapest tier.
 pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<Tiers> {
     match outcome.claim {
         Claim::Infeasible => cheapest_bound(problem),

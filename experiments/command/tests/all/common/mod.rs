@@ -50,8 +50,8 @@ impl Scratch {
     }
 }
 
-/// Returns the binary in `PLIMSOLL_LEAN`, if that variable is set. This is a build without HiGHS and z3,
-/// which is tested instead of the binary built with these tests.
+/// Returns the path of the binary in the environment variable `PLIMSOLL_LEAN`, if it is set. This is a build
+/// without HiGHS and z3, which is tested instead of the binary built with these tests.
 pub fn lean() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_LEAN").map(PathBuf::from)
 }
