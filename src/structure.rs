@@ -121,7 +121,7 @@ pub struct RelatedPlan<P: Plan> {
     pub pieces: Vec<Vec<Piece>>,
     /// Pairs that collide.
     pub safety: Safety,
-    /// Running time of the algorithm, seconds.
+    /// Running time of the algorithm, in seconds.
     pub seconds: f64,
 }
 

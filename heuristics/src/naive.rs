@@ -2,7 +2,7 @@
 //!
 //! This is the baseline for savings. Buffers are placed in the order of their ids. Each is placed at or above
 //! the end of the previous one, at the lowest aligned address where it overlaps no fixed buffer. Lifespans
-//! are ignored. Without alignments and fixed offsets, the peak is the sum of all sizes. O(n log n).
+//! are ignored. Without alignments or fixed offsets, the peak is the sum of all sizes. O(n log n).
 
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 

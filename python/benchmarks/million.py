@@ -3,7 +3,7 @@
     python million.py [BUFFERS]
 
 The durations are heavy-tailed, so the search reaches the load at once and the overhead matters most. The script
-prints the seconds of every part. It also prints the ratio of their sum to the time that the Rust library alone needs
+prints the time of each part. It also prints the ratio of their sum to the time that the Rust library alone needs
 for the call `solve` with its checker and for a copy of the instance.
 """
 

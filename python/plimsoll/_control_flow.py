@@ -230,7 +230,7 @@ class Program:
 
 def _refuse_overwritten(carries: list[Value], results: list[Value]) -> None:
     """Refuses a scan that returns a carry at a later position than the carry's own. After an iteration, the emitter
-    copies the results into the carries sequentially, so it would overwrite this carry before it copies it."""
+    copies the results into the carries sequentially, so it would overwrite this carry before copying it."""
     for at, result in enumerate(results):
         for earlier in carries[: min(at, len(carries))]:
             if {storage for storage, _ in earlier} & {storage for storage, _ in result}:

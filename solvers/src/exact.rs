@@ -1,7 +1,7 @@
 //! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
-//! The phases run in this order. The solver returns as soon as the best layout meets the lower bound, which
-//! proves it optimal.
+//! The phases run in the order below. The solver returns as soon as the best layout meets the lower bound,
+//! which proves it optimal.
 //! 1. *bounds*: [`quick_bound`].
 //! 2. *orders*: one greedy placement per order of the buffers, abandoned as soon as it reaches the best peak.
 //!    If no sprint follows, buffers that end above the bound are moved to the front of the order a few times.

@@ -104,7 +104,7 @@ pub struct Answer<P: Problem> {
 }
 
 impl<P: Problem> Answer<P> {
-    /// Builds the answer of a problem whose whole subject is one input.
+    /// Builds the answer to a problem whose whole subject is one input.
     pub fn of(input: &P::Input, outcome: Outcome<P>) -> Self {
         let bound = &outcome.lower_bound;
         let proof = Proof {

@@ -48,9 +48,9 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Returns a Barabasi-Albert graph. It starts with `m` nodes without edges. Every further node is connected
-/// to `m` different earlier ones, chosen in proportion to their numbers of edges. The first further node is
-/// connected to all earlier ones.
+/// Returns a Barabasi-Albert graph. It starts with `m` nodes without edges. Node `m` is connected to all of
+/// them. Every later node is connected to `m` distinct earlier nodes, chosen with probability proportional to
+/// their degrees.
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
     // Every node appears once per edge in this list.

@@ -15,7 +15,7 @@ pub const TOO_LARGE: &str = "too large";
 pub enum Change {
     /// No change: a declared shape is valid.
     None,
-    /// Free dimensions received values: a declared shape is valid if it names them.
+    /// Free dimensions received values: a declared shape is valid only if it names one of them.
     Free,
     /// An extent differs from the one in the file, or an input has a given value: no declared shape is
     /// reliable.

@@ -1,8 +1,8 @@
 //! Reads tables of a `FlatBuffers` file. The verifier of the `flatbuffers` crate runs first; later reads
 //! check bounds again.
 //!
-//! The accessors of that crate are `unsafe` functions, and so is the code that its compiler generates, but
-//! this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything that this
+//! The accessors of that crate and the code that its compiler generates are `unsafe`, but this workspace
+//! forbids `unsafe`. The verifier has a safe interface. It checks everything that this
 //! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and apparent size, in which
 //! a shared part counts once per reference. The few kinds of fields needed are then read from byte slices. A
 //! read out of bounds, which the verifier rules out, counts as an absent field.

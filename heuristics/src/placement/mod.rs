@@ -19,7 +19,7 @@
 //!
 //! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
 //! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
-//! of all buffers yields a layout. Without alignments and fixed offsets, some order yields an optimal layout
+//! of all buffers yields a layout. Without alignments or fixed offsets, some order yields an optimal layout
 //! under first fit. To obtain it, take an optimal layout, push all buffers down as far as possible, and sort
 //! them by ascending offset.
 //!

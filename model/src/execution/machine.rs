@@ -9,7 +9,7 @@ use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The maximum number of decisions listed in a message. Earlier ones are only counted.
+/// The maximum number of decisions listed in a message: the latest ones. Earlier ones are only counted.
 const MOST_LISTED: usize = 24;
 
 /// The operator and the stage at which a value is checked.

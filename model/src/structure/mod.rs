@@ -34,7 +34,7 @@
 //!
 //! **Complexity.** Reachability is a bit matrix of n^2/8 bytes, computed in O(n e / 64) time for n operators
 //! and e edges. A relation of m memories with u users each needs m^2/8 bytes and O(m^2 u) time.
-//! [`MAX_MEMBERS`] and [`MAX_PAIRS`] limit both.
+//! [`MAX_MEMBERS`] limits n and m, and [`MAX_PAIRS`] limits the conflicts written into an instance.
 
 mod memories;
 mod mutex;

@@ -155,7 +155,7 @@ pub(crate) struct Engine<'a> {
     size: Vec<u64>,
     floor: Vec<u64>,
     placed: Vec<Option<u64>>,
-    /// The offset of the buffer placed last, and this buffer.
+    /// The offset and the index of the buffer placed last, or `(0, None)` if none is placed.
     level: (u64, Option<u32>),
     trail: Vec<(u32, u64)>,
     memo: Memo,

@@ -104,7 +104,7 @@ impl Drop for Leader {
     }
 }
 
-/// Writes a line to the reaper. Returns false without a reaper.
+/// Writes a line to the reaper. Returns false if there is no reaper or the line cannot be written.
 fn write_line(line: &Line) -> bool {
     let Some(pipe) = PIPE.get_or_init(start) else { return false };
     let Ok(mut text) = serde_json::to_vec(line) else { return false };

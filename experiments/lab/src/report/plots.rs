@@ -21,7 +21,7 @@ pub struct Plot {
     pub study: usize,
     /// The index of the group within the study.
     pub group: usize,
-    /// The file name without an extension, which is valid on any file system.
+    /// The file name without its extension. The name is valid on any file system.
     pub name: String,
     /// The title of the chart, used as its label and caption.
     pub title: String,

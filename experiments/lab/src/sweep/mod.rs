@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Sweep`] | reads the TOML file, resolves instances and algorithms, lists the runs in order |
 //! | [`run()`] | attempts the runs without a row, several at a time, and appends a row when a run ends |
-//! | [`worker`] | serves runs sequentially in a separate process |
+//! | [`worker`] | executes runs sequentially in a separate process |
 //! | [`Manifest`] | describes the sweep in a file next to the rows, and finds differences between sweeps |
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | writes scripts for a cluster |

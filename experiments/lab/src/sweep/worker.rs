@@ -1,5 +1,5 @@
-//! A process that serves runs. It reads requests on standard input and writes replies to standard output, one
-//! line of JSON each.
+//! A worker process, which executes runs on request. It reads requests on standard input and writes replies
+//! to standard output, one line of JSON each.
 //!
 //! The process first identifies itself and then answers every request. An instance is sent once and kept
 //! until another one is sent. The end of the input means that the sweep has ended. The process then exits at

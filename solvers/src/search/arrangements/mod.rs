@@ -82,7 +82,7 @@ mod trail;
 
 pub(crate) use prove::Arrangements;
 
-/// Switches of sweeps over arrangements, for ablation.
+/// Settings for sweeps over arrangements, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrangementRules {
     /// Maximum number of wasted units of a section.

@@ -192,8 +192,8 @@ impl State {
         self.hash = mark.hash;
     }
 
-    /// Returns the sum over sections of the decrease of the logarithm of the slack since `mark`. Before the
-    /// logarithm is taken, every slack is increased by `soft` times the capacity. No buffer may have been
+    /// Returns how much the logarithm of the slack has decreased since `mark`, summed over sections. Before
+    /// the logarithm is taken, every slack is increased by `soft` times the capacity. No buffer may have been
     /// placed since `mark`.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.places, self.places.len());

@@ -53,7 +53,7 @@ pub struct DatasetsFetchArgs {
     /// URL/PACKAGE/VERSION/PATH
     #[arg(long, value_name = "URL", value_parser = web_address)]
     pub mirror: Option<String>,
-    /// Print the address of every file without downloading
+    /// Print the URL of every file without downloading it
     #[arg(long)]
     pub dry_run: bool,
     /// Print one JSON object instead of text

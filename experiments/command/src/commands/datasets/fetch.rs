@@ -83,7 +83,7 @@ struct Planned {
     package: Option<(String, String)>,
 }
 
-/// Prints the addresses without downloading.
+/// Prints the URLs without downloading the files.
 fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
     let planned = wanted.iter().map(|&(corpus, file)| {
         let address = address(args.mirror.as_deref(), corpus, file);

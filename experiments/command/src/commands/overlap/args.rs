@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub struct OverlapArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute] (not a machine of
-    /// `tiers`)
+    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute]; `tiers` reads
+    /// other sections
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)

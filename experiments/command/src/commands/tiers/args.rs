@@ -9,8 +9,8 @@ use std::path::PathBuf;
 pub struct TiersArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not a machine of
-    /// `overlap`)
+    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]]; `overlap` reads
+    /// other sections
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
