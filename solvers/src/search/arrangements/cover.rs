@@ -13,6 +13,8 @@ const MOST_ATOMS: usize = 20;
 pub(super) enum Failed {
     /// The tree has too many atoms.
     TooMany,
+    /// The receiver needs no more successors, or the limit of nodes per tree is reached.
+    Enough,
     Stopped(Stop),
 }
 
@@ -42,9 +44,11 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups that were exchanged. Different exchanges may lead to the same
-    /// tree.
-    pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
+    /// Receives each successor and the groups that were exchanged, and returns false if it needs no more.
+    /// Different exchanges may lead to the same tree.
+    pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
+    /// Maximum number of nodes that remain for the tree. Large groups come first.
+    pub most: u64,
     chosen: Vec<Chosen>,
     /// The atoms. Those with buffers come first.
     atoms: Vec<Atom>,
@@ -70,10 +74,10 @@ impl<'a, 'f> Cover<'a, 'f> {
         (steps, exchange): (&'a Steps, &'a Exchange),
         forest: &'f mut Forest,
         budget: &'f mut Budget,
-        found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]),
+        found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
     ) -> Self {
-        let chosen = Vec::new();
-        Self { steps, exchange, forest, budget, found, chosen, atoms: Vec::new(), required: 0 }
+        let (chosen, most) = (Vec::new(), u64::MAX);
+        Self { steps, exchange, forest, budget, found, most, chosen, atoms: Vec::new(), required: 0 }
     }
 
     /// Lists the successors of a tree.
@@ -106,6 +110,10 @@ impl<'a, 'f> Cover<'a, 'f> {
     }
 
     fn tick(&mut self) -> Result<(), Failed> {
+        if self.most == 0 {
+            return Err(Failed::Enough);
+        }
+        self.most -= 1;
         self.budget.tick().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
     }
 
@@ -134,8 +142,7 @@ impl<'a, 'f> Cover<'a, 'f> {
             }
             self.insert(tree, rest, first)
         } else {
-            (self.found)(self.forest, tree, &self.chosen);
-            Ok(())
+            if (self.found)(self.forest, tree, &self.chosen) { Ok(()) } else { Err(Failed::Enough) }
         }
     }
 

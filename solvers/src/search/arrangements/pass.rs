@@ -12,6 +12,9 @@ use std::sync::OnceLock;
 /// Minimum number of steps of a sweep in the other direction with which states are compared.
 const NEAREST: usize = 2;
 
+/// Maximum number of nodes per state of a beam.
+const BEAM_NODES: u64 = 2_000;
+
 /// Number of states before dominance per state after it.
 const RAW: usize = 4;
 
@@ -173,12 +176,16 @@ impl Sequence {
                 if siblings.len() > known {
                     sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
                 }
+                limit.beam || siblings.len() <= limit.most * RAW * RAW
             };
             let mut cover = Cover::new((&self.steps, exchange), forest, budget, &mut found);
-            cover.run(tree).map_err(|failed| match failed {
-                Failed::TooMany => PassEnd::TooMany,
-                Failed::Stopped(stop) => PassEnd::Stopped(stop),
-            })?;
+            cover.most = if limit.beam { BEAM_NODES } else { u64::MAX };
+            match cover.run(tree) {
+                Ok(()) => {}
+                Err(Failed::Enough) if limit.beam => complete = false,
+                Err(Failed::Enough | Failed::TooMany) => return Err(PassEnd::TooMany),
+                Err(Failed::Stopped(stop)) => return Err(PassEnd::Stopped(stop)),
+            }
             for child in undominated(&sets, budget).map_err(PassEnd::Stopped)? {
                 all.insert(siblings.key(child), parent);
             }

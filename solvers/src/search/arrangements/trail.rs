@@ -1,6 +1,6 @@
 //! Reads a layout back from the states of a sweep.
 
-use super::cover::{Chosen, Cover};
+use super::cover::{Chosen, Cover, Failed};
 use super::pass::Sequence;
 use super::states::States;
 use crate::pqtree::{Forest, MOST_LEAVES, Tree};
@@ -98,16 +98,18 @@ impl Sequence {
         let mut result = None;
         let mut own = Vec::new();
         let mut found = |forest: &Forest, tree: Tree, groups: &[Chosen]| {
-            if result.is_none() {
-                own.clear();
-                forest.write(tree, labels, &mut own);
-                if own == key {
-                    result = Some((forest.canonical(tree, labels), groups.to_vec()));
-                }
+            own.clear();
+            forest.write(tree, labels, &mut own);
+            if own == key {
+                result = Some((forest.canonical(tree, labels), groups.to_vec()));
             }
+            result.is_none()
         };
         let mut budget = Budget::unlimited();
-        Cover::new((&self.steps, exchange), forest, &mut budget, &mut found).run(from).ok()?;
+        match Cover::new((&self.steps, exchange), forest, &mut budget, &mut found).run(from) {
+            Ok(()) | Err(Failed::Enough) => {}
+            Err(Failed::TooMany | Failed::Stopped(_)) => return None,
+        }
         result
     }
 
