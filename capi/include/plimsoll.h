@@ -65,7 +65,7 @@ typedef enum plimsoll_termination {
   PLIMSOLL_TIME_LIMIT = 1,
   // The node limit was reached.
   PLIMSOLL_NODE_LIMIT = 2,
-  // The progress function requested the end.
+  // The progress function ended the search.
   PLIMSOLL_INTERRUPTED = 3,
 } plimsoll_termination;
 
@@ -112,16 +112,16 @@ typedef struct plimsoll_summary {
   enum plimsoll_status status;
   // Why the search ended.
   enum plimsoll_termination termination;
-  // The number of buffers, which is the length of the offsets.
+  // The number of buffers, and therefore of offsets.
   size_t buffers;
-  // The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
-  // exceeds the capacity.
+  // The peak of the layout in bytes, or `UINT64_MAX` without a layout. If the status is `PLIMSOLL_UNKNOWN`
+  // and there is a layout, its peak exceeds the capacity.
   uint64_t peak;
   // The lower bound in bytes. No layout has a lower peak.
   uint64_t lower_bound;
   // The number of search nodes.
   uint64_t nodes;
-  // The wall-clock time in seconds, without the checker.
+  // The wall-clock time in seconds, excluding the checker.
   double seconds;
 } plimsoll_summary;
 
@@ -218,10 +218,10 @@ enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,
                                              char *text,
                                              size_t *length);
 
-// Checks a layout of the caller with the checker that also validates the answers of the solver. `offsets`
-// contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a buffer in
-// bytes, even if the layout is not valid. If it is not valid, the call returns `PLIMSOLL_INVALID_LAYOUT`,
-// and the message names the first violation.
+// Checks a layout that the caller supplies, with the same checker that validates the answers of the solver.
+// `offsets` contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a
+// buffer in bytes, even if the layout is not valid. If the layout is not valid, the call returns
+// `PLIMSOLL_INVALID_LAYOUT`, and the message names the first violation.
 //
 // `offsets` is null or has `count` values; `peak` is null or valid for a write.
 enum plimsoll_code plimsoll_check(struct plimsoll_instance instance,

@@ -67,8 +67,9 @@ impl Search {
         self
     }
 
-    /// Raises a bound and improves a layout by sweeps over arrangements alone, if the live bytes of most sections
-    /// equal the load. Uses at most `nodes` nodes and at most a quarter of the nodes that the budget has left.
+    /// Raises a bound and improves a layout by sweeps over arrangements alone, if the live bytes of most
+    /// sections equal the load. Uses at most `nodes` nodes and at most a quarter of the nodes that the budget
+    /// has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,

@@ -44,8 +44,8 @@ pub(super) struct Case<'a> {
     base: u64,
 }
 
-/// Returns, for k = 1, 2, ..., the dual feasible function floor((k + 1) size / (capacity + 1)). For tensors that
-/// fit together, the values for the same k sum to at most k.
+/// Returns, for k = 1, 2, ..., the dual feasible function floor((k + 1) size / (capacity + 1)). For tensors
+/// that fit together, the values for the same k sum to at most k.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
