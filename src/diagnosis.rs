@@ -33,6 +33,9 @@ pub struct Diagnosis {
     /// Maximal intervals of steps with constant extent and constant live bytes, in order of time. Steps
     /// without a live buffer are omitted.
     pub sections: Vec<Section>,
+    /// The buffers that are live at the first step whose extent is the peak, those with the highest address
+    /// first.
+    pub at_peak: Vec<BufferId>,
     /// The first step with the most live bytes.
     pub load_step: Step,
     /// The buffers that are live at [`load_step`](Self::load_step), in order of their lowest address.
@@ -74,7 +77,11 @@ impl Diagnosis {
         at_load.sort_by_key(|&id| (start(id), id));
         let peak = instance.ids().map(end).max().unwrap_or_default();
         let placed = |id: BufferId| !pieces[id.index()].is_empty();
-        Self { peak, bound, above, sections: sections(instance, placed, end), load_step, at_load }
+        let sections = sections(instance, placed, end);
+        let worst = sections.iter().find(|section| section.extent == peak);
+        let mut at_peak = worst.map_or_else(Vec::new, |worst| live_at(instance, worst.steps.lower));
+        at_peak.sort_by_key(|&id| (std::cmp::Reverse(start(id)), id));
+        Self { peak, bound, above, sections, at_peak, load_step, at_load }
     }
 
     /// Returns the bytes by which the peak exceeds the bound.

@@ -72,4 +72,5 @@ pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<End
 }
 
 /// How the column `end` is read by default.
-pub const END: &str = "'end' is read as the last live step (if not: --endpoints half-open)";
+pub const END: &str = "'end' is read as the last live step; if it is the first step after the lifespan, use \
+                       --endpoints half-open";

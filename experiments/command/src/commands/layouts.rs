@@ -5,7 +5,7 @@ use crate::args::note_columns;
 use crate::failure::Failure;
 use crate::report::{Report, bytes, named, size};
 use plimsoll::model::csv::{Answer, read_answer_file};
-use plimsoll::model::{BufferId, Bytes, Instance, Problem, Violation};
+use plimsoll::model::{BufferId, Bytes, Instance, Problem, Step, Violation};
 use plimsoll::plan::Plan;
 use plimsoll::{Diagnosis, Section};
 use plimsoll_lab::report::{gap_percent, percent};
@@ -98,6 +98,7 @@ impl Compared {
             "verdict": self.verdict(),
             "above_bound": names(&own.above),
             "sections_above_bound": own.above_bound().map(section).collect::<Vec<_>>(),
+            "at_peak": names(&own.at_peak),
             "load_step": own.load_step,
             "at_load": names(&own.at_load),
         })
@@ -116,10 +117,7 @@ impl Compared {
         if own.excess() > Bytes::ZERO {
             self.losses(instance, report);
         }
-        let names = named(instance, &own.at_load, MOST);
-        let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
-        let live = bytes(Bytes::new(live));
-        report.line("load", format_args!("{live} are live at step {}: {names}", own.load_step));
+        report.line("load", live(instance, &own.at_load, own.load_step));
     }
 
     /// Adds the buffers that end above the bound, and the steps at which bytes are free.
@@ -130,6 +128,9 @@ impl Compared {
         let names = named(instance, &own.above, MOST);
         report.line("above bound", format_args!("{count} {ends} above {}: {names}", bytes(own.bound)));
         if let Some(worst) = own.worst() {
+            if !worst.steps.contains(own.load_step) {
+                report.line("at peak", live(instance, &own.at_peak, worst.steps.lower));
+            }
             report.line("lost at peak", format_args!("{} are free at steps {}", free(worst), worst.steps));
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
@@ -137,6 +138,12 @@ impl Compared {
             report.line("largest loss", format_args!("{} are free at steps {}", free(most), most.steps));
         }
     }
+}
+
+/// Names the buffers that are live at a step, as in `6 bytes are live at step 3: a (4 bytes), b (2 bytes)`.
+fn live(instance: &Instance, buffers: &[BufferId], step: Step) -> String {
+    let sum: u64 = buffers.iter().map(|&id| instance.buffer(id).size().get()).sum();
+    format!("{} are live at step {step}: {}", bytes(Bytes::new(sum)), named(instance, buffers, MOST))
 }
 
 /// Describes how many of the bytes below the extent of a section are free, as in `4 of 12 bytes`.

@@ -11,14 +11,17 @@ pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::{Import, OperatorPlace};
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
-use plimsoll::model::Orders;
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
+use plimsoll::model::{OperatorId, Orders};
 use plimsoll::posed::InOrder;
 use plimsoll_lab::report::memory::profile_chart;
 use plimsoll_lab::report::{Basis, gap_percent, human, percent};
 use serde_json::{Value, json};
 use std::io;
+
+/// Maximum number of operators named in a line of text. The JSON lists all of them.
+const MOST: usize = 12;
 
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
@@ -126,11 +129,26 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
     report.gap(gap_percent(body.peak.get(), bound.value.get()));
     let saved = saving(body.file_peak.get(), body.peak.get());
     report.line("file order", format_args!("{}, {saved}", sized(body.file_peak, " live bytes")));
+    if let [one] = regions {
+        report.line("sequence", first_names(graph, one));
+    }
     report.lines(&["stop", "seconds"]);
     if rows.len() > 1 {
         report.table(&rows, "region, operators, file order = file_peak, peak, bound = lower_bound, claim");
     }
     report
+}
+
+/// Names the first operators of an order.
+fn first_names(graph: &Graph, one: &OrderedRegion) -> String {
+    let operators = one.order.operators();
+    let name = |id: &OperatorId| graph.called(one.storages.operators[id.index()]);
+    let names: Vec<_> = operators.iter().take(MOST).map(name).collect();
+    let names = names.join(", ");
+    match operators.len().saturating_sub(MOST) {
+        0 => names,
+        more => format!("{names}, and {more} more (--output FILE.csv lists all)"),
+    }
 }
 
 fn row(graph: &Graph, one: &OrderedRegion) -> Value {
