@@ -141,8 +141,10 @@ impl<'a, 'f> Cover<'a, 'f> {
                 group = (group - 1) & rest.atoms;
             }
             self.insert(tree, rest, first)
+        } else if (self.found)(self.forest, tree, &self.chosen) {
+            Ok(())
         } else {
-            if (self.found)(self.forest, tree, &self.chosen) { Ok(()) } else { Err(Failed::Enough) }
+            Err(Failed::Enough)
         }
     }
 
