@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 const NEAREST: usize = 2;
 
 /// Maximum number of nodes per state of a beam.
-const BEAM_NODES: u64 = 2_000;
+const BEAM_NODES: u64 = 500;
 
 /// Number of states before dominance per state after it.
 const RAW: usize = 4;
