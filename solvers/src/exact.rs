@@ -84,7 +84,7 @@ const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
 /// Node limit of the phase *arrange*.
-const ARRANGE_NODES: u64 = 400_000;
+const ARRANGE_NODES: u64 = 100_000;
 
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;

@@ -59,8 +59,8 @@
 //! If a sweep passes all full sections, each of its last states yields offsets (`trail`): a permutation of
 //! the last state fixes those of the live buffers, and each state before it has a permutation with the same
 //! offsets. Buffers that are live at no full section are placed beside the others if they fit. A *beam* keeps
-//! only the states with most permutations at each section. It refutes nothing, but finds layouts of narrow
-//! states early. Free units count as if each were placed anywhere.
+//! only the states with most permutations at each section, and only some successors of each. It refutes
+//! nothing, but often finds a layout early. Free units count as if each were placed anywhere.
 //!
 //! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
 
