@@ -85,10 +85,13 @@ const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
 /// Nodes of sweeps over arrangements per node of a round: in late rounds, and on wide instances if most
-/// sections are at the load; in late rounds of such instances, which takes about as long as learning; and in
-/// early rounds of narrow ones, after the other methods.
+/// sections are at the load.
 const ARRANGEMENT_SHARE: u64 = 32;
+
+/// The share in late rounds if most sections are at the load. It takes about as long as learning.
 const FLAT_ARRANGEMENT_SHARE: u64 = 128;
+
+/// The share in early rounds of narrow instances, after the other methods.
 const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
 /// The share of learning in late rounds if too many buffers are simultaneously live for a sweep.

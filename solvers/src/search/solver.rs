@@ -67,8 +67,8 @@ impl Search {
         self
     }
 
-    /// Improves a bound and a layout by sweeps over arrangements alone, if most sections are at the load. Uses
-    /// at most `nodes` nodes, and at most a quarter of those that are left.
+    /// Improves a bound and a layout by sweeps over arrangements alone, if most sections are at the load.
+    /// Uses at most `nodes` nodes, and at most a quarter of those that are left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,

@@ -43,8 +43,8 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups. Different exchanges may lead to the same tree. Returns false if
-    /// it needs no more.
+    /// Receives each successor and the groups. Different exchanges may lead to the same tree. Returns false
+    /// if it needs no more.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
     /// Maximum number of nodes that remain for the tree. Large groups come first.
     pub most: u64,
@@ -140,8 +140,10 @@ impl<'a, 'f> Cover<'a, 'f> {
                 group = (group - 1) & rest.atoms;
             }
             self.insert(tree, rest, first)
+        } else if (self.found)(self.forest, tree, &self.chosen) {
+            Ok(())
         } else {
-            if (self.found)(self.forest, tree, &self.chosen) { Ok(()) } else { Err(Failed::Enough) }
+            Err(Failed::Enough)
         }
     }
 

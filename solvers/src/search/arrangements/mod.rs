@@ -34,10 +34,10 @@
 //!
 //! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
 //!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* Take the largest groups: all buffers that end, all that begin, and all units in one gap between
-//!   buffers that stay. The sizes are equal, because the ends of the gap are offsets and ends of buffers that
-//!   stay, or the ground or the capacity. A cover tries all divisions into groups, so it tries this one. A
-//!   group of free units alone may be at any place of the tree, and all places are tried.
+//! - *Groups.* Take the largest groups: all buffers that end, all that begin, and all units in one gap
+//!   between buffers that stay. The sizes are equal, because the ends of the gap are offsets and ends of
+//!   buffers that stay, or the ground or the capacity. A cover tries all divisions into groups, so it tries
+//!   this one. A group of free units alone may be at any place of the tree, and all places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
 //! - *Free units.* Let a group need `d` units more than its holes. It takes `d` free units and leaves the

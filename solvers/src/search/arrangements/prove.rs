@@ -89,8 +89,8 @@ impl<'a> Arrangements<'a> {
     }
 }
 
-/// Searches for a layout at the lowest capacity with half of the nodes, and at the next one and at the highest
-/// one with a quarter each.
+/// Searches for a layout at the lowest capacity with half of the nodes, and at the next one and at the
+/// highest one with a quarter each.
 fn search(
     reduced: &Reduced,
     waste: usize,
