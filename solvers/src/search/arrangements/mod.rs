@@ -63,9 +63,9 @@
 //! If a sweep passes all full sections, each of its last states yields offsets (`trail`). A permutation of
 //! the last state fixes the offsets of the live buffers. Each earlier state on the path to it has a
 //! permutation that agrees with these offsets. Buffers that are live at no full section are placed beside the
-//! others if they fit. A *beam* keeps only the states with the most permutations at each section, and only some
-//! successors of each. It refutes nothing, but often finds a layout early. In the number of permutations, a free unit counts as a leaf that
-//! may be anywhere.
+//! others if they fit. A *beam* keeps only the states with the most permutations at each section, and only
+//! some successors of each. It refutes nothing, but often finds a layout early. In the number of
+//! permutations, a free unit counts as a leaf that may be anywhere.
 //!
 //! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
 
