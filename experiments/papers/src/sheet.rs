@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     fn sheet(rows: &str) -> Sheet {
-        let head = "name = 'n'\nsource = 's'\ntitle = 't'\nabout = 'a'\n";
+        let head = "name = 'n'\nsource = 's'\ntitle = 't'\nabout = 'a'\ntakes = 't'\n";
         toml::from_str(&format!("{head}{rows}")).unwrap()
     }
 

@@ -26,6 +26,7 @@ fn layouts_are_compared_with_the_proven_optimum() {
         "offsets.csv    12            1   9.09  above the optimum",
         "best.csv       11            0   0.00  optimal",
         "above bound  1 buffer ends above 11 bytes: pool (2 bytes)",
+        "at peak      8 bytes are live at step 3: pool (2 bytes), conv (6 bytes)",
         "lost at peak 4 of 12 bytes are free at steps [3, 4)\n",
         "load         11 bytes are live at step 7: dense (8 bytes), output (3 bytes)",
     ] {
