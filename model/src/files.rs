@@ -89,9 +89,17 @@ fn writing() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn new(path: &Path) -> Self {
-        writing().push(path.to_owned());
-        Self(path.to_owned())
+    /// Creates and registers a temporary file. The list is locked meanwhile, so that [`remove_unfinished`] in
+    /// another thread does not miss the file.
+    fn create(
+        builder: &tempfile::Builder<'_, '_>,
+        folder: &Path,
+    ) -> io::Result<(tempfile::NamedTempFile, Self)> {
+        let mut list = writing();
+        let file = builder.tempfile_in(folder)?;
+        list.push(file.path().to_owned());
+        let unfinished = Self(file.path().to_owned());
+        Ok((file, unfinished))
     }
 }
 
@@ -135,8 +143,7 @@ fn replace(
         // allows.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(folder)?;
-    let unfinished = Unfinished::new(file.path());
+    let (file, unfinished) = Unfinished::create(&builder, folder)?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
