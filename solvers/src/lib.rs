@@ -72,6 +72,7 @@ mod network;
 pub mod orders;
 mod poset;
 mod pqtree;
+pub mod proof;
 mod registry;
 pub mod search;
 #[cfg(feature = "smt")]

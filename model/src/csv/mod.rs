@@ -35,6 +35,7 @@ mod write;
 pub use answer::{Answer, read_answer, read_answer_file, read_layout, read_layout_file};
 pub use error::{CsvError, CsvErrorKind};
 pub use header::Endpoints;
+pub use pair_ids::encode as listed_id;
 pub use read::{
     Noted, ReadOptions, capacity_from_name, instance_name, read_instance, read_instance_file,
     read_instance_file_noted,

@@ -6,8 +6,8 @@
 
 const ESCAPED: [u8; 6] = [b'%', b' ', b'\t', b'\n', 0x0c, b'\r'];
 
-/// Escapes an id for a list of ids.
-pub(super) fn encode(id: &str) -> String {
+/// Escapes an id for a list of ids: blanks and `%` become `%XX`.
+pub fn encode(id: &str) -> String {
     let mut text = String::with_capacity(id.len());
     for c in id.chars() {
         match u8::try_from(c) {

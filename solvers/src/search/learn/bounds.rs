@@ -1,6 +1,7 @@
 //! Lower bounds on the heights below and above each buffer, with explanations.
 
 use super::LearnRules;
+use super::log::Log;
 use super::problem::{Lit, MOST_TOGETHER, Problem};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -11,6 +12,8 @@ const NONE: u32 = u32::MAX;
 struct Entry {
     node: u32,
     value: i64,
+    /// The end of the stack, which `value` rounds up to the next possible offset.
+    end: i64,
     /// The previous entry of the same node.
     before: u32,
     reason: (u32, u32),
@@ -23,8 +26,12 @@ struct Entry {
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
     rules: LearnRules,
+    /// Largest height in units of a layout that is searched for.
+    capacity: i64,
     /// The bound of each node, in units.
     pub value: Vec<i64>,
+    /// The bound of each node without any order.
+    base: Vec<i64>,
     latest: Vec<u32>,
     entries: Vec<Entry>,
     stacked: Vec<u32>,
@@ -63,12 +70,15 @@ impl Default for Stack {
 pub(super) type Demand = (usize, i64);
 
 impl<'p> Bounds<'p> {
-    pub fn new(problem: &'p Problem, rules: LearnRules) -> Self {
+    pub fn new(problem: &'p Problem, capacity: i64, rules: LearnRules) -> Self {
         let nodes = 2 * problem.size.len();
+        let base: Vec<i64> = (0..nodes).map(|node| problem.base(node, capacity)).collect();
         Self {
             problem,
             rules,
-            value: vec![0; nodes],
+            capacity,
+            value: base.clone(),
+            base,
             latest: vec![NONE; nodes],
             entries: Vec::new(),
             stacked: Vec::new(),
@@ -108,7 +118,8 @@ impl<'p> Bounds<'p> {
             let entry = self.entries.pop().expect("there are more than at the mark");
             let node = entry.node as usize;
             self.latest[node] = entry.before;
-            self.value[node] = self.entries.get(entry.before as usize).map_or(0, |before| before.value);
+            let before = self.entries.get(entry.before as usize);
+            self.value[node] = before.map_or(self.base[node], |before| before.value);
             self.stacked.truncate(entry.reason.0 as usize);
         }
         while self.next_dirty().is_some() {}
@@ -124,6 +135,7 @@ impl<'p> Bounds<'p> {
         let (buffer, side) = (node / 2, node % 2);
         let problem = self.problem;
         let (mut best, mut stack) = (self.value[node], Stack::default());
+        let mut end = best;
         let mut row = [(0, 0); MOST_TOGETHER];
         for &(c, at) in &problem.places[buffer] {
             let clique = &problem.cliques[c as usize];
@@ -141,20 +153,22 @@ impl<'p> Bounds<'p> {
             for (i, &(value, other)) in row[..count].iter().enumerate() {
                 let size = problem.size[other as usize];
                 sum = if self.rules.stacks { sum + size } else { size };
-                if value + sum > best {
-                    best = value + sum;
+                if value + sum > end {
+                    end = value + sum;
                     stack = if self.rules.stacks { Stack::of(&row[..=i]) } else { Stack::of(&row[i..=i]) };
                 }
             }
         }
-        if best == self.value[node] {
+        if end == best {
             return false;
         }
+        best = problem.rounded(node, end, self.capacity);
         let from = self.stacked.len() as u32;
         self.stacked.extend_from_slice(&stack.buffers[..stack.count]);
         let entry = Entry {
             node: node as u32,
             value: best,
+            end,
             before: self.latest[node],
             reason: (from, self.stacked.len() as u32),
         };
@@ -164,17 +178,22 @@ impl<'p> Bounds<'p> {
         true
     }
 
+    /// Returns the buffers of the stack that implied the latest entry.
+    pub fn latest_stack(&self) -> &[u32] {
+        self.entries.last().map_or(&[], |entry| &self.stacked[entry.reason.0 as usize..entry.reason.1 as usize])
+    }
+
     /// Returns the value that a node had when there were `limit` entries.
     pub fn value_at(&self, node: usize, limit: u32) -> i64 {
         let mut at = self.latest[node];
         while at != NONE && at >= limit {
             at = self.entries[at as usize].before;
         }
-        if at == NONE { 0 } else { self.entries[at as usize].value }
+        if at == NONE { self.base[node] } else { self.entries[at as usize].value }
     }
 
     fn want(&mut self, (node, value): Demand, limit: u32) {
-        if value <= 0 {
+        if value <= self.base[node] {
             return;
         }
         let mut at = self.latest[node];
@@ -198,8 +217,14 @@ impl<'p> Bounds<'p> {
     }
 
     /// Adds to `literals` orders that imply the demands, using only the first `limit` entries. If a stack
-    /// exceeds the demand, its smallest buffers are omitted.
-    pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
+    /// exceeds the demand, its smallest buffers are omitted. The stacks are logged from the last to the first.
+    pub fn explain(
+        &mut self,
+        demands: &[Demand],
+        limit: u32,
+        literals: &mut Vec<Lit>,
+        mut log: Option<&mut Log>,
+    ) {
         self.wanted.resize(self.entries.len(), 0);
         for &demand in demands {
             self.want(demand, limit);
@@ -214,7 +239,8 @@ impl<'p> Bounds<'p> {
             reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
             reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
             // At least one buffer must remain because the demand may come from its own bound.
-            let (mut spare, mut left) = (entry.value - wanted, reason.len());
+            let wanted = problem.least(entry.node as usize, wanted, self.capacity);
+            let (mut spare, mut left) = (entry.end - wanted, reason.len());
             reason.retain(|&b| {
                 let drop = problem.size[b as usize] <= spare && left > 1 && self.rules.shorten;
                 if drop {
@@ -224,6 +250,9 @@ impl<'p> Bounds<'p> {
                 !drop
             });
             let sum: i64 = reason.iter().map(|&b| problem.size[b as usize]).sum();
+            if let Some(log) = log.as_deref_mut() {
+                log.stack(entry.node, &reason);
+            }
             for &b in &reason {
                 literals.push(problem.below(b as usize, buffer) ^ side as Lit);
                 self.want((2 * b as usize + side, wanted - sum), at);

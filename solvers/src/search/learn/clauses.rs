@@ -2,11 +2,12 @@
 
 use super::problem::Lit;
 
-/// The position of a clause in the arena, where its length, its number of levels and its literals are stored.
+/// The position of a clause in the arena, where its length, its number of levels, its number in the proof and
+/// its literals are stored.
 pub(super) type Place = u32;
 
 /// Number of words before the literals of a clause.
-const HEAD: usize = 2;
+const HEAD: usize = 3;
 
 /// The number of levels stored for an original clause, which marks it as such.
 const FIXED: u32 = 0;
@@ -34,16 +35,22 @@ impl Clauses {
     }
 
     /// Adds a clause of at least two literals and watches the first two. `levels` is the number of distinct
-    /// decision levels of its literals (LBD), or 0 for an original clause.
-    pub fn add(&mut self, literals: &[Lit], levels: u32) -> Place {
+    /// decision levels of its literals (LBD), or 0 for an original clause. `number` is its number in the proof,
+    /// or 0.
+    pub fn add(&mut self, literals: &[Lit], levels: u32, number: u32) -> Place {
         assert!(literals.len() >= 2);
         let clause = self.arena.len() as Place;
-        self.arena.extend([literals.len() as u32, levels]);
+        self.arena.extend([literals.len() as u32, levels, number]);
         self.arena.extend_from_slice(literals);
         self.watches[literals[0] as usize].push(Watch { clause, other: literals[1] });
         self.watches[literals[1] as usize].push(Watch { clause, other: literals[0] });
         self.learnt += usize::from(levels != FIXED);
         clause
+    }
+
+    /// Returns the number of a clause in the proof. It is 0 for an original clause.
+    pub fn number(&self, clause: Place) -> u32 {
+        self.arena[clause as usize + 2]
     }
 
     pub fn literals(&self, clause: Place) -> &[Lit] {
@@ -128,7 +135,7 @@ impl Clauses {
                 continue;
             }
             let open: Vec<Lit> = literals.iter().copied().filter(|&lit| truth[lit as usize] == 0).collect();
-            self.add(&open, levels);
+            self.add(&open, levels, arena[at + 2]);
         }
     }
 }

@@ -4,9 +4,11 @@ use super::LearnRules;
 use super::bounds::{Bounds, Demand};
 use super::clauses::{Clauses, Place};
 use super::heap::Heap;
+use super::log::{Log, MIRROR, TWIN};
 use super::problem::{Lit, Problem};
-use crate::search::valley::{Reduced, luby};
+use crate::search::valley::luby;
 use plimsoll_model::{Budget, Stop};
+use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug)]
 enum Reason {
@@ -79,11 +81,21 @@ pub struct Engine<'p> {
     runs: u64,
     most_learnt: usize,
     impossible: bool,
+    log: Option<Log>,
 }
 
 impl<'p> Engine<'p> {
     /// Creates a search for layouts of at most `capacity` units.
-    pub fn new(problem: &'p Problem, reduced: &Reduced, capacity: i64, rules: LearnRules) -> Self {
+    pub fn new(problem: &'p Problem, capacity: i64, rules: LearnRules) -> Self {
+        Self::with_log(problem, capacity, rules, None)
+    }
+
+    /// Creates a search that logs its derivations. The log is valid for this capacity only.
+    pub(super) fn logged(problem: &'p Problem, capacity: i64, rules: LearnRules) -> Self {
+        Self::with_log(problem, capacity, rules, Some(Log::default()))
+    }
+
+    fn with_log(problem: &'p Problem, capacity: i64, rules: LearnRules, log: Option<Log>) -> Self {
         let vars = problem.vars;
         let activity = |&(a, b): &(u32, u32)| {
             let units = problem.size[a as usize] + problem.size[b as usize];
@@ -92,7 +104,7 @@ impl<'p> Engine<'p> {
         let mut engine = Self {
             problem,
             capacity,
-            bounds: Bounds::new(problem, rules),
+            bounds: Bounds::new(problem, capacity, rules),
             clauses: Clauses::new(vars),
             heap: Heap::new(problem.pairs.iter().map(activity).collect()),
             truth: vec![0; 2 * vars],
@@ -108,13 +120,14 @@ impl<'p> Engine<'p> {
             runs: 0,
             most_learnt: KEPT,
             impossible: false,
+            log,
         };
         for [x, y, z] in problem.triangles() {
-            engine.clauses.add(&[x, y, z], 0);
-            engine.clauses.add(&[x ^ 1, y ^ 1, z ^ 1], 0);
+            engine.clauses.add(&[x, y, z], 0, 0);
+            engine.clauses.add(&[x ^ 1, y ^ 1, z ^ 1], 0, 0);
         }
         if rules.symmetry {
-            engine.break_symmetry(reduced);
+            engine.break_symmetry();
         }
         engine.look_everywhere();
         engine
@@ -123,11 +136,12 @@ impl<'p> Engine<'p> {
     /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
     /// one pair can be fixed as well. The chosen pair is the conflicting pair with the largest total size.
     /// Buffers with twins are not eligible because their order is already fixed.
-    fn break_symmetry(&mut self, reduced: &Reduced) {
-        let n = reduced.len();
+    fn break_symmetry(&mut self) {
+        let twin = &self.problem.twin;
+        let n = twin.len();
         let mut has_twin = vec![false; n];
         for b in 0..n {
-            let first = reduced.twin[b] as usize;
+            let first = twin[b] as usize;
             if first != b {
                 (has_twin[b], has_twin[first]) = (true, true);
             }
@@ -136,16 +150,26 @@ impl<'p> Engine<'p> {
         let mut largest: Option<(i64, Lit)> = None;
         for (at, &(a, b)) in (0..).zip(&self.problem.pairs) {
             let (a, b) = (a as usize, b as usize);
-            if reduced.twin[a] == reduced.twin[b] && self.truth[2 * at] == 0 {
-                self.assign(2 * at as Lit + u32::from(a > b), Reason::None);
+            if twin[a] == twin[b] && self.truth[2 * at] == 0 {
+                let lit = 2 * at as Lit + u32::from(a > b);
+                self.assign(lit, Reason::None);
+                self.log_symmetry(TWIN, lit);
             }
             let both = size[a] + size[b];
             if !has_twin[a] && !has_twin[b] && largest.is_none_or(|(most, _)| both > most) {
                 largest = Some((both, 2 * at as Lit));
             }
         }
-        if let Some((_, lit)) = largest {
+        if let Some((_, lit)) = largest.filter(|_| self.problem.rigid.is_empty()) {
             self.assign(lit, Reason::None);
+            self.log_symmetry(MIRROR, lit);
+        }
+    }
+
+    fn log_symmetry(&mut self, kind: u32, lit: Lit) {
+        if let Some(log) = &mut self.log {
+            let (low, high) = self.problem.pair(lit);
+            log.symmetry(kind, low, high);
         }
     }
 
@@ -179,8 +203,25 @@ impl<'p> Engine<'p> {
     /// Propagates every bound at the root level, after the capacity has changed.
     fn look_everywhere(&mut self) {
         for node in 0..self.bounds.value.len() {
-            self.impossible |= self.look_at(node).is_some();
+            if let Some(buffer) = self.look_at(node) {
+                self.refuted(&Conflict::Space(buffer));
+                return;
+            }
         }
+    }
+
+    /// The capacity is infeasible because of a conflict among permanent facts.
+    fn refuted(&mut self, conflict: &Conflict) {
+        self.impossible = true;
+        if self.log.is_some() {
+            self.explain_conflict(conflict, &mut Vec::new());
+            self.log.iter_mut().for_each(Log::settle);
+        }
+    }
+
+    /// Returns the log of a search that proved its capacity infeasible.
+    pub(super) fn into_log(self) -> Option<Log> {
+        self.log.filter(|_| self.impossible)
     }
 
     /// Searches until there is a result or the budget runs out.
@@ -240,6 +281,13 @@ impl<'p> Engine<'p> {
     }
 
     fn assign(&mut self, lit: Lit, reason: Reason) {
+        if self.levels.is_empty()
+            && let (Some(log), Reason::Bounds(_)) = (&mut self.log, reason)
+        {
+            let (low, high) = self.problem.pair(lit);
+            log.opposite(high, low);
+            log.settle();
+        }
         let var = lit as usize / 2;
         self.truth[lit as usize] = 1;
         self.truth[lit as usize ^ 1] = -1;
@@ -271,6 +319,7 @@ impl<'p> Engine<'p> {
             while let Some(&lit) = self.trail.get(self.followed) {
                 self.followed += 1;
                 let level = self.levels.len() as u32;
+                let length = self.trail.len();
                 let (trail, levels, reasons) = (&mut self.trail, &mut self.level, &mut self.reason);
                 let broken = self.clauses.follow(lit, &mut self.truth, |truth, lit, clause| {
                     truth[lit as usize] = 1;
@@ -279,6 +328,12 @@ impl<'p> Engine<'p> {
                     reasons[lit as usize / 2] = Reason::Clause(clause);
                     trail.push(lit);
                 });
+                if self.log.is_some() && self.levels.is_empty() {
+                    for at in length..self.trail.len() {
+                        self.log_implied(self.trail[at]);
+                        self.log.iter_mut().for_each(Log::settle);
+                    }
+                }
                 if let Some(clause) = broken {
                     return Some(Conflict::Clause(clause));
                 }
@@ -287,10 +342,16 @@ impl<'p> Engine<'p> {
                 self.bounds.touch(2 * low + 1);
             }
             let node = self.bounds.next_dirty()?;
-            if self.bounds.update(node, &self.truth)
-                && let Some(buffer) = self.look_at(node)
-            {
-                return Some(Conflict::Space(buffer));
+            if self.bounds.update(node, &self.truth) {
+                if self.levels.is_empty()
+                    && let Some(log) = &mut self.log
+                {
+                    log.stack(node as u32, self.bounds.latest_stack());
+                    log.settle();
+                }
+                if let Some(buffer) = self.look_at(node) {
+                    return Some(Conflict::Space(buffer));
+                }
             }
         }
     }
@@ -321,11 +382,35 @@ impl<'p> Engine<'p> {
         None
     }
 
+    /// Logs that a literal follows from the clause that is its reason.
+    fn log_implied(&mut self, lit: Lit) {
+        if let (Some(log), Reason::Clause(clause)) = (&mut self.log, self.reason[lit as usize / 2]) {
+            match self.clauses.number(clause) {
+                0 => log.path(self.problem, self.clauses.literals(clause), lit),
+                number => log.unit(number),
+            }
+        }
+    }
+
     /// Collects literals that are true, but cannot all be true because of a conflict.
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
-            Conflict::Clause(clause) => literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1)),
+            Conflict::Clause(clause) => {
+                if let Some(log) = &mut self.log {
+                    match self.clauses.number(clause) {
+                        0 => {
+                            let clause = self.clauses.literals(clause);
+                            log.path(self.problem, clause, clause[0]);
+                        }
+                        number => log.unit(number),
+                    }
+                }
+                literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1));
+            }
             Conflict::Space(buffer) => {
+                if let Some(log) = &mut self.log {
+                    log.no_space([buffer as u32]);
+                }
                 let need = self.capacity + 1 - self.problem.size[buffer];
                 self.explain_sum((2 * buffer, 2 * buffer + 1), need, self.bounds.mark(), literals);
             }
@@ -337,11 +422,15 @@ impl<'p> Engine<'p> {
         match self.reason[lit as usize / 2] {
             Reason::None => {}
             Reason::Clause(clause) => {
+                self.log_implied(lit);
                 literals.extend(self.clauses.literals(clause).iter().filter(|&&l| l != lit).map(|l| l ^ 1));
             }
             Reason::Bounds(mark) => {
                 // In the opposite order, `high` would lie below `low`.
                 let (low, high) = self.problem.pair(lit);
+                if let Some(log) = &mut self.log {
+                    log.opposite(high, low);
+                }
                 let need = self.capacity + 1 - self.problem.size[low] - self.problem.size[high];
                 self.explain_sum((2 * high, 2 * low + 1), need, mark, literals);
             }
@@ -361,7 +450,7 @@ impl<'p> Engine<'p> {
         } else {
             [(a, x - spare), (b, y)]
         };
-        self.bounds.explain(&demands, mark, literals);
+        self.bounds.explain(&demands, mark, literals, self.log.as_mut());
     }
 
     /// Learns a clause from a conflict, backjumps to the level where it becomes unit, and propagates it.
@@ -371,6 +460,7 @@ impl<'p> Engine<'p> {
         let deepest = literals.iter().map(|&lit| self.level[lit as usize / 2]).max().unwrap_or(0);
         if deepest == 0 {
             self.impossible = true;
+            self.log.iter_mut().for_each(Log::settle);
             return;
         }
         self.back_to(deepest as usize);
@@ -419,6 +509,7 @@ impl<'p> Engine<'p> {
         };
         let mut learnt = vec![all[0]];
         learnt.extend(all[1..].iter().filter(|lit| !implied(lit)));
+        let number = if self.log.is_some() { self.log_learnt(all, &learnt) } else { 0 };
         for &lit in all {
             self.seen[lit as usize / 2] = false;
         }
@@ -426,6 +517,10 @@ impl<'p> Engine<'p> {
         let Some(second) = (1..learnt.len()).max_by_key(|&at| level(learnt[at])) else {
             self.back_to(0);
             self.assign(learnt[0], Reason::None);
+            if let Some(log) = &mut self.log {
+                log.unit(number);
+                log.settle();
+            }
             return;
         };
         learnt.swap(1, second);
@@ -433,7 +528,19 @@ impl<'p> Engine<'p> {
         levels.sort_unstable();
         levels.dedup();
         self.back_to(level(learnt[1]) as usize);
-        let clause = self.clauses.add(&learnt, levels.len() as u32);
+        let clause = self.clauses.add(&learnt, levels.len() as u32, number);
         self.assign(learnt[0], Reason::Clause(clause));
+    }
+
+    /// Logs a clause without its redundant literals. These follow first, in the order of the trail. Returns
+    /// the number of the clause.
+    fn log_learnt(&mut self, all: &[Lit], learnt: &[Lit]) -> u32 {
+        let mut redundant: Vec<Lit> = all.iter().filter(|lit| !learnt.contains(lit)).map(|lit| lit ^ 1).collect();
+        if !redundant.is_empty() {
+            let at: HashMap<Lit, usize> = self.trail.iter().copied().zip(0..).collect();
+            redundant.sort_unstable_by_key(|lit| std::cmp::Reverse(at[lit]));
+        }
+        redundant.into_iter().for_each(|lit| self.log_implied(lit));
+        self.log.as_mut().map_or(0, |log| log.derived(learnt))
     }
 }

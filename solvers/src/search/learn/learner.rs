@@ -45,7 +45,7 @@ impl<'p> Learner<'p> {
     pub fn prove(&mut self, high: i64, best: Option<&[i64]>, nodes: u64, budget: &mut Budget) -> Proof {
         let Some(problem) = self.problem().filter(|_| nodes > 0) else { return Proof::Nothing };
         let (reduced, rules) = (self.reduced, self.rules);
-        let engine = self.engine.get_or_insert_with(|| Engine::new(problem, reduced, high, rules));
+        let engine = self.engine.get_or_insert_with(|| Engine::new(problem, high, rules));
         if let Some(best) = best.filter(|_| engine.runs() == 0 || high < engine.capacity()) {
             engine.suggest(best);
         }

@@ -45,11 +45,15 @@
 
 mod bounds;
 mod clauses;
+mod derive;
 mod engine;
+mod general;
 mod heap;
 mod learner;
+mod log;
 mod problem;
 
+pub(crate) use derive::{Derivation, derive};
 pub(crate) use engine::{Engine, LearnEnd};
 pub(crate) use learner::Learner;
 pub(crate) use problem::Problem;
@@ -95,7 +99,7 @@ mod tests {
         let reduced = Reduced::of(instance).unwrap();
         let problem = super::Problem::of(&reduced).unwrap();
         let mut capacity = (instance.ceiling().get() / reduced.grain) as i64;
-        let mut engine = Engine::new(&problem, &reduced, capacity, rules);
+        let mut engine = Engine::new(&problem, capacity, rules);
         loop {
             match engine.run(&mut Budget::unlimited()) {
                 LearnEnd::Fits { offsets, peak } => {
@@ -105,7 +109,7 @@ mod tests {
                     assert!(peak <= capacity);
                     capacity = peak - 1;
                     if fresh {
-                        engine = Engine::new(&problem, &reduced, capacity, rules);
+                        engine = Engine::new(&problem, capacity, rules);
                     } else {
                         engine.suggest(&offsets);
                         engine.aim(capacity);

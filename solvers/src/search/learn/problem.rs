@@ -21,6 +21,10 @@ pub struct Problem {
     pub(super) cliques: Vec<Clique>,
     /// The cliques of each buffer, and its position in each of them.
     pub(super) places: Vec<Vec<(u32, u32)>>,
+    /// Per buffer: the first interchangeable buffer.
+    pub(super) twin: Vec<u32>,
+    /// Alignment and fixed offset of each buffer in units. Empty if no buffer has either.
+    pub(super) rigid: Vec<(i64, Option<i64>)>,
 }
 
 /// A set of simultaneously live buffers.
@@ -37,8 +41,8 @@ pub(super) const MOST_TOGETHER: usize = 24;
 
 /// Maximum number of variables. Learning does not apply to problems with more, nor to those with more
 /// triangles than [`MOST_TRIANGLES`].
-const MOST_VARIABLES: usize = 40_000;
-const MOST_TRIANGLES: usize = 400_000;
+pub(super) const MOST_VARIABLES: usize = 40_000;
+pub(super) const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
     /// Builds the problem. Returns `None` if there are too many variables or triangles, or more than 24
@@ -91,13 +95,43 @@ impl Problem {
             })
             .collect();
         let vars = pairs.len();
-        let problem = Self { size, vars, pairs, others, cliques, places };
+        let (twin, rigid) = (reduced.twin.clone(), Vec::new());
+        let problem = Self { size, vars, pairs, others, cliques, places, twin, rigid };
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
     /// Returns the largest number of simultaneously live buffers.
     pub fn widest(&self) -> usize {
         self.cliques.iter().map(|clique| clique.members.len()).max().unwrap_or(0)
+    }
+
+    /// Returns the bound of a node (see [`super::bounds::Bounds`]) that holds for all orders.
+    pub(super) fn base(&self, node: usize, capacity: i64) -> i64 {
+        match (self.rigid.get(node / 2), node % 2) {
+            (Some(&(_, Some(offset))), 0) => offset,
+            (Some(&(_, Some(offset))), _) => capacity - offset - self.size[node / 2],
+            _ => self.rounded(node, 0, capacity),
+        }
+    }
+
+    /// Rounds the bound of a node up to the next possible offset of its buffer.
+    pub(super) fn rounded(&self, node: usize, value: i64, capacity: i64) -> i64 {
+        let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
+        if node % 2 == 0 {
+            return value + (-value).rem_euclid(alignment);
+        }
+        // The bound above is rounded such that the highest offset is a multiple.
+        value + (capacity - self.size[node / 2] - value).max(0) % alignment
+    }
+
+    /// Returns the smallest value that [`Self::rounded`] rounds to at least `value`.
+    pub(super) fn least(&self, node: usize, value: i64, capacity: i64) -> i64 {
+        let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
+        if node % 2 == 0 {
+            return (value - 1).div_euclid(alignment) * alignment + 1;
+        }
+        let highest = capacity - self.size[node / 2] - value;
+        if highest < 0 { value } else { value - (alignment - 1 - highest % alignment) }
     }
 
     /// Returns the lower and the upper buffer if the literal is true.

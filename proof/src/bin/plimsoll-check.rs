@@ -1,0 +1,42 @@
+//! `plimsoll-check INSTANCE.csv PROOF`: checks that no layout has a peak below the bound of the proof.
+//!
+//! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors.
+
+use plimsoll_proof::{Instance, check};
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [instance, proof] = arguments.as_slice() else {
+        return complain(2, "usage: plimsoll-check INSTANCE.csv PROOF");
+    };
+    let text = match std::fs::read_to_string(instance) {
+        Ok(text) => text,
+        Err(error) => return complain(2, &format!("{instance}: {error}")),
+    };
+    let read = match Instance::from_csv(&text) {
+        Ok(read) => read,
+        Err(error) => return complain(2, &format!("{instance}: {error}")),
+    };
+    let file = match File::open(proof) {
+        Ok(file) => file,
+        Err(error) => return complain(2, &format!("{proof}: {error}")),
+    };
+    match check(&read, BufReader::new(file)) {
+        Ok(proved) => {
+            let (bound, clauses, steps) = (proved.bound, proved.clauses, proved.steps);
+            let line = format!("accepted: no layout has a peak below {bound} bytes ({clauses} clauses, {steps} steps)");
+            let written = writeln!(std::io::stdout(), "{line}");
+            ExitCode::from(if written.is_ok() { 0 } else { 2 })
+        }
+        Err(error) => complain(1, &format!("{proof}: rejected: {error}")),
+    }
+}
+
+fn complain(code: u8, message: &str) -> ExitCode {
+    // Nothing remains to be done if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{message}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,314 @@
+//! Reads a proof line by line and follows its steps.
+
+use crate::error::{CheckError, Reason};
+use crate::facts::{Added, Facts};
+use crate::instance::{Instance, decode};
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, Read};
+
+/// Maximum length of a line in bytes.
+const LONGEST_LINE: usize = 1 << 24;
+
+/// What an accepted proof proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proved {
+    /// No layout of the instance has a peak below this number of bytes.
+    pub bound: u64,
+    /// Number of declared buffers.
+    pub buffers: usize,
+    /// Number of derived clauses.
+    pub clauses: u64,
+    /// Number of steps.
+    pub steps: u64,
+}
+
+/// Checks a proof for an instance.
+///
+/// # Errors
+/// The first line that does not follow from the lines before it, or the number of the last line if the proof
+/// is incomplete.
+pub fn check(instance: &Instance, proof: impl BufRead) -> Result<Proved, CheckError> {
+    let mut lines = Lines { proof, line: 0, text: String::new() };
+    let result = follow(instance, &mut lines);
+    result.map_err(|reason| CheckError { line: lines.line, reason })
+}
+
+struct Lines<R> {
+    proof: R,
+    line: u64,
+    text: String,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads the next line that contains a statement. Returns false at the end of the text.
+    fn next(&mut self) -> Result<bool, Reason> {
+        loop {
+            self.text.clear();
+            self.line += 1;
+            let limited = (&mut self.proof).take(LONGEST_LINE as u64 + 1);
+            let length = { limited }.read_line(&mut self.text);
+            let length = length.map_err(|error| Reason::Unreadable(error.to_string()))?;
+            if length > LONGEST_LINE {
+                return Err(Reason::LongLine(LONGEST_LINE));
+            }
+            if length == 0 {
+                return Ok(false);
+            }
+            if !self.text.trim().is_empty() && !self.text.starts_with("c ") {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words(self.text.split_ascii_whitespace())
+    }
+}
+
+struct Words<'a>(std::str::SplitAsciiWhitespace<'a>);
+
+impl<'a> Words<'a> {
+    fn word(&mut self, expected: &'static str) -> Result<&'a str, Reason> {
+        self.0.next().ok_or(Reason::MissingWord(expected))
+    }
+
+    fn number(&mut self, expected: &'static str) -> Result<u64, Reason> {
+        let word = self.word(expected)?;
+        number(word, expected)
+    }
+
+    fn buffer(&mut self) -> Result<u32, Reason> {
+        buffer(self.word("a buffer")?)
+    }
+
+    /// Returns all remaining words as buffers.
+    fn buffers(self) -> Result<Vec<u32>, Reason> {
+        self.0.map(buffer).collect()
+    }
+
+    fn end(mut self) -> Result<(), Reason> {
+        let found = self.0.next();
+        found.map_or(Ok(()), |word| Err(Reason::Word { expected: "the end of the line", found: word.to_owned() }))
+    }
+}
+
+fn number<N: std::str::FromStr>(word: &str, expected: &'static str) -> Result<N, Reason> {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    let number = word.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| Reason::Word { expected, found: word.to_owned() })
+}
+
+fn buffer(word: &str) -> Result<u32, Reason> {
+    number(word, "the number of a buffer")
+}
+
+fn order(word: &str) -> Result<(u32, u32), Reason> {
+    let parts = word.split_once('<');
+    let (a, b) = parts.ok_or_else(|| Reason::Word { expected: "an order I<J", found: word.to_owned() })?;
+    Ok((buffer(a)?, buffer(b)?))
+}
+
+/// Orders of which at least one holds.
+type Clause = Vec<(u32, u32)>;
+
+/// A clause that is being derived.
+struct Open {
+    number: u64,
+    clause: Clause,
+    mark: usize,
+    /// True once a contradiction has been found.
+    proved: bool,
+}
+
+struct Checker<'a> {
+    instance: &'a Instance,
+    facts: Facts<'a>,
+    declared: HashSet<usize>,
+    clauses: HashMap<u64, Clause>,
+    open: Option<Open>,
+    /// Buffers that occur in `twin` statements.
+    twins: HashSet<u32>,
+    mirrored: bool,
+    proved: Proved,
+}
+
+fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Proved, Reason> {
+    let bound = header(lines)?;
+    let mut checker = Checker {
+        instance,
+        facts: Facts::new(instance, i128::from(bound) - 1),
+        declared: HashSet::new(),
+        clauses: HashMap::new(),
+        open: None,
+        twins: HashSet::new(),
+        mirrored: false,
+        proved: Proved { bound, buffers: 0, clauses: 0, steps: 0 },
+    };
+    while lines.next()? {
+        if checker.statement(lines.words())? == Added::Contradiction {
+            return if lines.next()? { Err(Reason::TextAfterProof) } else { Ok(checker.proved) };
+        }
+    }
+    checker.close()?;
+    Err(Reason::Incomplete)
+}
+
+/// Reads the first two lines and returns the bound in bytes.
+fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<u64, Reason> {
+    if !lines.next()? || !lines.words().0.eq(["plimsoll-proof", "1"]) {
+        return Err(Reason::Header);
+    }
+    if !lines.next()? {
+        return Err(Reason::Bound);
+    }
+    let mut words = lines.words();
+    let bound = words.word("bound").ok().filter(|&word| word == "bound").and_then(|_| words.number("").ok());
+    let bound = bound.filter(|&bound| bound > 0).ok_or(Reason::Bound)?;
+    words.end().map_err(|_| Reason::Bound)?;
+    Ok(bound)
+}
+
+impl Checker<'_> {
+    /// Follows one statement. Returns [`Added::Contradiction`] if the claim is proved.
+    fn statement(&mut self, mut words: Words<'_>) -> Result<Added, Reason> {
+        let statement = words.word("a statement")?;
+        match statement {
+            "u" | "t" | "b" | "a" | "o" | "x" => return self.step(statement, words),
+            _ => self.close()?,
+        }
+        match statement {
+            "buffer" => {
+                let id = decode(words.word("an id")?);
+                words.end()?;
+                self.declare(id)
+            }
+            "twin" | "mirror" => {
+                let (a, b) = (words.buffer()?, words.buffer()?);
+                words.end()?;
+                let added = self.symmetry(statement == "twin", a, b)?;
+                self.facts.settle();
+                Ok(added)
+            }
+            "clause" => {
+                let number = words.number("the number of a clause")?;
+                let clause = words.0.map(order).collect::<Result<Clause, Reason>>()?;
+                self.derive(number, clause)
+            }
+            "delete" => {
+                for word in words.0 {
+                    let clause = number(word, "the number of a clause")?;
+                    self.clauses.remove(&clause).ok_or(Reason::NoClause(clause))?;
+                }
+                Ok(Added::Fact)
+            }
+            _ => Err(Reason::UnknownStatement(statement.to_owned())),
+        }
+    }
+
+    fn declare(&mut self, id: String) -> Result<Added, Reason> {
+        if self.mirrored || !self.twins.is_empty() || self.proved.clauses + self.proved.steps > 0 {
+            return Err(Reason::Misplaced("buffer"));
+        }
+        let Some(&position) = self.instance.by_id.get(&id) else { return Err(Reason::UnknownBuffer(id)) };
+        if self.instance.buffers[position].size == 0 {
+            return Err(Reason::EmptyBuffer(id));
+        }
+        if !self.declared.insert(position) {
+            return Err(Reason::DeclaredTwice(id));
+        }
+        self.facts.declare(position);
+        self.proved.buffers = self.facts.len();
+        Ok(Added::Fact)
+    }
+
+    /// All twins come before the mirrored pair, which contains no twin. The two rules then hold at once.
+    fn symmetry(&mut self, is_twin: bool, a: u32, b: u32) -> Result<Added, Reason> {
+        if self.mirrored {
+            return Err(Reason::Misplaced(if is_twin { "twin" } else { "mirror" }));
+        }
+        if is_twin {
+            self.twins.extend([a, b]);
+            return self.facts.twin(a, b);
+        }
+        self.mirrored = true;
+        if self.twins.contains(&a) || self.twins.contains(&b) {
+            return Err(Reason::NotMirrored(a, b));
+        }
+        self.facts.mirror(a, b)
+    }
+
+    /// Starts a derivation: assumes the opposites of all orders of the clause.
+    fn derive(&mut self, number: u64, clause: Clause) -> Result<Added, Reason> {
+        if self.clauses.contains_key(&number) {
+            return Err(Reason::ClauseExists(number));
+        }
+        let mark = self.facts.mark();
+        let mut proved = false;
+        for &(a, b) in &clause {
+            proved |= self.facts.order(b, a)? == Added::Contradiction;
+        }
+        self.open = Some(Open { number, clause, mark, proved });
+        Ok(Added::Fact)
+    }
+
+    /// Ends the current derivation, if any.
+    fn close(&mut self) -> Result<(), Reason> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        if !open.proved {
+            return Err(Reason::Underived(open.number));
+        }
+        self.facts.undo(open.mark);
+        self.clauses.insert(open.number, open.clause);
+        self.proved.clauses += 1;
+        Ok(())
+    }
+
+    /// Follows one step of a derivation, or adds a permanent fact.
+    fn step(&mut self, step: &str, mut words: Words<'_>) -> Result<Added, Reason> {
+        // After the contradiction, steps are permanent again.
+        if self.open.as_ref().is_some_and(|open| open.proved) {
+            self.close()?;
+        }
+        self.proved.steps += 1;
+        let added = match step {
+            "u" => {
+                let clause = words.number("the number of a clause")?;
+                words.end()?;
+                self.unit(clause)?
+            }
+            "o" => {
+                let (a, b) = (words.buffer()?, words.buffer()?);
+                words.end()?;
+                self.facts.opposite(a, b)?
+            }
+            "t" => self.facts.path(&words.buffers()?)?,
+            "x" => self.facts.no_space(&words.buffers()?)?,
+            _ => {
+                let buffer = words.buffer()?;
+                self.facts.stack(usize::from(step == "a"), buffer, &words.buffers()?)?
+            }
+        };
+        match &mut self.open {
+            None => {
+                self.facts.settle();
+                Ok(added)
+            }
+            Some(open) => {
+                open.proved = added == Added::Contradiction;
+                // The empty clause proves the claim.
+                if open.proved && open.clause.is_empty() { Ok(added) } else { Ok(Added::Fact) }
+            }
+        }
+    }
+
+    /// `u`: adds the only order of a clause that is not refuted.
+    fn unit(&mut self, number: u64) -> Result<Added, Reason> {
+        let clause = self.clauses.get(&number).ok_or(Reason::NoClause(number))?;
+        let mut possible = clause.iter().filter(|&&(a, b)| !self.facts.knows(b, a));
+        match (possible.next().copied(), possible.next()) {
+            (None, _) => Ok(Added::Contradiction),
+            (Some((a, b)), None) => self.facts.order(a, b),
+            _ => Err(Reason::NotUnit(number)),
+        }
+    }
+}

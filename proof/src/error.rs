@@ -1,0 +1,120 @@
+//! Why a proof or an instance is rejected.
+
+use std::fmt;
+
+/// A proof is rejected: the number of the line and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckError {
+    /// The line of the proof, counted from 1.
+    pub line: u64,
+    /// The reason.
+    pub reason: Reason,
+}
+
+/// The reason for which a proof is rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages name every field")]
+pub enum Reason {
+    /// The text cannot be read.
+    Unreadable(String),
+    /// The line is longer than the limit in bytes.
+    LongLine(usize),
+    /// The first line does not name the format and a supported version.
+    Header,
+    /// The second line does not state a positive bound.
+    Bound,
+    UnknownStatement(String),
+    /// The word is not what the statement requires at this place.
+    Word { expected: &'static str, found: String },
+    /// The statement needs more words.
+    MissingWord(&'static str),
+    /// The instance has no buffer with this id.
+    UnknownBuffer(String),
+    /// The buffer is declared twice.
+    DeclaredTwice(String),
+    /// A buffer of size 0 takes no part in a proof.
+    EmptyBuffer(String),
+    /// The statement is not allowed inside a derivation, or must come before other statements.
+    Misplaced(&'static str),
+    /// The number of the buffer has not been declared.
+    Undeclared(u32),
+    /// The buffers do not conflict, so neither need lie below the other.
+    NoConflict(u32, u32),
+    /// The order has been neither assumed nor derived.
+    NotKnown(u32, u32),
+    /// The two buffers are not interchangeable in this order.
+    NotTwins(u32, u32),
+    /// The instance has alignments or fixed offsets, or one of the buffers has a twin.
+    NotMirrored(u32, u32),
+    ClauseExists(u64),
+    NoClause(u64),
+    /// More than one order of the clause is still possible.
+    NotUnit(u64),
+    /// There is enough space, so the step does not follow.
+    EnoughSpace { needed: i128, capacity: i128 },
+    /// The derivation of the clause ends without a contradiction.
+    Underived(u64),
+    /// Text follows after the claim has been proved.
+    TextAfterProof,
+    /// The proof ends before the claim has been proved.
+    Incomplete,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "cannot read the proof: {error}"),
+            Self::LongLine(limit) => write!(f, "the line is longer than {limit} bytes"),
+            Self::Header => write!(f, "expected 'plimsoll-proof 1'"),
+            Self::Bound => write!(f, "expected 'bound B' with a positive number of bytes"),
+            Self::UnknownStatement(word) => write!(f, "unknown statement '{word}'"),
+            Self::Word { expected, found } => write!(f, "expected {expected}, found '{found}'"),
+            Self::MissingWord(expected) => write!(f, "expected {expected} at the end of the line"),
+            Self::UnknownBuffer(id) => write!(f, "the instance has no buffer '{id}'"),
+            Self::DeclaredTwice(id) => write!(f, "buffer '{id}' is declared twice"),
+            Self::EmptyBuffer(id) => write!(f, "buffer '{id}' has size 0"),
+            Self::Misplaced(statement) => write!(f, "'{statement}' is not allowed here"),
+            Self::Undeclared(buffer) => write!(f, "buffer {buffer} is not declared"),
+            Self::NoConflict(a, b) => write!(f, "buffers {a} and {b} do not conflict"),
+            Self::NotKnown(a, b) => write!(f, "it is not known that {a} lies below {b}"),
+            Self::NotTwins(a, b) => write!(f, "buffers {a} and {b} are not interchangeable in this order"),
+            Self::NotMirrored(a, b) => {
+                write!(f, "mirror images do not justify that {a} lies below {b}")
+            }
+            Self::ClauseExists(clause) => write!(f, "clause {clause} already exists"),
+            Self::NoClause(clause) => write!(f, "there is no clause {clause}"),
+            Self::NotUnit(clause) => write!(f, "more than one order of clause {clause} is possible"),
+            Self::EnoughSpace { needed, capacity } => {
+                write!(f, "there is enough space: {needed} bytes are needed and {capacity} are available")
+            }
+            Self::Underived(clause) => write!(f, "clause {clause} is not derived: there is no contradiction"),
+            Self::TextAfterProof => write!(f, "text follows after the claim has been proved"),
+            Self::Incomplete => write!(f, "the proof ends before the claim has been proved"),
+        }
+    }
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for CheckError {}
+
+/// An instance cannot be read: the number of the line and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstanceError {
+    /// The line of the CSV text, counted from 1.
+    pub line: u64,
+    /// The reason, as a sentence without a full stop.
+    pub reason: String,
+}
+
+impl fmt::Display for InstanceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for InstanceError {}

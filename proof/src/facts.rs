@@ -1,0 +1,227 @@
+//! What is known at a point of a proof: orders of buffers, and heights below and above them.
+
+use crate::error::Reason;
+use crate::instance::Instance;
+use std::collections::HashSet;
+
+/// A fact was added, or it contradicts another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    Fact,
+    Contradiction,
+}
+
+/// Undoes one change.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Order(u32, u32),
+    Height { side: usize, buffer: u32, before: i128 },
+}
+
+/// The facts about the declared buffers. Buffers have the numbers of their declarations.
+#[derive(Debug)]
+pub(crate) struct Facts<'a> {
+    instance: &'a Instance,
+    /// The largest peak in bytes that the proof excludes.
+    capacity: i128,
+    /// The position of each declared buffer in the instance.
+    origin: Vec<usize>,
+    /// Pairs of buffers of which the first lies below the second.
+    orders: HashSet<(u32, u32)>,
+    /// Lower bounds in bytes on the height below each buffer, and on the height above it.
+    heights: [Vec<i128>; 2],
+    changes: Vec<Change>,
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(instance: &'a Instance, capacity: i128) -> Self {
+        let (origin, heights, changes) = (Vec::new(), [Vec::new(), Vec::new()], Vec::new());
+        Self { instance, capacity, origin, orders: HashSet::new(), heights, changes }
+    }
+
+    /// Returns the number of declared buffers.
+    pub fn len(&self) -> usize {
+        self.origin.len()
+    }
+
+    /// Declares a buffer of the instance.
+    pub fn declare(&mut self, position: usize) {
+        let (number, buffer) = (self.origin.len() as u32, &self.instance.buffers[position]);
+        self.origin.push(position);
+        let above = |offset: i128| self.capacity - offset - buffer.size;
+        let [below, above] = match buffer.fixed {
+            Some(offset) => [offset, above(offset)],
+            None => [0, 0],
+        };
+        self.heights[0].push(below);
+        self.heights[1].push(self.rounded(1, number, above));
+    }
+
+    fn position(&self, buffer: u32) -> Result<usize, Reason> {
+        self.origin.get(buffer as usize).copied().ok_or(Reason::Undeclared(buffer))
+    }
+
+    /// Returns the positions of two conflicting buffers.
+    fn conflicting(&self, a: u32, b: u32) -> Result<(), Reason> {
+        let conflict = self.instance.conflict(self.position(a)?, self.position(b)?);
+        if conflict { Ok(()) } else { Err(Reason::NoConflict(a, b)) }
+    }
+
+    fn pairwise(&self, buffers: &[u32]) -> Result<(), Reason> {
+        for (at, &b) in buffers.iter().enumerate() {
+            self.position(b)?;
+            buffers[..at].iter().try_for_each(|&a| self.conflicting(a, b))?;
+        }
+        Ok(())
+    }
+
+    /// Rounds a height up to the next possible offset of the buffer.
+    fn rounded(&self, side: usize, buffer: u32, height: i128) -> i128 {
+        let b = &self.instance.buffers[self.origin[buffer as usize]];
+        if side == 0 {
+            return height + (-height).rem_euclid(b.alignment);
+        }
+        // A negative offset is a contradiction already.
+        let highest = self.capacity - b.size - height;
+        height + highest.max(0) % b.alignment
+    }
+
+    /// Returns a mark for [`Facts::undo`].
+    pub fn mark(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Removes all facts that were added after a mark.
+    pub fn undo(&mut self, mark: usize) {
+        for change in self.changes.drain(mark..).rev() {
+            match change {
+                Change::Order(a, b) => {
+                    self.orders.remove(&(a, b));
+                }
+                Change::Height { side, buffer, before } => self.heights[side][buffer as usize] = before,
+            }
+        }
+    }
+
+    /// Makes all facts permanent.
+    pub fn settle(&mut self) {
+        self.changes.clear();
+    }
+
+    /// Returns true if it is known that `a` lies below `b`.
+    pub fn knows(&self, a: u32, b: u32) -> bool {
+        self.orders.contains(&(a, b))
+    }
+
+    /// Adds the fact that `a` lies below `b`.
+    pub fn order(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        self.conflicting(a, b)?;
+        if self.knows(b, a) {
+            return Ok(Added::Contradiction);
+        }
+        if self.orders.insert((a, b)) {
+            self.changes.push(Change::Order(a, b));
+        }
+        Ok(Added::Fact)
+    }
+
+    /// `twin`: fixes the order of interchangeable buffers.
+    pub fn twin(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        let (p, q) = (self.position(a)?, self.position(b)?);
+        let (x, y) = (&self.instance.buffers[p], &self.instance.buffers[q]);
+        let alike = (x.size, x.alignment) == (y.size, y.alignment) && (x.fixed, y.fixed) == (None, None);
+        let mut others = self.origin.iter().filter(|&&r| r != p && r != q);
+        let same = others.all(|&r| self.instance.conflict(p, r) == self.instance.conflict(q, r));
+        if a >= b || !alike || !same {
+            return Err(Reason::NotTwins(a, b));
+        }
+        self.order(a, b)
+    }
+
+    /// `mirror`: fixes the order of one pair if all layouts can be turned upside down.
+    pub fn mirror(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        let free = |&position: &usize| {
+            let buffer = &self.instance.buffers[position];
+            buffer.alignment == 1 && buffer.fixed.is_none()
+        };
+        if !self.origin.iter().all(free) {
+            return Err(Reason::NotMirrored(a, b));
+        }
+        self.order(a, b)
+    }
+
+    /// `t`: the first buffer of a path lies below the last one.
+    pub fn path(&mut self, path: &[u32]) -> Result<Added, Reason> {
+        for pair in path.windows(2) {
+            if !self.knows(pair[0], pair[1]) {
+                return Err(Reason::NotKnown(pair[0], pair[1]));
+            }
+        }
+        match path {
+            [first, .., last] => self.order(*first, *last),
+            _ => Err(Reason::MissingWord("a buffer")),
+        }
+    }
+
+    /// `b` (side 0) and `a` (side 1): raises the height on one side of a buffer to the end of a stack.
+    pub fn stack(&mut self, side: usize, buffer: u32, stack: &[u32]) -> Result<Added, Reason> {
+        self.position(buffer)?;
+        self.pairwise(stack)?;
+        for &other in stack {
+            let (low, high) = if side == 0 { (other, buffer) } else { (buffer, other) };
+            if !self.knows(low, high) {
+                return Err(Reason::NotKnown(low, high));
+            }
+        }
+        let Some(end) = self.end(side, stack) else { return Err(Reason::MissingWord("a buffer")) };
+        let (height, before) = (self.rounded(side, buffer, end), self.heights[side][buffer as usize]);
+        if height > before {
+            self.changes.push(Change::Height { side, buffer, before });
+            self.heights[side][buffer as usize] = height;
+        }
+        Ok(Added::Fact)
+    }
+
+    /// Returns a lower bound on the end of a stack: the smallest height below its buffers plus their sizes. If
+    /// all offsets are multiples of a number, every size except the topmost is rounded up to that number.
+    fn end(&self, side: usize, stack: &[u32]) -> Option<i128> {
+        let lowest = stack.iter().map(|&b| self.heights[side][b as usize]).min()?;
+        let buffer = |b: &u32| &self.instance.buffers[self.origin[*b as usize]];
+        let common = stack.iter().map(buffer).fold(0, |common, b| gcd(common, b.alignment));
+        let padding = |b: &u32| (-buffer(b).size).rem_euclid(common);
+        let (all, most) = (stack.iter().map(padding).sum::<i128>(), stack.iter().map(padding).max()?);
+        Some(lowest + self.sizes(stack) + all - most)
+    }
+
+    fn sizes(&self, buffers: &[u32]) -> i128 {
+        buffers.iter().map(|&b| self.instance.buffers[self.origin[b as usize]].size).sum()
+    }
+
+    fn exceeds(&self, needed: i128) -> Result<(), Reason> {
+        if needed > self.capacity {
+            return Ok(());
+        }
+        Err(Reason::EnoughSpace { needed, capacity: self.capacity })
+    }
+
+    /// `o`: `a` cannot lie below `b` for lack of space, so `b` lies below `a`.
+    pub fn opposite(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        self.conflicting(a, b)?;
+        let heights = self.heights[0][a as usize] + self.heights[1][b as usize];
+        self.exceeds(heights + self.sizes(&[a, b]))?;
+        self.order(b, a)
+    }
+
+    /// `x`: pairwise conflicting buffers have not enough space.
+    pub fn no_space(&mut self, buffers: &[u32]) -> Result<Added, Reason> {
+        self.pairwise(buffers)?;
+        let Some(end) = self.end(0, buffers) else { return Err(Reason::MissingWord("a buffer")) };
+        let above = buffers.iter().map(|&b| self.heights[1][b as usize]).min();
+        self.exceeds(end + above.unwrap_or(0))?;
+        Ok(Added::Contradiction)
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,169 @@
+//! Writes proofs of lower bounds that the crate `plimsoll-proof` checks.
+//!
+//! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
+//! capacity just below it is refuted once more, by clause learning with a log ([`crate::search::learn`]),
+//! whichever method found the bound. A proof therefore never depends on the search that it confirms.
+
+use crate::search::learn::{Derivation, derive};
+use plimsoll_model::{
+    Budget, BufferId, Bytes, Instance, Interval, LowerBound, Stop, Witness, live_at, live_within,
+};
+use std::io::{self, Write};
+
+/// A proof that no layout of an instance has a peak below a bound.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    bound: Bytes,
+    /// The declared buffers by name.
+    buffers: Vec<String>,
+    body: Body,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    /// There is no space for the declared buffers, which conflict pairwise.
+    NoSpace,
+    /// The two declared buffers are fixed at overlapping addresses.
+    Contradiction,
+    Derivation(Box<Derivation>),
+}
+
+/// The reason why there is no proof.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
+pub enum NoProof {
+    #[error("a bound of 0 bytes needs no proof")]
+    Nothing,
+    #[error("the search would need too many orders for {buffers} buffers")]
+    TooLarge { buffers: usize },
+    /// The budget ran out.
+    #[error("the limit was reached before the bound was proved again")]
+    Stopped(Stop),
+    /// A layout lies below the bound, so the bound is wrong.
+    #[error("a layout of peak {peak} refutes the bound {bound}")]
+    Refuted { peak: Bytes, bound: Bytes },
+    #[error("proofs do not support bounds by {0}")]
+    Unsupported(String),
+}
+
+impl Proof {
+    /// Proves a bound of an instance.
+    ///
+    /// The time is exponential in the worst case if the bound rests on a search, and otherwise linear.
+    ///
+    /// # Errors
+    /// [`NoProof`] if the bound cannot be proved within the budget.
+    pub fn of(instance: &Instance, bound: &LowerBound, budget: &mut Budget) -> Result<Self, NoProof> {
+        if bound.value == Bytes::ZERO {
+            return Err(NoProof::Nothing);
+        }
+        let (buffers, body) = match &bound.witness {
+            Witness::Load { step } => (live_at(instance, *step), Body::NoSpace),
+            Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
+                (buffers.clone(), Body::NoSpace)
+            }
+            Witness::Fixed { buffer } => (vec![*buffer], Body::NoSpace),
+            Witness::Contradiction { buffers } => (buffers.clone(), Body::Contradiction),
+            Witness::Search { .. } => return Self::searched(instance, bound.value, budget),
+            Witness::Window { lower, upper, .. } => {
+                let part = live_within(instance, Interval::new(*lower, *upper));
+                return Self::searched(&part, bound.value, budget);
+            }
+            other => return Err(NoProof::Unsupported(other.to_string())),
+        };
+        let sized = |id: &BufferId| !instance.buffer(*id).is_empty();
+        let buffers = buffers.into_iter().filter(sized).map(|id| instance.buffer(id).name().to_owned());
+        Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
+    }
+
+    /// Refutes the capacity just below the bound.
+    fn searched(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Result<Self, NoProof> {
+        let sized: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
+        let instance = &instance.induced(&sized);
+        let derivation = derive(instance, bound, budget)?;
+        let name = |&at: &u32| instance.buffers()[at as usize].name().to_owned();
+        let buffers = derivation.origin.iter().map(name).collect();
+        Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) })
+    }
+
+    /// Returns the bound in bytes.
+    pub fn bound(&self) -> Bytes {
+        self.bound
+    }
+
+    /// Writes the proof as text. Linear in its length.
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
+        writeln!(file, "plimsoll-proof 1\nbound {}", self.bound.get())?;
+        for name in &self.buffers {
+            writeln!(file, "buffer {}", plimsoll_model::csv::listed_id(name))?;
+        }
+        match &self.body {
+            Body::NoSpace => {
+                write!(file, "x")?;
+                (0..self.buffers.len()).try_for_each(|buffer| write!(file, " {buffer}"))?;
+                writeln!(file)
+            }
+            Body::Contradiction => writeln!(file, "o 0 1\no 1 0"),
+            Body::Derivation(derivation) => derivation.write(file),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BruteForce, Exact};
+    use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
+    use plimsoll_model::csv::write_instance;
+    use plimsoll_model::{Claim, Setup, Silent, Solver};
+    use plimsoll_proof::{CheckError, Proved, check};
+    use proptest::prelude::*;
+
+    fn checker(instance: &Instance) -> plimsoll_proof::Instance {
+        let mut csv = Vec::new();
+        write_instance(instance, &mut csv).unwrap();
+        plimsoll_proof::Instance::from_csv(&String::from_utf8(csv).unwrap()).unwrap()
+    }
+
+    fn text(proof: &Proof) -> String {
+        let mut text = Vec::new();
+        proof.write(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn checked(instance: &Instance, proof: &str) -> Result<Proved, CheckError> {
+        check(&checker(instance), proof.as_bytes())
+    }
+
+    fn search_bound(value: Bytes) -> LowerBound {
+        LowerBound::new(value, Witness::Search { solver: "search".to_owned() })
+    }
+
+    fn optimum(instance: &Instance) -> Bytes {
+        let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+        assert_ne!(outcome.claim, Claim::Unknown);
+        outcome.lower_bound.value
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+        #[test]
+        fn optima_are_proved_and_lower_bounds_are_not(n in 1usize..8, features in 0u64..16, seed: u64) {
+            let t = small_instance(SmallParams::with_features(n, features), seed).with_capacity(None);
+            let best = optimum(&t);
+            if best == Bytes::ZERO {
+                return Ok(());
+            }
+            let proof = Proof::of(&t, &search_bound(best), &mut Budget::unlimited()).unwrap();
+            let proved = checked(&t, &text(&proof));
+            prop_assert!(proved.is_ok(), "{:?}\n{}", proved, text(&proof));
+            prop_assert_eq!(proved.unwrap().bound, best.get());
+            let above = Proof::of(&t, &search_bound(Bytes::new(best.get() + 1)), &mut Budget::unlimited());
+            let refuted = matches!(&above, Err(NoProof::Refuted { peak, .. }) if *peak == best);
+            prop_assert!(refuted, "{above:?}");
+        }
+    }
+}

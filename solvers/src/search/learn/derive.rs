@@ -1,0 +1,47 @@
+//! Refutes a capacity by clause learning and keeps the derivation.
+
+use super::log::Log;
+use super::{Engine, LearnEnd, LearnRules, Problem};
+use crate::proof::NoProof;
+use crate::search::valley::Reduced;
+use plimsoll_model::{Budget, Bytes, Instance};
+use std::io::{self, Write};
+
+/// The derivation of a contradiction.
+#[derive(Clone, Debug)]
+pub(crate) struct Derivation {
+    problem: Problem,
+    log: Log,
+    /// The position in the instance of each buffer of the derivation.
+    pub origin: Vec<u32>,
+}
+
+impl Derivation {
+    /// Writes the statements of the derivation.
+    pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
+        self.log.write(&self.problem, file)
+    }
+}
+
+/// Derives that no layout of an instance without empty buffers has a peak below `bound` bytes.
+///
+/// # Errors
+/// [`NoProof`] if the instance is too large, the budget runs out, or there is such a layout.
+pub(crate) fn derive(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Result<Derivation, NoProof> {
+    let grain = instance.grain().get();
+    let narrow = Reduced::of(instance).and_then(|reduced| Some((Problem::of(&reduced)?, reduced.origin)));
+    let general = || Some((Problem::general(instance, grain)?, (0..instance.len() as u32).collect()));
+    let (problem, origin) =
+        narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() })?;
+    let capacity = (bound.get() - 1) / grain;
+    let mut engine = Engine::logged(&problem, capacity as i64, LearnRules::default());
+    match engine.run(budget) {
+        LearnEnd::Impossible => {}
+        LearnEnd::Fits { peak, .. } => {
+            return Err(NoProof::Refuted { peak: Bytes::new(peak as u64 * grain), bound });
+        }
+        LearnEnd::Stopped(stop) => return Err(NoProof::Stopped(stop)),
+    }
+    let log = engine.into_log().unwrap_or_default();
+    Ok(Derivation { problem, log, origin })
+}
