@@ -88,7 +88,9 @@ impl<'a> Words<'a> {
 
     fn end(mut self) -> Result<(), Reason> {
         let found = self.0.next();
-        found.map_or(Ok(()), |word| Err(Reason::Word { expected: "the end of the line", found: word.to_owned() }))
+        found.map_or(Ok(()), |word| {
+            Err(Reason::Word { expected: "the end of the line", found: word.to_owned() })
+        })
     }
 }
 

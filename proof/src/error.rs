@@ -25,7 +25,10 @@ pub enum Reason {
     Bound,
     UnknownStatement(String),
     /// The word is not what the statement requires at this place.
-    Word { expected: &'static str, found: String },
+    Word {
+        expected: &'static str,
+        found: String,
+    },
     /// The statement needs more words.
     MissingWord(&'static str),
     /// The instance has no buffer with this id.
@@ -51,7 +54,10 @@ pub enum Reason {
     /// More than one order of the clause is still possible.
     NotUnit(u64),
     /// There is enough space, so the step does not follow.
-    EnoughSpace { needed: i128, capacity: i128 },
+    EnoughSpace {
+        needed: i128,
+        capacity: i128,
+    },
     /// The derivation of the clause ends without a contradiction.
     Underived(u64),
     /// Text follows after the claim has been proved.

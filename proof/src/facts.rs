@@ -48,7 +48,7 @@ impl<'a> Facts<'a> {
     pub fn declare(&mut self, position: usize) {
         let (number, buffer) = (self.origin.len() as u32, &self.instance.buffers[position]);
         self.origin.push(position);
-        let above = |offset: i128| self.capacity - offset - buffer.size;
+        let above = |offset: i128| (self.capacity - offset - buffer.size).max(0);
         let [below, above] = match buffer.fixed {
             Some(offset) => [offset, above(offset)],
             None => [0, 0],

@@ -70,16 +70,17 @@ impl Instance {
             return Err(fail(line, "columns 'upper' and 'end' exclude each other"));
         }
         let upper = if inclusive { "end" } else { "upper" };
-        if let Some(missing) = ["id", "lower", upper, "size"].iter().find(|name| !columns.contains_key(**name)) {
+        if let Some(missing) =
+            ["id", "lower", upper, "size"].iter().find(|name| !columns.contains_key(**name))
+        {
             return Err(fail(line, &format!("column '{missing}' is missing")));
         }
         let mut instance = Self::default();
         let mut pairs = Vec::new();
         for (line, row) in rows {
             let fields = fields(line, row)?;
-            let field = |name: &str| {
-                columns.get(name).and_then(|&at| fields.get(at)).map_or("", String::as_str)
-            };
+            let field =
+                |name: &str| columns.get(name).and_then(|&at| fields.get(at)).map_or("", String::as_str);
             let number = |name: &str| -> Result<u64, InstanceError> {
                 parse(field(name)).ok_or_else(|| fail(line, &format!("'{}' is not a {name}", field(name))))
             };
@@ -107,9 +108,14 @@ impl Instance {
             }
         }
         for (line, a, id, separated) in pairs {
-            let b = instance.by_id.get(&id).copied().ok_or_else(|| fail(line, &format!("there is no '{id}'")))?;
+            let b =
+                instance.by_id.get(&id).copied().ok_or_else(|| fail(line, &format!("there is no '{id}'")))?;
             let pair = (a.min(b), a.max(b));
-            if separated { instance.separated.insert(pair) } else { instance.excluded.insert(pair) };
+            if separated {
+                instance.separated.insert(pair)
+            } else {
+                instance.excluded.insert(pair)
+            };
             instance.paired.extend([a, b]);
         }
         Ok(instance)
@@ -256,9 +262,6 @@ mod tests {
         assert_eq!(error("id,lower,size\n"), "line 1: column 'upper' is missing");
         assert_eq!(error("id,lower,upper,size\na,0,1,-4\n"), "line 2: '-4' is not a size");
         assert_eq!(error("id,lower,upper,size\na,0,1,4\na,0,1,4\n"), "line 3: id 'a' occurs twice");
-        assert_eq!(
-            error("id,lower,upper,size,separations\na,0,1,4,b\n"),
-            "line 2: there is no 'b'"
-        );
+        assert_eq!(error("id,lower,upper,size,separations\na,0,1,4,b\n"), "line 2: there is no 'b'");
     }
 }

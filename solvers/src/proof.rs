@@ -115,10 +115,10 @@ impl Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BruteForce, Exact};
-    use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
+    use crate::BruteForce;
+    use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::csv::write_instance;
-    use plimsoll_model::{Claim, Setup, Silent, Solver};
+    use plimsoll_model::{Claim, Silent, Solver};
     use plimsoll_proof::{CheckError, Proved, check};
     use proptest::prelude::*;
 

@@ -21,6 +21,8 @@ const SVG: Format = format("SVG", &["svg"]);
 const PNG: Format = format("PNG", &["png"]);
 /// A picture. The suffix of its file determines the format, which is SVG if there is no suffix.
 pub const PICTURE: Format = format("a picture", &["svg", "png"]);
+/// A proof of a lower bound.
+pub const PROOF: Format = format("a proof", &["proof"]);
 pub const TOML: Format = format("TOML", &["toml"]);
 /// A C header.
 pub const HEADER: Format = format("a C header", &["h"]);
@@ -35,8 +37,9 @@ pub const DOT: Format = format("DOT", &["dot", "gv"]);
 const PLAIN: [&str; 3] = ["txt", "log", "out"];
 
 /// Formats with well-known suffixes.
-const KNOWN: [Format; 21] = [
+const KNOWN: [Format; 22] = [
     CSV,
+    PROOF,
     JSON,
     HEADER,
     SVG,

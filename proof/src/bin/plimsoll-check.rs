@@ -27,7 +27,9 @@ fn main() -> ExitCode {
     match check(&read, BufReader::new(file)) {
         Ok(proved) => {
             let (bound, clauses, steps) = (proved.bound, proved.clauses, proved.steps);
-            let line = format!("accepted: no layout has a peak below {bound} bytes ({clauses} clauses, {steps} steps)");
+            let line = format!(
+                "accepted: no layout has a peak below {bound} bytes ({clauses} clauses, {steps} steps)"
+            );
             let written = writeln!(std::io::stdout(), "{line}");
             ExitCode::from(if written.is_ok() { 0 } else { 2 })
         }

@@ -38,6 +38,8 @@ pub struct Best<P: Plan> {
     pub bound: LowerBound,
     /// The solver and its outcome, if there was a search.
     found: Option<(&'static str, Outcome<P>)>,
+    /// Whether the bound has a checked proof.
+    is_proved: bool,
 }
 
 impl<P: Plan> Best<P> {
@@ -49,7 +51,7 @@ impl<P: Plan> Best<P> {
         let entry = default_entry::<P>(&plimsoll::registry());
         let (Some(effort), Some(entry), true) = (search, entry, peaks.iter().any(|peak| *peak > bound.value))
         else {
-            return Ok(Self { bound, found: None });
+            return Ok(Self { bound, found: None, is_proved: false });
         };
         let free = instance.clone().with_capacity(None);
         let outcome = run(entry, &free, effort.setup(), effort.limits(), &mut Silent).result;
@@ -57,7 +59,15 @@ impl<P: Plan> Best<P> {
         if outcome.lower_bound.value > bound.value {
             bound = outcome.lower_bound.clone();
         }
-        Ok(Self { bound, found: Some((entry.name, outcome)) })
+        Ok(Self { bound, found: Some((entry.name, outcome)), is_proved: false })
+    }
+
+    /// Raises the bound to that of a checked proof.
+    pub fn raise(&mut self, proved: Bytes) {
+        if proved > self.bound.value {
+            self.bound.value = proved;
+            self.is_proved = true;
+        }
     }
 
     /// Returns the solver, the lowest peak that it found, and the solution with that peak, if there is one.
@@ -72,8 +82,15 @@ impl<P: Plan> Best<P> {
     }
 
     fn why(&self, subject: &Subject) -> String {
+        if self.is_proved {
+            return "checked proof".to_owned();
+        }
         let witness = &self.bound.witness;
         subject.explained(P::explain(&subject.instance, witness), witness)
+    }
+
+    fn arithmetic(&self) -> Arithmetic {
+        if self.is_proved { Arithmetic::Exact } else { Arithmetic::of(&self.bound.witness) }
     }
 
     /// Returns the members of a JSON report: bound, witness, and the result of the search, or null if there
@@ -85,14 +102,14 @@ impl<P: Plan> Best<P> {
         json!({
             "lower_bound": self.bound.value,
             "witness": self.why(subject),
-            "arithmetic": Arithmetic::of(&self.bound.witness),
+            "arithmetic": self.arithmetic(),
             "best": best,
         })
     }
 
     /// Adds the lines for the bound and the search.
     pub fn lines(&self, subject: &Subject, report: &mut Report) {
-        let why = self.why(subject) + Arithmetic::of(&self.bound.witness).remark();
+        let why = self.why(subject) + self.arithmetic().remark();
         report.line("lower bound", noted(&bytes(self.bound.value), &why));
         if let Some((solver, outcome)) = &self.found {
             let peak = outcome.value.map_or_else(|| "nothing found".to_owned(), bytes);

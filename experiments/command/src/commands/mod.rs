@@ -18,6 +18,7 @@ pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
+pub mod proof;
 pub mod recheck;
 pub mod report;
 pub mod reproduce;

@@ -1,6 +1,7 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose, of_instances};
+use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{Failure, code};
@@ -40,6 +41,9 @@ pub struct SolveArgs {
     /// Write a certificate of the claim and the lower bound as JSON
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     certificate: Option<PathBuf>,
+    /// Write a proof of the lower bound. If the bound rests on a search, the limits apply to the proof again
+    #[arg(long, value_name = "FILE.proof", value_parser = format::PROOF.file())]
+    proof: Option<PathBuf>,
     /// Draw the solution as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
@@ -75,7 +79,13 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
         return Err(Failure::input("--certificate supports only the problem offsets"));
     }
-    output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.subject.instance])
+    if args.proof.is_some() && !matches!(choice, Choice::Offsets(_)) {
+        return Err(Failure::input("--proof supports only the problem offsets"));
+    }
+    output::check_targets(
+        &[&args.output, &args.certificate, &args.proof, &args.plot],
+        &[&args.subject.instance],
+    )
 }
 
 fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Result<u8, Failure> {
@@ -93,6 +103,15 @@ fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Resu
     })?;
     store(args, instance, entry, &outcome)?;
     let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
+    if let Some(path) = &args.proof {
+        match proof::write(path, instance, &outcome.lower_bound, limits)? {
+            Ok(accepted) => {
+                report.line("proof", accepted.line());
+                report.extend(json!({ "proof": accepted.members() }));
+            }
+            Err(reason) => output::complain(&format!("{reason}, so --proof writes nothing")),
+        }
+    }
     if args.with_layout {
         let solution = outcome.solution.as_ref();
         report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)))?;

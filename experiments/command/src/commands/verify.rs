@@ -1,7 +1,8 @@
-//! `plimsoll verify`: checks an answer and its certificate.
+//! `plimsoll verify`: checks an answer, its certificate and a proof of its bound.
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
+use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
@@ -55,12 +56,15 @@ struct Checked {
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
     /// Answer: a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
-    /// certificate without a layout
-    #[arg(index = 2, required_unless_present = "certificate", value_parser = input_file())]
+    /// certificate without a layout and for a proof
+    #[arg(index = 2, required_unless_present_any = ["certificate", "proof"], value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
     #[arg(long, value_name = "FILE.json", value_parser = input_file())]
     certificate: Option<PathBuf>,
+    /// Check this proof of a lower bound, written by `solve --proof`
+    #[arg(long, value_name = "FILE.proof", value_parser = input_file())]
+    proof: Option<PathBuf>,
     /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
     #[arg(long, requires = "certificate")]
     trust_search: bool,
@@ -76,7 +80,9 @@ pub struct VerifyArgs {
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let subject = args.subject.read()?;
     let search = args.best.searches(false).then_some(args.best.effort);
-    let checked = args.layout.as_deref().map(|path| check(path, &subject, search)).transpose()?;
+    let proof = args.proof.as_deref().map(|path| proof::read(path, &subject.instance)).transpose()?;
+    let proved = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.bound()));
+    let checked = args.layout.as_deref().map(|path| check(path, &subject, (search, proved))).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -90,9 +96,24 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         let message = format!("the certificate is for a layout with peak {peak}, so the layout is required");
         return Err(Failure::input(message));
     }
-    let standing = certificate.map(|certificate| check_certificate(&certificate, &subject, checked.as_ref()));
-    let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty());
-    report(&subject, checked.as_ref(), standing.as_ref()).print(args.json)?;
+    let standing =
+        certificate.map(|certificate| check_certificate(&certificate, &subject, checked.as_ref(), proved));
+    let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty())
+        || proof.as_ref().is_some_and(Result::is_err);
+    let mut report = report(&subject, checked.as_ref(), standing.as_ref());
+    if let Some(proof) = proof {
+        match proof {
+            Ok(accepted) => {
+                report.line("proof", format_args!("accepted: {}", accepted.line()));
+                report.extend(json!({ "proof": accepted.members() }));
+            }
+            Err(error) => {
+                report.line("proof", format_args!("rejected: {error}"));
+                report.extend(json!({ "proof": { "line": error.line, "reason": error.reason.to_string() } }));
+            }
+        }
+    }
+    report.print(args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
         _ if is_refuted => REFUTED,
         Some(Standing::Refused) => REFUTED,
@@ -103,12 +124,16 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
 
 /// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with
 /// the best bound.
-fn check(path: &Path, subject: &Subject, search: Option<EffortArgs>) -> Result<Checked, Failure> {
+fn check(
+    path: &Path,
+    subject: &Subject,
+    (search, proved): (Option<EffortArgs>, Option<Bytes>),
+) -> Result<Checked, Failure> {
     let instance = &subject.instance;
     Ok(match read(path, instance)? {
-        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, search)?,
-        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, search)?,
-        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, search)?,
+        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved))?,
+        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None))?,
+        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None))?,
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -134,7 +159,7 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
 fn compared<P>(
     subject: &Subject,
     answer: &P::Solution,
-    search: Option<EffortArgs>,
+    (search, proved): (Option<EffortArgs>, Option<Bytes>),
 ) -> Result<Checked, Failure>
 where
     P: Plan + Problem<Violation = Violation>,
@@ -144,7 +169,16 @@ where
     if !checked.violations.is_empty() {
         return Ok(checked);
     }
-    let best = Best::<P>::of(instance, &[checked.peak], search)?;
+    let mut best = Best::<P>::of(instance, &[checked.peak], search)?;
+    if let Some(proved) = proved {
+        if checked.peak < proved {
+            let peak = checked.peak;
+            return Err(Failure::internal(format!(
+                "a layout of peak {peak} refutes the proved bound {proved}"
+            )));
+        }
+        best.raise(proved);
+    }
     let one = Compared::of::<P>(instance, answer, &best);
     let mut report = Report::new(one.members(instance));
     report.extend(best.members(subject));
@@ -164,6 +198,7 @@ fn check_certificate(
     certificate: &Certificate,
     subject: &Subject,
     answer: Option<&Checked>,
+    proved: Option<Bytes>,
 ) -> (Standing, String) {
     let instance = &subject.instance;
     if certificate.instance != instance.name() {
@@ -175,6 +210,11 @@ fn check_certificate(
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, subject))),
+        Err(CertificateError::Bound(BoundError::NotCheckable(_)))
+            if proved.is_some_and(|proved| proved >= bound.value) =>
+        {
+            (Standing::Confirmed, format!("{what} by the proof"))
+        }
         Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => refutation(bound, instance).map_or_else(
             || {
                 let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();

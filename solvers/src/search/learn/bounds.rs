@@ -180,7 +180,9 @@ impl<'p> Bounds<'p> {
 
     /// Returns the buffers of the stack that implied the latest entry.
     pub fn latest_stack(&self) -> &[u32] {
-        self.entries.last().map_or(&[], |entry| &self.stacked[entry.reason.0 as usize..entry.reason.1 as usize])
+        self.entries
+            .last()
+            .map_or(&[], |entry| &self.stacked[entry.reason.0 as usize..entry.reason.1 as usize])
     }
 
     /// Returns the value that a node had when there were `limit` entries.

@@ -31,8 +31,7 @@ pub(crate) fn derive(instance: &Instance, bound: Bytes, budget: &mut Budget) -> 
     let grain = instance.grain().get();
     let narrow = Reduced::of(instance).and_then(|reduced| Some((Problem::of(&reduced)?, reduced.origin)));
     let general = || Some((Problem::general(instance, grain)?, (0..instance.len() as u32).collect()));
-    let (problem, origin) =
-        narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() })?;
+    let (problem, origin) = narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() })?;
     let capacity = (bound.get() - 1) / grain;
     let mut engine = Engine::logged(&problem, capacity as i64, LearnRules::default());
     match engine.run(budget) {

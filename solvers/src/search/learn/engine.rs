@@ -535,7 +535,8 @@ impl<'p> Engine<'p> {
     /// Logs a clause without its redundant literals. These follow first, in the order of the trail. Returns
     /// the number of the clause.
     fn log_learnt(&mut self, all: &[Lit], learnt: &[Lit]) -> u32 {
-        let mut redundant: Vec<Lit> = all.iter().filter(|lit| !learnt.contains(lit)).map(|lit| lit ^ 1).collect();
+        let mut redundant: Vec<Lit> =
+            all.iter().filter(|lit| !learnt.contains(lit)).map(|lit| lit ^ 1).collect();
         if !redundant.is_empty() {
             let at: HashMap<Lit, usize> = self.trail.iter().copied().zip(0..).collect();
             redundant.sort_unstable_by_key(|lit| std::cmp::Reverse(at[lit]));

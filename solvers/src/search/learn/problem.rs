@@ -109,7 +109,7 @@ impl Problem {
     pub(super) fn base(&self, node: usize, capacity: i64) -> i64 {
         match (self.rigid.get(node / 2), node % 2) {
             (Some(&(_, Some(offset))), 0) => offset,
-            (Some(&(_, Some(offset))), _) => capacity - offset - self.size[node / 2],
+            (Some(&(_, Some(offset))), _) => (capacity - offset - self.size[node / 2]).max(0),
             _ => self.rounded(node, 0, capacity),
         }
     }
