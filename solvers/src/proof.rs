@@ -4,7 +4,7 @@
 //! capacity just below it is refuted once more, by clause learning with a log ([`crate::search::learn`]),
 //! whichever method found the bound. A proof therefore never depends on the search that it confirms.
 
-use crate::search::learn::{Derivation, derive};
+use crate::search::learn::{Derivation, LearnRules, derive};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Interval, LowerBound, Stop, Witness, live_at, live_within,
 };
@@ -57,6 +57,7 @@ impl Proof {
         if bound.value == Bytes::ZERO {
             return Err(NoProof::Nothing);
         }
+        let rules = LearnRules::default();
         let (buffers, body) = match &bound.witness {
             Witness::Load { step } => (live_at(instance, *step), Body::NoSpace),
             Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
@@ -64,10 +65,10 @@ impl Proof {
             }
             Witness::Fixed { buffer } => (vec![*buffer], Body::NoSpace),
             Witness::Contradiction { buffers } => (buffers.clone(), Body::Contradiction),
-            Witness::Search { .. } => return Self::searched(instance, bound.value, budget),
+            Witness::Search { .. } => return Self::searched(instance, bound.value, rules, budget),
             Witness::Window { lower, upper, .. } => {
                 let part = live_within(instance, Interval::new(*lower, *upper));
-                return Self::searched(&part, bound.value, budget);
+                return Self::searched(&part, bound.value, rules, budget);
             }
             other => return Err(NoProof::Unsupported(other.to_string())),
         };
@@ -77,10 +78,15 @@ impl Proof {
     }
 
     /// Refutes the capacity just below the bound.
-    fn searched(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Result<Self, NoProof> {
+    fn searched(
+        instance: &Instance,
+        bound: Bytes,
+        rules: LearnRules,
+        budget: &mut Budget,
+    ) -> Result<Self, NoProof> {
         let sized: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
         let instance = &instance.induced(&sized);
-        let derivation = derive(instance, bound, budget)?;
+        let derivation = derive(instance, bound, rules, budget)?;
         let name = |&at: &u32| instance.buffers()[at as usize].name().to_owned();
         let buffers = derivation.origin.iter().map(name).collect();
         Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) })
@@ -113,57 +119,4 @@ impl Proof {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::BruteForce;
-    use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::csv::write_instance;
-    use plimsoll_model::{Claim, Silent, Solver};
-    use plimsoll_proof::{CheckError, Proved, check};
-    use proptest::prelude::*;
-
-    fn checker(instance: &Instance) -> plimsoll_proof::Instance {
-        let mut csv = Vec::new();
-        write_instance(instance, &mut csv).unwrap();
-        plimsoll_proof::Instance::from_csv(&String::from_utf8(csv).unwrap()).unwrap()
-    }
-
-    fn text(proof: &Proof) -> String {
-        let mut text = Vec::new();
-        proof.write(&mut text).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
-    fn checked(instance: &Instance, proof: &str) -> Result<Proved, CheckError> {
-        check(&checker(instance), proof.as_bytes())
-    }
-
-    fn search_bound(value: Bytes) -> LowerBound {
-        LowerBound::new(value, Witness::Search { solver: "search".to_owned() })
-    }
-
-    fn optimum(instance: &Instance) -> Bytes {
-        let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
-        assert_ne!(outcome.claim, Claim::Unknown);
-        outcome.lower_bound.value
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(600))]
-        #[test]
-        fn optima_are_proved_and_lower_bounds_are_not(n in 1usize..8, features in 0u64..16, seed: u64) {
-            let t = small_instance(SmallParams::with_features(n, features), seed).with_capacity(None);
-            let best = optimum(&t);
-            if best == Bytes::ZERO {
-                return Ok(());
-            }
-            let proof = Proof::of(&t, &search_bound(best), &mut Budget::unlimited()).unwrap();
-            let proved = checked(&t, &text(&proof));
-            prop_assert!(proved.is_ok(), "{:?}\n{}", proved, text(&proof));
-            prop_assert_eq!(proved.unwrap().bound, best.get());
-            let above = Proof::of(&t, &search_bound(Bytes::new(best.get() + 1)), &mut Budget::unlimited());
-            let refuted = matches!(&above, Err(NoProof::Refuted { peak, .. }) if *peak == best);
-            prop_assert!(refuted, "{above:?}");
-        }
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::report::{bytes, size};
+use crate::report::bytes;
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
@@ -47,7 +47,7 @@ impl Accepted {
     pub fn line(&self) -> String {
         let Proved { clauses, steps, .. } = self.proved;
         let (bound, clauses) = (bytes(self.bound()), human::count(clauses, "clause"));
-        let (steps, length) = (human::count(steps, "step"), size(Bytes::new(self.length)));
+        let (steps, length) = (human::count(steps, "step"), bytes(Bytes::new(self.length)));
         let checked = human::seconds(self.checked);
         format!("no layout below {bound}: {clauses}, {steps}, {length}, checked in {checked}")
     }

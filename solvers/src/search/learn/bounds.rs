@@ -1,8 +1,8 @@
 //! Lower bounds on the heights below and above each buffer, with explanations.
 
-use super::LearnRules;
 use super::log::Log;
 use super::problem::{Lit, MOST_TOGETHER, Problem};
+use super::{LearnRules, Wrong};
 use std::collections::{BinaryHeap, VecDeque};
 
 const NONE: u32 = u32::MAX;
@@ -25,7 +25,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
-    rules: LearnRules,
+    pub rules: LearnRules,
     /// Largest height in units of a layout that is searched for.
     capacity: i64,
     /// The bound of each node, in units.
@@ -153,6 +153,7 @@ impl<'p> Bounds<'p> {
             for (i, &(value, other)) in row[..count].iter().enumerate() {
                 let size = problem.size[other as usize];
                 sum = if self.rules.stacks { sum + size } else { size };
+                let sum = sum + i64::from(self.rules.is_wrong(Wrong::Stack));
                 if value + sum > end {
                     end = value + sum;
                     stack = if self.rules.stacks { Stack::of(&row[..=i]) } else { Stack::of(&row[i..=i]) };

@@ -27,13 +27,18 @@ impl Derivation {
 ///
 /// # Errors
 /// [`NoProof`] if the instance is too large, the budget runs out, or there is such a layout.
-pub(crate) fn derive(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Result<Derivation, NoProof> {
+pub(crate) fn derive(
+    instance: &Instance,
+    bound: Bytes,
+    rules: LearnRules,
+    budget: &mut Budget,
+) -> Result<Derivation, NoProof> {
     let grain = instance.grain().get();
     let narrow = Reduced::of(instance).and_then(|reduced| Some((Problem::of(&reduced)?, reduced.origin)));
     let general = || Some((Problem::general(instance, grain)?, (0..instance.len() as u32).collect()));
     let (problem, origin) = narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() })?;
     let capacity = (bound.get() - 1) / grain;
-    let mut engine = Engine::logged(&problem, capacity as i64, LearnRules::default());
+    let mut engine = Engine::logged(&problem, capacity as i64, rules);
     match engine.run(budget) {
         LearnEnd::Impossible => {}
         LearnEnd::Fits { peak, .. } => {

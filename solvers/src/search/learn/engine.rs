@@ -1,11 +1,11 @@
 //! The clause-learning search.
 
-use super::LearnRules;
 use super::bounds::{Bounds, Demand};
 use super::clauses::{Clauses, Place};
 use super::heap::Heap;
 use super::log::{Log, MIRROR, TWIN};
 use super::problem::{Lit, Problem};
+use super::{LearnRules, Wrong};
 use crate::search::valley::luby;
 use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
@@ -123,7 +123,8 @@ impl<'p> Engine<'p> {
             log,
         };
         for [x, y, z] in problem.triangles() {
-            engine.clauses.add(&[x, y, z], 0, 0);
+            let wrong = usize::from(rules.is_wrong(Wrong::Triangle));
+            engine.clauses.add(&[x, y, z][..3 - wrong], 0, 0);
             engine.clauses.add(&[x ^ 1, y ^ 1, z ^ 1], 0, 0);
         }
         if rules.symmetry {
@@ -150,7 +151,8 @@ impl<'p> Engine<'p> {
         let mut largest: Option<(i64, Lit)> = None;
         for (at, &(a, b)) in (0..).zip(&self.problem.pairs) {
             let (a, b) = (a as usize, b as usize);
-            if twin[a] == twin[b] && self.truth[2 * at] == 0 {
+            let same_size = self.bounds.rules.is_wrong(Wrong::Twin) && size[a] == size[b];
+            if (twin[a] == twin[b] || same_size) && self.truth[2 * at] == 0 {
                 let lit = 2 * at as Lit + u32::from(a > b);
                 self.assign(lit, Reason::None);
                 self.log_symmetry(TWIN, lit);
@@ -160,7 +162,13 @@ impl<'p> Engine<'p> {
                 largest = Some((both, 2 * at as Lit));
             }
         }
-        if let Some((_, lit)) = largest.filter(|_| self.problem.rigid.is_empty()) {
+        if self.bounds.rules.is_wrong(Wrong::Mirror) {
+            let all = 0..self.problem.vars;
+            for at in all.filter(|at| self.truth[2 * at] == 0).collect::<Vec<_>>() {
+                self.assign(2 * at as Lit, Reason::None);
+                self.log_symmetry(MIRROR, 2 * at as Lit);
+            }
+        } else if let Some((_, lit)) = largest.filter(|_| self.problem.rigid.is_empty()) {
             self.assign(lit, Reason::None);
             self.log_symmetry(MIRROR, lit);
         }
@@ -361,7 +369,9 @@ impl<'p> Engine<'p> {
         let problem = self.problem;
         let (buffer, side) = (node / 2, node % 2);
         let value = self.bounds.value[node] + problem.size[buffer];
-        if value + self.bounds.value[node ^ 1] > self.capacity {
+        let wrong = |rule| i64::from(self.bounds.rules.is_wrong(rule));
+        let (space, pair) = (wrong(Wrong::Space), wrong(Wrong::Pair));
+        if value + self.bounds.value[node ^ 1] + space > self.capacity {
             return Some(buffer);
         }
         for &(other, lit) in &problem.others[buffer] {
@@ -372,7 +382,7 @@ impl<'p> Engine<'p> {
                 1 => self.bounds.touch(2 * other + side),
                 0 => {
                     let rest = problem.size[other] + self.bounds.value[2 * other + 1 - side];
-                    if value + rest > self.capacity {
+                    if value + rest + pair > self.capacity {
                         self.assign(before ^ 1, Reason::Bounds(self.bounds.mark()));
                     }
                 }
@@ -411,7 +421,8 @@ impl<'p> Engine<'p> {
                 if let Some(log) = &mut self.log {
                     log.no_space([buffer as u32]);
                 }
-                let need = self.capacity + 1 - self.problem.size[buffer];
+                let wrong = i64::from(self.bounds.rules.is_wrong(Wrong::Space));
+                let need = self.capacity + 1 - wrong - self.problem.size[buffer];
                 self.explain_sum((2 * buffer, 2 * buffer + 1), need, self.bounds.mark(), literals);
             }
         }
@@ -431,7 +442,8 @@ impl<'p> Engine<'p> {
                 if let Some(log) = &mut self.log {
                     log.opposite(high, low);
                 }
-                let need = self.capacity + 1 - self.problem.size[low] - self.problem.size[high];
+                let wrong = i64::from(self.bounds.rules.is_wrong(Wrong::Pair));
+                let need = self.capacity + 1 - wrong - self.problem.size[low] - self.problem.size[high];
                 self.explain_sum((2 * high, 2 * low + 1), need, mark, literals);
             }
         }
@@ -509,6 +521,9 @@ impl<'p> Engine<'p> {
         };
         let mut learnt = vec![all[0]];
         learnt.extend(all[1..].iter().filter(|lit| !implied(lit)));
+        learnt.truncate(
+            learnt.len() - usize::from(self.bounds.rules.is_wrong(Wrong::Clause) && learnt.len() > 2),
+        );
         let number = if self.log.is_some() { self.log_learnt(all, &learnt) } else { 0 };
         for &lit in all {
             self.seen[lit as usize / 2] = false;

@@ -76,11 +76,52 @@ pub(crate) struct LearnRules {
     /// This is sound because twins can be exchanged, and a layout turned upside down has the same peak. The
     /// other pair contains no twin, so the two rules do not interfere.
     pub symmetry: bool,
+    /// An unsound rule, with which tests show that proofs depend on sound rules only.
+    #[cfg(test)]
+    pub wrong: Option<Wrong>,
+}
+
+/// An unsound change of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// A stack is one unit higher than its buffers.
+    Stack,
+    /// A buffer needs one unit more space than its size.
+    Space,
+    /// Two buffers need one unit more space than their sizes.
+    Pair,
+    /// Buffers of equal size count as twins.
+    Twin,
+    /// All pairs may be ordered by turning a layout upside down.
+    Mirror,
+    /// If one buffer lies below two others, the first of these lies below the second.
+    Triangle,
+    /// Learnt clauses lack their last literal.
+    Clause,
+}
+
+impl LearnRules {
+    /// Returns true if a test has made this rule unsound.
+    #[cfg(test)]
+    fn is_wrong(self, rule: Wrong) -> bool {
+        self.wrong == Some(rule)
+    }
+
+    #[cfg(not(test))]
+    const fn is_wrong(self, _: Wrong) -> bool {
+        false
+    }
 }
 
 impl Default for LearnRules {
     fn default() -> Self {
-        Self { stacks: true, shorten: true, symmetry: true }
+        Self {
+            stacks: true,
+            shorten: true,
+            symmetry: true,
+            #[cfg(test)]
+            wrong: None,
+        }
     }
 }
 
@@ -122,7 +163,12 @@ mod tests {
     }
 
     fn all_rules() -> impl Iterator<Item = LearnRules> {
-        (0..8).map(|on| LearnRules { stacks: on & 1 > 0, shorten: on & 2 > 0, symmetry: on & 4 > 0 })
+        (0..8).map(|on| LearnRules {
+            stacks: on & 1 > 0,
+            shorten: on & 2 > 0,
+            symmetry: on & 4 > 0,
+            ..LearnRules::default()
+        })
     }
 
     proptest! {

@@ -1,0 +1,203 @@
+//! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
+
+use super::*;
+use crate::BruteForce;
+use crate::search::learn::Wrong;
+use plimsoll_datasets::{SmallParams, above_load_suite, small_instance};
+use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
+use plimsoll_model::{Claim, InstanceBuilder, Lifespan, Silent, Solver};
+use plimsoll_proof::{CheckError, Proved, Reason, check};
+use proptest::prelude::*;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::process::Command;
+
+fn csv(instance: &Instance) -> String {
+    let mut csv = Vec::new();
+    write_instance(instance, &mut csv).unwrap();
+    String::from_utf8(csv).unwrap()
+}
+
+fn text(proof: &Proof) -> String {
+    let mut text = Vec::new();
+    proof.write(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn checked(csv: &str, proof: &str) -> Result<Proved, CheckError> {
+    check(&plimsoll_proof::Instance::from_csv(csv).unwrap(), proof.as_bytes())
+}
+
+fn searched(value: Bytes) -> LowerBound {
+    LowerBound::new(value, Witness::Search { solver: "search".to_owned() })
+}
+
+fn prove(instance: &Instance, bound: Bytes) -> Result<Proof, NoProof> {
+    Proof::of(instance, &searched(bound), &mut Budget::unlimited())
+}
+
+fn optimum(instance: &Instance) -> Bytes {
+    let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    assert_ne!(outcome.claim, Claim::Unknown);
+    outcome.lower_bound.value
+}
+
+fn small(buffers: usize, features: u64, seed: u64) -> Instance {
+    small_instance(SmallParams::with_features(buffers, features), seed).with_capacity(None)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn optima_are_proved_and_larger_bounds_are_not(n in 1usize..8, features in 0u64..16, seed: u64) {
+        let t = small(n, features, seed);
+        let best = optimum(&t);
+        if best > Bytes::ZERO {
+            let proof = text(&prove(&t, best).unwrap());
+            let proved = checked(&csv(&t), &proof);
+            prop_assert!(proved.as_ref().is_ok_and(|proved| proved.bound == best.get()), "{proved:?}\n{proof}");
+        }
+        let above = prove(&t, Bytes::new(best.get() + 1));
+        let refuted = matches!(&above, Err(NoProof::Refuted { peak, .. }) if *peak == best);
+        prop_assert!(refuted, "{above:?}");
+    }
+}
+
+#[test]
+fn simple_bounds_have_short_proofs() {
+    for seed in 0..200 {
+        let t = small(7, seed % 16, seed);
+        let bound = crate::bounds::quick_bound(&t, &mut Budget::unlimited());
+        match Proof::of(&t, &bound, &mut Budget::unlimited()) {
+            Ok(proof) => assert_eq!(checked(&csv(&t), &text(&proof)).unwrap().bound, bound.value.get()),
+            Err(reason) => assert_eq!((reason, bound.value), (NoProof::Nothing, Bytes::ZERO)),
+        }
+    }
+}
+
+#[test]
+fn contradicting_fixed_offsets_refute_every_capacity() {
+    let buffer =
+        |name, at: u64| plimsoll_model::Buffer::new(name, 4, Lifespan::single(0, 2).unwrap()).fixed_at(at);
+    let t = InstanceBuilder::new("t").buffer(buffer("a", 0)).buffer(buffer("b", 3)).build().unwrap();
+    let witness = Witness::Contradiction { buffers: t.ids().collect() };
+    let proof = Proof::of(&t, &LowerBound::new(Bytes::new(99), witness), &mut Budget::unlimited()).unwrap();
+    assert_eq!(checked(&csv(&t), &text(&proof)).unwrap().bound, 99);
+}
+
+#[test]
+fn limits_and_large_instances_give_no_proof() {
+    let hard = above_load_suite().into_iter().next_back().unwrap();
+    let bound = searched(Bytes::new(1_052_672));
+    let stopped = Proof::of(&hard, &bound, &mut Budget::unlimited().with_node_limit(1));
+    assert!(matches!(stopped, Err(NoProof::Stopped(Stop::NodeLimit))), "{stopped:?}");
+}
+
+/// Alters a number, a word, a line or the length of a text.
+fn altered(text: &str, rng: &mut StdRng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let at = rng.random_range(0..lines.len());
+    let other = rng.random_range(0..lines.len());
+    match rng.random_range(0..8) {
+        0 => drop(lines.remove(at)),
+        1 => lines.swap(at, other),
+        2 => lines.truncate(at),
+        3 => lines.insert(at, lines[other].clone()),
+        4 => lines[at] = lines[at].chars().rev().collect(),
+        kind => {
+            let mut words: Vec<String> = lines[at].split([' ', ',']).map(str::to_owned).collect();
+            let word = rng.random_range(0..words.len());
+            let near: u64 = words[word].parse().unwrap_or(0);
+            words[word] = match kind {
+                5 => rng.random_range(0..9u64).to_string(),
+                6 => near.wrapping_add(rng.random_range(0..3)).saturating_sub(1).to_string(),
+                _ => words[word].split('<').rev().collect::<Vec<_>>().join("<"),
+            };
+            let comma = if lines[at].contains(',') { "," } else { " " };
+            lines[at] = words.join(comma);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Alters proofs and instances, and asks both checkers. Whatever they accept must be true.
+fn alter(count: usize, seed: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
+    while verdicts.len() < count {
+        let t = small(rng.random_range(4..8), rng.random_range(0..16), rng.random_range(0..1 << 40));
+        let Ok(proof) = prove(&t, optimum(&t)).map(|proof| text(&proof)) else { continue };
+        for _ in 0..8 {
+            let (mut instance, mut proof) = (csv(&t), proof.clone());
+            if rng.random_range(0..5) == 0 {
+                instance = altered(&instance, &mut rng);
+            } else {
+                proof = altered(&proof, &mut rng);
+            }
+            let options = plimsoll_model::csv::ReadOptions::default();
+            let Ok(read) = plimsoll_model::csv::read_instance("t", instance.as_bytes(), options) else {
+                continue;
+            };
+            let verdict = checked(&csv(&read), &proof);
+            if let Ok(proved) = verdict {
+                let least = optimum(&read.with_capacity(None));
+                assert!(proved.bound <= least.get(), "{instance}\n{proof}");
+            }
+            let files = ["csv", "proof"].map(|end| folder.path().join(format!("{}.{end}", verdicts.len())));
+            std::fs::write(&files[0], &instance).unwrap();
+            std::fs::write(&files[1], &proof).unwrap();
+            paths.extend(files);
+            verdicts.push((verdict.map(|proved| proved.bound), instance, proof));
+        }
+    }
+    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
+    let run = Command::new("python3").arg(oracle).args(&paths).output().unwrap();
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(printed.lines().count(), verdicts.len());
+    let mut accepted = 0;
+    for (line, (verdict, instance, proof)) in printed.lines().zip(&verdicts) {
+        let expected = verdict.as_ref().map_or("rejected".to_owned(), |bound| format!("accepted {bound}"));
+        assert!(line.starts_with(&expected), "{line}\n{verdict:?}\n{instance}\n{proof}");
+        accepted += usize::from(verdict.is_ok());
+    }
+    // Most alterations matter, but some lines are not needed.
+    assert!(accepted > 0 && accepted < count / 2, "{accepted} of {count}");
+}
+
+#[test]
+fn altered_proofs_are_rejected_or_true() {
+    alter(1_000, 1);
+}
+
+#[test]
+#[ignore = "takes a minute: alters ten thousand proofs"]
+fn ten_thousand_altered_proofs_are_rejected_or_true() {
+    alter(12_000, 2);
+}
+
+#[test]
+fn proofs_by_unsound_rules_are_rejected() {
+    let rules =
+        [Wrong::Stack, Wrong::Space, Wrong::Pair, Wrong::Twin, Wrong::Mirror, Wrong::Triangle, Wrong::Clause];
+    for wrong in rules {
+        let rules = LearnRules { wrong: Some(wrong), ..LearnRules::default() };
+        let (mut false_claims, mut rejected) = (0, 0);
+        for seed in 0..300 {
+            let params =
+                SmallParams { max_size: 3 + seed % 4, ..SmallParams::with_features(7, seed % 4 * 4) };
+            let t = small_instance(params, seed).with_capacity(None);
+            let best = optimum(&t);
+            let claim = Bytes::new(best.get() + 1);
+            let Ok(proof) = Proof::searched(&t, claim, rules, &mut Budget::unlimited()) else { continue };
+            false_claims += 1;
+            let verdict = checked(&csv(&t), &text(&proof));
+            assert!(verdict.is_err(), "{wrong:?}\n{}\n{}", csv(&t), text(&proof));
+            let reason = verdict.unwrap_err().reason;
+            assert!(!matches!(reason, Reason::UnknownStatement(_) | Reason::Word { .. } | Reason::Header));
+            rejected += 1;
+        }
+        assert!(rejected > 0, "{wrong:?}: {false_claims} false claims");
+    }
+}
