@@ -24,7 +24,8 @@ pub(super) struct Choice {
     pub size: u64,
     /// Whether the tier is free for the tensor.
     pub free: bool,
-    /// The share of the tensor if the capacity is divided into one part, two parts, and so on; see [`parts`].
+    /// The share of the tensor if the capacity is divided into one part, into two parts, and so on; see
+    /// [`parts`].
     pub parts: [u32; PARTS],
 }
 

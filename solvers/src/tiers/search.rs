@@ -1,14 +1,14 @@
 //! A dynamic program over tensors in the order in which they become live.
 //!
 //! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
-//! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
-//! bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
+//! than the next one. From the first step of the next one onwards, their usage only decreases, so checking
+//! the bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
 //! These are, for every tier and every step, the total size of the live tensors that compete for space in the
 //! tier and end at the step. Of equivalent states, only the cheapest is kept. The *bound* of a state is its
 //! cost plus a dual bound on the cost of the remaining tensors. A state is pruned if its bound is at least
 //! the cost of the best plan. If there are more states than a given width, those with the least bounds are
-//! kept (a beam). The least bound of the dropped states remains valid as a lower bound for the plans that
-//! were lost. A run that dropped no state is exhaustive.
+//! kept (a beam). The lowest bound of the dropped states remains a valid lower bound for the plans that were
+//! lost. A run that dropped no state is exhaustive.
 //!
 //! In full, the bound is the cost plus two sums minus a third one. The first sum contains, for every
 //! undecided tensor, the minimum over its tiers of time plus multipliers. The second contains the multipliers

@@ -164,8 +164,8 @@ struct Levels(Vec<u128>);
 
 impl Levels {
     /// Returns the earliest time by which the channels can have done `work` of transfer time in total. For
-    /// each k, the first k channels reach a common level if they share the work. The result is the least of
-    /// these levels.
+    /// each k, the first k channels reach a common level if they share the work. Returns the lowest of these
+    /// levels.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
@@ -218,7 +218,7 @@ impl Node {
         node
     }
 
-    /// Computes the ends of operators up to the first whose transfer has not started.
+    /// Computes the ends of the operators before the first one whose transfer has not started.
     fn compute(&mut self, case: &Case<'_>) {
         while self.ends.len() < case.len() {
             let at = self.ends.len();

@@ -72,7 +72,7 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
     if meets(lower)? {
         return Some(lower);
     }
-    // Go up in growing steps and then bisect.
+    // Increase the makespan in growing steps, and then bisect.
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {

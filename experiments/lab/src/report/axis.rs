@@ -59,13 +59,13 @@ impl Axis {
         }
         if self.logarithmic {
             let powers = self.powers(most);
-            // Less than a decade has too few powers.
+            // A range below one decade contains too few powers.
             if powers.len() > 2 || self.high / self.low > 10.0 {
                 return powers.into_iter().map(|value| (value, self.label_of(value, value))).collect();
             }
         }
         let pace = self.pace(most);
-        // Multiples of the distance, not sums, so that rounding errors do not accumulate.
+        // Ticks are multiples of the distance rather than sums, so that rounding errors do not accumulate.
         let (first, last) = ((self.low / pace).ceil(), (self.high / pace + 1e-9).floor());
         let count = ((last - first) as usize).min(most);
         let value = |nth: usize| (first + nth as f64) * pace + 0.0;
@@ -104,7 +104,7 @@ impl Axis {
                 return fine;
             }
         }
-        // Every n-th power, with the least n that gives few ticks.
+        // Every n-th power, with the smallest n that gives few enough ticks.
         let every = |n: i32| -> Vec<f64> {
             let powers = exponents.clone().filter(|nth| nth.rem_euclid(n) == 0).map(|nth| base.powi(nth));
             powers.filter(within).collect()

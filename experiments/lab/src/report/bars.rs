@@ -148,7 +148,7 @@ impl Panel {
     }
 
     /// Draws the bars with tooltips and names. If the bars are wide enough for labels, returns their values
-    /// with the positions above the bars.
+    /// and the positions of the labels above the bars.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;

@@ -24,7 +24,7 @@ const STRONG: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00"
 /// The index of black among the colours of lines.
 pub const BLACK: usize = STRONG.len();
 
-/// The stroke of a line as SVG attributes. The colours repeat. Black becomes white on a dark page.
+/// The stroke of a line as SVG attributes. The colours repeat. On a dark page, black is replaced by white.
 pub(super) fn stroke_of(index: usize) -> String {
     match index % (STRONG.len() + 1) {
         BLACK => RULE.to_owned(),
@@ -56,7 +56,7 @@ pub(super) fn colour_of(name: &str) -> Colour {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    // The last byte alone barely changes the high bits; this mixes all of them.
+    // The last byte alone barely changes the high bits, so all bits are mixed.
     let mixed = ((hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 40) as usize;
     tinted(mixed, mixed / LIGHT.len())
 }

@@ -79,7 +79,7 @@ impl<'a> Map<'a> {
         Self { groups: Some(groups), ..self }
     }
 
-    /// Names the steps, from step 0 on. The names are drawn if there are at most 32 of them.
+    /// Names the steps, starting with step 0. The names are drawn if there are at most 32 of them.
     #[must_use]
     pub fn with_steps(self, steps: &'a [String]) -> Self {
         Self { steps, ..self }
@@ -193,7 +193,7 @@ impl<'a> Panel<'a> {
         let (left, right) = (frame.left, frame.right);
         let load = load(self.map.instance).0.get();
         let capacity = self.capacity().map(|capacity| (capacity, CAPACITY));
-        // Where both are equal, the dashed load is drawn over the peak.
+        // If both are equal, the dashed line of the load is drawn over that of the peak.
         let mut lines = vec![(self.peak(), PEAK)];
         lines.extend(self.lanes.is_empty().then_some((load, LOAD)));
         for (value, look) in lines.into_iter().chain(capacity).filter(|line| line.0 <= frame.top) {
@@ -397,7 +397,8 @@ impl Frame {
         ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
     }
 
-    /// Draws both axes. `names` are the names of the steps from 0 on; `strip` is the height below address 0.
+    /// Draws both axes. `names` contains the names of the steps, starting with step 0. `strip` is the height
+    /// of the strip below address 0.
     fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
         self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
         let bottom = self.floor + strip;

@@ -24,7 +24,7 @@ const LANE: f64 = 36.0;
 /// Distance between lanes, where the critical path is marked.
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 150.0;
-/// Size of the names of operators.
+/// Font size of the names of operators, in pixels.
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
@@ -67,7 +67,7 @@ struct Box {
     colour: Colour,
 }
 
-/// The contents of a drawing.
+/// The data shown in a drawing.
 struct Activity {
     boxes: Vec<Box>,
     /// Points in time, each with the on-chip bytes occupied until the next one.

@@ -1,4 +1,4 @@
-//! The methods together: refutations of the bound, and layouts below the best one.
+//! Combines the methods: refutes capacities at the bound, and searches for layouts below the best one.
 
 use super::ArrangementRules;
 use super::beam::Beam;
@@ -16,7 +16,7 @@ pub(crate) struct Arrangements<'a> {
     reduced: &'a Reduced,
     rules: ArrangementRules,
     refuter: Refuter<'a>,
-    /// Searches for layouts by capacity.
+    /// The searches for layouts, by capacity.
     beams: BTreeMap<i64, Beam>,
     /// Whether refutations and searches for layouts run in parallel.
     parallel: bool,
@@ -89,8 +89,8 @@ impl<'a> Arrangements<'a> {
     }
 }
 
-/// Searches for a layout at the lowest capacity with half of the nodes, and at the next higher capacity and
-/// the highest capacity with a quarter each.
+/// Searches for a layout: with half of the nodes at the lowest capacity, and with a quarter each at the next
+/// higher and at the highest capacity.
 fn search(
     reduced: &Reduced,
     waste: usize,

@@ -33,7 +33,7 @@ pub(super) struct Bounds<'p> {
     /// Queue of nodes to propagate again.
     dirty: VecDeque<u32>,
     is_dirty: Vec<bool>,
-    /// Per entry: the value that the current explanation demands, or 0.
+    /// Per entry: the value that the current explanation requires, or 0.
     wanted: Vec<i64>,
     heap: BinaryHeap<u32>,
 }

@@ -295,7 +295,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Propagates the bound of a node. Returns its buffer if there is no space for it.
+    /// Propagates the bound of a node. Returns the buffer of the node if there is no space for this buffer.
     fn look_at(&mut self, node: usize) -> Option<usize> {
         let problem = self.problem;
         let (buffer, side) = (node / 2, node % 2);
