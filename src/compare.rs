@@ -56,7 +56,7 @@ impl Engine {
     /// Runs every registered algorithm of a problem on every input. Gaps refer to the best bound that any of
     /// them proved.
     ///
-    /// The limits of the engine apply to every single run.
+    /// The limits of the engine apply to each run separately.
     ///
     /// ```
     /// use plimsoll::{Engine, model::Offsets};

@@ -1,4 +1,4 @@
-//! [`Diagnosis`]: where a layout lies above its lower bound, and why.
+//! [`Diagnosis`]: shows where and why a layout exceeds its lower bound.
 
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, live_at, load};
 use std::collections::BTreeMap;

@@ -90,7 +90,7 @@ pub struct Engine {
     pub registry: Registry,
     /// Seed and number of threads of every run.
     pub setup: Setup,
-    /// Limits of a question. Its stages share the time.
+    /// Limits of a question. The stages of its answer share the time.
     pub limits: Limits,
 }
 
@@ -147,7 +147,7 @@ impl Engine {
         self.answer(DEFAULT, instance)
     }
 
-    /// Chooses the buffers to spill so that the rest fits into the capacity of the instance, with the least
+    /// Chooses the buffers to spill so that the others fit into the capacity of the instance, with the least
     /// traffic in bytes. A spilled buffer is written once and read once.
     ///
     /// # Errors

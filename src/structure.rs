@@ -246,7 +246,7 @@ pub struct ComparedAlgorithms<'a> {
 }
 
 /// The results of one relation on one graph. Bytes refer to the body. Overlooked, exposed and colliding pairs
-/// are counted in all regions.
+/// are counted over all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the graph.

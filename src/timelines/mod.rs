@@ -45,7 +45,7 @@ pub enum ScheduleError {
     /// This schedule does not support the program.
     #[error("{0}")]
     Unfit(SolveError),
-    /// The schedule found nothing within the limits.
+    /// The schedule found no timeline within the limits.
     #[error("nothing found within the limits")]
     Nothing,
     /// The checker rejected an answer, or the algorithm panicked.

@@ -134,8 +134,8 @@ pub(super) fn idle_argument() -> Graph {
     s.finish(&made[1..])
 }
 
-/// One branch needs 500 bytes, the other 400. A tool that adds them up reserves 900 bytes in addition to `x`
-/// and `y`.
+/// One branch needs 500 bytes, and the other needs 400. A tool that adds them up reserves 900 bytes in
+/// addition to `x` and `y`.
 ///
 /// `wide` has 400 bytes and is live together with either `x` or its result, each of 100 bytes. Nothing else
 /// is live, so 500 bytes suffice. One block of 500 bytes for both branches is live together with `x`, `y` and

@@ -114,8 +114,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Returns the inputs of the model whose values determine the shape. They feed those inputs of the
-    /// operator that the reason names and that have a known shape, but no known value.
+    /// Returns the inputs of the model whose values determine the shape. The operator inputs to consider are
+    /// those that the reason names and whose shape, but not value, is known.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

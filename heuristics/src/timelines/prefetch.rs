@@ -9,7 +9,7 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 /// highest free address.
 ///
 /// This schedule finds a timeline whenever one exists. After the previous operator has run, all other buffers
-/// are free, so the transfer can start then at the latest.
+/// are free, so the transfer can start at that time at the latest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 
