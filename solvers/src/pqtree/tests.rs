@@ -77,7 +77,7 @@ fn reduced(forest: &mut Forest, n: u8, sets: &[Leaves]) -> (Tree, BTreeSet<Order
     (tree, orders)
 }
 
-/// Random subsets of `n` leaves, from raw numbers.
+/// Converts raw numbers to subsets of `n` leaves.
 fn subsets(n: u8, raw: &[u32]) -> Vec<Leaves> {
     raw.iter().map(|&bits| Leaves::from(bits) % ((1 << n) - 1) + 1).collect()
 }

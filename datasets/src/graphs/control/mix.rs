@@ -7,10 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, including those in regions. Regions are nested up to
-/// `depth` levels. The program contains plain operators, views, in-place operators, and `control` percent
-/// conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of the
-/// region. Regions may be empty, and tensors may have no bytes.
+/// Generates a random program of about `operators` operators, including those in regions. Regions are nested
+/// up to `depth` levels. The program contains plain operators, views, in-place operators, and `control`
+/// percent conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of
+/// the region. Regions may be empty, and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;

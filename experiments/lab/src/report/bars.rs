@@ -91,12 +91,12 @@ impl Bars {
     }
 }
 
-/// The width of a panel when panels are drawn in `columns` columns.
+/// Returns the width of a panel when panels are drawn in `columns` columns.
 fn wide(columns: usize) -> f64 {
     (WIDTH - 2.0 * MARGIN + GAP) / columns as f64 - GAP
 }
 
-/// The style of the dashed line at the mark.
+/// Returns the style of the dashed line at the mark.
 fn mark() -> String {
     format!("{RULE} stroke-width=\"1.6\" stroke-dasharray=\"6 4\"")
 }

@@ -274,7 +274,7 @@ impl Activity {
         self.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0)
     }
 
-    /// The capacity, unless it is so far above the peak that it would flatten the picture.
+    /// Returns the capacity, unless it is so far above the peak that it would flatten the picture.
     fn near_capacity(&self) -> Option<u64> {
         Some(self.capacity.get()).filter(|&capacity| capacity <= self.peak().saturating_mul(2))
     }
@@ -299,7 +299,7 @@ impl Activity {
         entries
     }
 
-    /// The critical path as intervals of a lane; consecutive operations of a lane are merged.
+    /// Returns the critical path as intervals of lanes; consecutive operations of a lane are merged.
     fn marks(&self) -> Vec<(usize, Time, Time)> {
         let mut marks: Vec<(usize, Time, Time)> = Vec::new();
         for one in self.critical() {
@@ -312,7 +312,7 @@ impl Activity {
     }
 }
 
-/// The look of the capacity.
+/// Returns the look of the line at the capacity.
 fn capacity() -> String {
     format!("{RULE} stroke-width=\"2\" stroke-dasharray=\"2 4\"")
 }

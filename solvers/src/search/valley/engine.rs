@@ -221,8 +221,8 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches. If the path has just reached a new level, an undecided run is followed by further runs from
-    /// this node.
+    /// Branches on a component. If the path has just reached a new level, an undecided run is followed by
+    /// further runs from this node.
     ///
     /// Success is a rare event that is reached in stages, so a path that placed much of the area is worth
     /// several attempts at the rest.
