@@ -69,7 +69,7 @@ fn operators_are_reordered_and_the_rest_stays() {
     assert_eq!(tensors[0], tensors[1]);
     let changed = old.bytes().iter().zip(new.bytes()).filter(|(a, b)| a != b).count();
     assert!(old.bytes().len() == new.bytes().len() && changed <= 8, "{changed} bytes changed");
-    // Back again: the same bytes.
+    // Restoring the order restores the same bytes.
     let back: Vec<OperatorId> = [0, 2, 1, 3, 4].map(OperatorId::new).into();
     assert_eq!(new.reordered(&import(&new), &[back]).unwrap().bytes(), old.bytes());
     let same = read.graph.region(plimsoll_model::graph::Graph::BODY).operators.clone();

@@ -545,7 +545,7 @@ fn layers_with_weights_count_multiply_accumulates() {
     assert_eq!(cost(CONV_2D, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), None);
 }
 
-/// The seeds of the fuzz target are these models. `PLIMSOLL_WRITE_SEEDS=1` writes them again.
+/// The seeds of the fuzz target are these models. `PLIMSOLL_WRITE_SEEDS=1` rewrites them.
 #[test]
 fn seeds_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/tflite_model");

@@ -243,7 +243,7 @@ fn shared_objects_with_conflicts_have_their_own_default_solver() {
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 
-/// A machine for `overlap` that is given to `tiers`, or the reverse, has an error message of its own, whether
+/// A machine for `overlap` that is given to `tiers`, or the reverse, causes a specific error message, whether
 /// it is given by file or by name.
 #[test]
 fn errors_distinguish_machines_of_overlap_and_tiers() {
