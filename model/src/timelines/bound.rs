@@ -124,8 +124,8 @@ fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
 }
 
-/// Returns the earliest start of every operator that channels and copies allow: all weights up to the
-/// operator have been fetched. O(n) for n operators; O(n^2) if the processor copies weights.
+/// Returns, for every operator, the earliest start that channels and copies allow. By then, all weights up to
+/// the operator have been fetched. O(n) for n operators; O(n^2) if the processor copies weights.
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
     if problem.copy_rate().is_some() {

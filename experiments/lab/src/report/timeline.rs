@@ -81,9 +81,9 @@ struct Activity {
 }
 
 impl Activity {
-    /// Returns the critical path, last operation first: a chain of operations without idle time between them
-    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends.
-    /// Among operations that end at the same time, the transfer of the same operator is preferred, then
+    /// Returns the critical path, last operation first: a chain of operations without idle time between them,
+    /// the last of which ends at the makespan. The chain ends early at an operation that starts when no other
+    /// ends. Among operations that end at the same time, the transfer of the same operator is preferred, then
     /// computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();

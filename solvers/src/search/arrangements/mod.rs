@@ -36,11 +36,11 @@
 //!
 //! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
 //!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* In each gap between buffers that stay, take the largest groups: all buffers that end with all
-//!   free units before, and all buffers that begin with all free units after. Both have the size of the gap,
-//!   which does not change. The search for successors (`cover`) tries all divisions into groups, including
-//!   this one. Buffers may also begin where only free units were, that is, at any place of the tree. All
-//!   places are tried.
+//! - *Groups.* In each gap between buffers that stay, take the largest groups. One consists of all buffers
+//!   that end and all free units of the earlier section, the other of all buffers that begin and all free
+//!   units of the later section. Both have the size of the gap, which does not change. The search for
+//!   successors (`cover`) tries all divisions into groups, including this one. Buffers may also begin where
+//!   only free units were, that is, at any place of the tree. All places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
 //! - *Free units.* Suppose that a group that ends, including its holes, is `d` units smaller than its
