@@ -231,9 +231,9 @@ impl Rest {
 /// together with the operator. O(n log n) for n operators.
 ///
 /// These are the smallest weights that fit, and a fraction of the next one, because the setup latency gives
-/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits, so the
-/// result is also at most the total time of the same number of weights, namely the largest that fit on their
-/// own.
+/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits.
+/// Therefore, the result is also at most the total time of as many weights, chosen as the largest that fit on
+/// their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();

@@ -285,9 +285,9 @@ const MOST_SEGMENTS: usize = 100_000;
 /// Returns the minimum time of one segment for any choice of `space` bytes of weights that stay in on-chip
 /// memory.
 ///
-/// Before operator k starts, the remaining weights up to k have been fetched. Weights held for later
-/// operators, resident or not, must fit into on-chip memory together with the current operator, as in
-/// [`memory_bound`](super::memory_bound). Repeated weights are counted once.
+/// Before operator k starts, the weights up to k that do not stay in memory have been fetched. Weights held
+/// for later operators, resident or not, must fit into on-chip memory together with the current operator, as
+/// in [`memory_bound`](super::memory_bound). Repeated weights are counted once.
 fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
     let mut seen = HashSet::new();
     let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {

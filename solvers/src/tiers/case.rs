@@ -3,7 +3,7 @@
 //! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are only counted,
 //! this means that all live tensors that may be in the tier fit at once, at every step of the lifetime of the
 //! tensor. If addresses are required, all tensors that may ever be in the tier must fit end to end. Options
-//! of a tensor that cost at least as much as a free tier are removed, which an exchange argument justifies.
+//! of a tensor that cost at least as much as a free tier are removed. An exchange argument justifies this.
 //! This may make more tiers free, so the rule is repeated.
 
 use plimsoll_model::TierId;

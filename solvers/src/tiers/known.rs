@@ -153,8 +153,8 @@ pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     bound
 }
 
-/// Returns a plan that is close to a choice of tiers for which no addresses were found. Tensors that fit stay
-/// in their tier, and the others move to any tier with space.
+/// Returns a plan that is similar to `tiers`, a choice of tiers for which no addresses were found. Tensors
+/// that fit stay in their tier, and the others move to any tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

@@ -33,8 +33,8 @@ struct Ahead {
     /// In descending order of transfer time per byte: size and transfer time of each buffer, and the sums of
     /// both over the buffers before it.
     dense: Vec<(i64, u64, i64, u64)>,
-    /// In ascending order of size: the size of each buffer, and the sums of sizes and of transfer times of
-    /// full buffers over the buffers before it. A sentinel follows the last buffer.
+    /// In ascending order of size: the size of each buffer, and two sums over the buffers before it, of their
+    /// sizes and of the transfer times of full buffers of these sizes. A sentinel follows the last buffer.
     sizes: Vec<(i64, i64, u128)>,
 }
 
@@ -42,8 +42,8 @@ struct Ahead {
 /// Without the tables, the last rule of `Node::bound` is skipped.
 const MOST_AHEAD: usize = 1500;
 
-/// A buffer that may be live: its size, the transfer time of its contents, and that of a full buffer of its
-/// size.
+/// A buffer that may be live: its size, the transfer time of its contents, and the transfer time of a full
+/// buffer of its size.
 #[derive(Clone, Copy)]
 struct Item {
     size: i64,

@@ -9,8 +9,8 @@
 //! are contiguous.
 //!
 //! A sweep visits the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
-//! are still possible. A transition divides the buffers that end into groups, and pairs each group with a
-//! group of beginning buffers of the same total size, its partner. It makes each ending group contiguous, and
+//! are still possible. A transition divides the buffers that end into groups. The *partner* of a group is a
+//! group of beginning buffers of the same total size. The transition makes each ending group contiguous, and
 //! replaces it by all permutations of its partner. If no state remains, the capacity is infeasible.
 //!
 //! ```text
@@ -29,8 +29,8 @@
 //! which are live only in this section, the section is then full. Most of these *free units* need no place.
 //! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only
 //! such units lie between its members. A free unit gets a place only if a group that ends is larger than its
-//! partner. It is then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller, it
-//! takes holes that are contiguous with it, or free units.
+//! partner. It is then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller,
+//! holes that are contiguous with it, or free units, are added to it.
 //!
 //! # Why it is sound
 //!
@@ -55,8 +55,8 @@
 //!   layout. A state is dropped if it has no arrangement in common with any state of a sweep in the other
 //!   direction. The refuted sections then include those of the other sweep. Holes are omitted from this
 //!   comparison, and all exchanges of leaves with equal labels are tried. Both are relaxations.
-//! - *Labels.* Buffers of equal size that end at the same step (backwards: begin) can be exchanged from there
-//!   on, and the sweep proceeds in the same way. States that differ only in this are equal.
+//! - *Labels.* Two buffers of equal size that end at the same step (backwards: begin) can be exchanged in a
+//!   state without any effect on the rest of the sweep. States that differ only in this are equal.
 //!
 //! # Layouts
 //!
