@@ -8,8 +8,8 @@
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
 //! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size.
 //! 4. *arrange*: short sweeps over sets of arrangements, which raise the bound of tight instances above the
-//! load and find layouts there. This phase and the sprint are skipped above 5000 buffers, or above 24 buffers
-//! if there are separations.
+//!    load and find layouts there. This phase and the sprint are skipped above 5000 buffers, or above 24
+//!    buffers if there are separations.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and quickly finds
