@@ -55,9 +55,9 @@
 //!
 //! | question | input | call |
 //! |---|---|---|
-//! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
+//! | At which offset does every buffer lie, for the lowest peak? | instance | [`Engine::solve`] |
 //! | Which buffers are spilled if they do not all fit, for the least traffic? | instance | [`Engine::spill`] |
-//! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
+//! | In which order do the operators run, for the lowest peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
 //! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |
 //! | Which memory holds which tensor, for the least transfer time? | graph, machine | [`Engine::tiers`] |

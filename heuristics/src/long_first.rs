@@ -13,7 +13,7 @@ use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, 
 
 /// Maximum number of buffers that are packed separately.
 const MOST_LONG: usize = 5_000;
-/// One in this number of buffers is packed separately at most.
+/// At most one in this number of buffers is packed separately.
 const ONE_IN: usize = 500;
 
 /// Minimum share of the total duration of all buffers that the long buffers must have. Below this share, the

@@ -28,10 +28,10 @@
 //! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
 //! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
 //! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
-//! the file, as after a front end that collects constants first, or in a breadth-first order. All of their
-//! outputs are live from there until their layer reads them. The fixed rule of the CANN graph engine would
-//! move each of these operators directly before its first consumer. The real graphs of that engine are not
-//! published.
+//! the file, as if a front end had collected constants first or had sorted the operators in breadth-first
+//! order. All of their outputs are live from there until their layer reads them. The fixed rule of the CANN
+//! graph engine would move each of these operators directly before its first consumer. The real graphs of
+//! that engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};

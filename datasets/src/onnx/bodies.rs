@@ -55,8 +55,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open`, either branch may run. A branch that cannot run on its inputs is then
-    /// treated as never taken, and the second flag is true.
+    /// Infers one branch. If `open` is true, either branch may run. A branch that cannot run on its inputs is
+    /// then treated as never taken, and the second flag is true.
     fn branch(
         &mut self,
         step: &Step,

@@ -62,7 +62,7 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     unreachable!("an operator that fits alone fits when all before it have computed")
 }
 
-/// Returns the highest address at which the weights of an operator fit from `start` on.
+/// Returns the highest address at which the weights of an operator fit if their transfer begins at `start`.
 fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();

@@ -39,8 +39,8 @@ pub(crate) struct WindowRules {
     pub widest: usize,
     /// Number of sections that a sweep looks ahead.
     ///
-    /// This is sound because only buffers that are live at a later section can fill the distances there, see
-    /// [`crate::search::sweep`].
+    /// This is sound because only buffers that are live at a later section can fill the distances there (see
+    /// [`crate::search::sweep`]).
     pub ahead: usize,
     /// Memory limit for the states of a sweep, in bytes.
     pub bytes: usize,

@@ -1,5 +1,5 @@
-//! Operators of other domains, old operators, and those on strings and sequences, compared with onnxruntime
-//! 1.32.
+//! Operators of other domains, old operators, and operators on strings and sequences, compared with
+//! onnxruntime 1.32.
 
 use super::{
     Attribute, graph, import, int, ints, made, model, node, operator, read, shown, tensor, text, texts,

@@ -37,8 +37,8 @@ impl<'a> Arrangements<'a> {
     }
 
     /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a capacity
-    /// from `low` to `high` units with the other half. A result of the refutation takes precedence over a
-    /// layout. In this case, the nodes of the search for layouts are not charged.
+    /// from `low` to `high` units with the other half. If the refutation has a result, the result of the
+    /// search for layouts is ignored and its nodes are not charged.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes));
         let mut own = budget.part(Some(nodes / 2), None);

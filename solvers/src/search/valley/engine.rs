@@ -53,7 +53,7 @@ pub struct Engine<'a> {
     pub(super) run_left: u64,
     /// Number of nodes so far, excluding those of lookahead.
     pub(super) visited: u64,
-    /// The highest level on the path to the current node, see [`Rules::levels`].
+    /// The highest level on the path to the current node (see [`Rules::levels`]).
     pub(super) level: i128,
 }
 
