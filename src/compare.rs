@@ -23,7 +23,7 @@ pub struct Standing {
     /// For every answered input, the [`gap_percent`] to the best bound. It is infinite if the gap is
     /// undefined.
     pub gaps: Vec<f64>,
-    /// Total running time, seconds.
+    /// Total running time, in seconds.
     pub seconds: f64,
 }
 

@@ -189,8 +189,8 @@ impl Engine {
         Ok(MemoryPlan { ordered, plan })
     }
 
-    /// Schedules weight transfers, which overlap with computation, for the least makespan. Operators run in
-    /// file order.
+    /// Schedules weight transfers so that they overlap with computation, and minimises the makespan.
+    /// Operators run in file order.
     ///
     /// Returns the program on the machine, and the timelines of its segments.
     ///
@@ -208,8 +208,8 @@ impl Engine {
         Ok((program, scheduled))
     }
 
-    /// Assigns every tensor to one memory of the machine, for the least total transfer time. Operators run in
-    /// file order and are not fused.
+    /// Assigns every tensor to one memory of the machine, and minimises the total transfer time. Operators
+    /// run in file order and are not fused.
     ///
     /// # Errors
     /// See [`TierCaseError`] and [`answer`](Self::answer).

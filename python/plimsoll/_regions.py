@@ -47,7 +47,7 @@ class Step:
 
 @dataclass
 class Branches:
-    """A conditional with its branches, of which exactly one runs."""
+    """A conditional with its branches, exactly one of which runs."""
 
     key: int
     options: list[Sequence]

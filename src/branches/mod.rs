@@ -162,9 +162,9 @@ pub enum BranchError {
 pub struct ProgramPlan {
     /// The layout of [`Program::instance`].
     pub layout: Layout,
-    /// Highest address in use, bytes.
+    /// Highest address in use, in bytes.
     pub peak: Bytes,
-    /// A lower bound over all layouts that the scheme allows, bytes.
+    /// A lower bound over all layouts that the scheme allows, in bytes.
     pub bound: Bytes,
     /// The reason for the bound.
     pub witness: String,
@@ -174,7 +174,7 @@ pub struct ProgramPlan {
     pub runs: usize,
     /// True if these are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
-    /// Running time of the solver, seconds.
+    /// Running time of the solver, in seconds.
     pub seconds: f64,
 }
 

@@ -39,7 +39,7 @@ pub enum ScheduleError {
         activations: Bytes,
         /// Bytes of its weights, rounded up to the alignment.
         weights: Bytes,
-        /// Capacity of the on-chip memory, bytes.
+        /// Capacity of the on-chip memory, in bytes.
         capacity: Bytes,
     },
     /// This schedule does not support the program.

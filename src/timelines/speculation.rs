@@ -21,7 +21,7 @@ pub enum Guess {
     Likely,
     /// The region with the lowest expected number of bytes fetched in vain.
     Cheap,
-    /// The region with the least expected time, or none if fetching ahead does not reduce it.
+    /// The region that gives the shortest expected time, or none if fetching ahead does not reduce this time.
     Best,
 }
 

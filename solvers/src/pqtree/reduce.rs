@@ -60,7 +60,7 @@ impl Forest {
         }
     }
 
-    /// Reduces a P-node of which several children contain parts of the set. The full children become part of
+    /// Reduces a P-node with several children that contain parts of the set. The full children become part of
     /// a new child, between at most two partial ones.
     fn narrow_p(&mut self, node: Node, set: Leaves, by: Option<Tree>) -> Option<Tree> {
         let mut partial = [None; 2];
@@ -103,7 +103,7 @@ impl Forest {
         Some(self.close(Kind::P, base))
     }
 
-    /// Reduces a Q-node of which several children contain parts of the set.
+    /// Reduces a Q-node with several children that contain parts of the set.
     fn narrow_q(&mut self, node: Node, set: Leaves, by: Option<Tree>) -> Option<Tree> {
         let touched = |i: &u32| self.leaves(self.child(*i)) & set != 0;
         let first = (node.from..node.to).find(touched)?;

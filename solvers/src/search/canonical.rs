@@ -2,8 +2,8 @@
 //!
 //! # Definition
 //!
-//! Consider an optimal layout with the least sum of offsets. None of its buffers, except fixed ones, can move
-//! down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
+//! Consider an optimal layout with the minimum sum of offsets. None of its buffers, except fixed ones, can
+//! move down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
 //! buffers by (offset, id) turns every such layout into exactly one list, and the search constructs these
 //! lists. A state is a prefix of a list. Every unplaced buffer has a *floor*: the lowest aligned offset above
 //! the placed buffers that conflict with it. No unplaced buffer will lie below the *level*, which is the

@@ -27,7 +27,7 @@
 //!
 //! With two channels, `pair.rs` bounds the makespan without regard to memory before the search starts. With
 //! two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the search
-//! visits up to n! orders, of which the memo and the bounds prune most.
+//! visits up to n! orders, but the memo and the bounds prune most of them.
 
 #[cfg(feature = "ilp")]
 mod ilp;

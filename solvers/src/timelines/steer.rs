@@ -2,10 +2,10 @@
 //! makespan remains feasible.
 //!
 //! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once its
-//! channel is free. Transfers on different channels need not start in order. With two channels, the choice
-//! follows [`Pair`]: it is the channel that is free first among those that keep the rest feasible for a
-//! makespan, without regard to memory. If memory delays a transfer, feasibility is recomputed. With more
-//! channels, the one that is free first is used.
+//! channel is free. Transfers on different channels need not start in order. With two channels, [`Pair`]
+//! determines which channels keep a makespan feasible without regard to memory, and the one of these that is
+//! free first is used. If memory delays a transfer, feasibility is recomputed. With more channels, the one
+//! that is free first is used.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};

@@ -118,7 +118,7 @@ impl Kept {
 /// A candidate with precomputed data that does not depend on the capacity.
 pub(super) struct Ranked<'a> {
     pub candidate: &'a Candidate,
-    /// Smallest capacity with which every operator can run, bytes.
+    /// Smallest capacity with which every operator can run, in bytes.
     pub need: Bytes,
     /// Weight blocks ranked by each of [`Worth::ALL`].
     pub orders: [Vec<usize>; 2],

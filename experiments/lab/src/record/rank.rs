@@ -1,4 +1,4 @@
-//! Ranks numbers according to their unit.
+//! Ranks numbers so that a better number has a lower rank, whatever their unit.
 
 use plimsoll_model::{Relations, Value};
 

@@ -55,8 +55,9 @@
 //!   layout. A state is dropped if it has no arrangement in common with any state of a sweep in the other
 //!   direction. The refuted sections then include those of the other sweep. Holes are omitted from this
 //!   comparison, and all exchanges of leaves with equal labels are tried. Both are relaxations.
-//! - *Labels.* Two buffers of equal size that end at the same step (backwards: begin) can be exchanged in a
-//!   state without any effect on the rest of the sweep. States that differ only in this are equal.
+//! - *Labels.* Two buffers of equal size that end at the same step (in a backward sweep: begin) can be
+//!   exchanged in a state without any effect on the rest of the sweep. States that differ only in this are
+//!   equal.
 //!
 //! # Layouts
 //!

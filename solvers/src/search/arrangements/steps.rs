@@ -112,8 +112,9 @@ impl Steps {
         Some(stays)
     }
 
-    /// Buffers of equal size that end at the same step (in a sweep backwards: begin at the same step) are
-    /// interchangeable for the rest of the sweep. So are the wasted units.
+    /// Returns the labels of the leaves of a step. Buffers of equal size that end at the same step (in a
+    /// backward sweep: begin at the same step) are interchangeable for the rest of the sweep. So are the
+    /// wasted units.
     fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];

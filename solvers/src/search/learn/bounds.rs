@@ -197,7 +197,7 @@ impl<'p> Bounds<'p> {
         *wanted = value.max(*wanted);
     }
 
-    /// Adds to `literals` orders that imply the demands, using only the first `limit` entries. If a stack
+    /// Appends orders that imply the demands to `literals`, using only the first `limit` entries. If a stack
     /// exceeds the demand, its smallest buffers are omitted.
     pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
         self.wanted.resize(self.entries.len(), 0);
