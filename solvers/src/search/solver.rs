@@ -16,7 +16,7 @@ use plimsoll_model::{
 use std::cell::OnceCell;
 
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
-/// conflicts are not searched because the conflict graph alone would take hundreds of megabytes.
+/// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].

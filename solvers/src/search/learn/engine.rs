@@ -122,7 +122,7 @@ impl<'p> Engine<'p> {
 
     /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
     /// one pair can be fixed as well. The chosen pair is the conflicting pair with the largest total size.
-    /// Buffers with twins are not eligible because their order is already fixed.
+    /// Buffers with twins are not eligible, because their order is already fixed.
     fn break_symmetry(&mut self, reduced: &Reduced) {
         let n = reduced.len();
         let mut has_twin = vec![false; n];
