@@ -456,8 +456,7 @@ fn values_may_lie_elsewhere() {
     let mut beyond = model;
     beyond.buffers[1] = BufferSpec::At(1 << 40, 3);
     assert!(
-        error(&beyond)
-            .contains("damaged: buffer 1 holds 3 bytes from 1099511627776 on, but the file ends at")
+        error(&beyond).contains("damaged: buffer 1 holds 3 bytes at 1099511627776, but the file ends at")
     );
 }
 
