@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs tflite-micro, onnx and onnxruntime into an environment of their own, writes plans into models with
-# `plimsoll plan --write`, and runs the models. PLIMSOLL_CORPORA is the folder of the corpora, PLIMSOLL a command
-# that is already built, RECORD the folder of the record, ENVIRONMENT that of the packages, and MODELS a list of
-# further models of TFLite.
+# `plimsoll plan --write`, and runs the models. PLIMSOLL_CORPORA is the folder of the corpora,
+# PLIMSOLL the path of a command that is already built, RECORD the folder of the record,
+# ENVIRONMENT that of the packages, and MODELS a list of further models of TFLite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -23,7 +23,7 @@ pub struct Standing {
     /// For every answered input, the [`gap_percent`] to the best bound. It is infinite if the gap is
     /// undefined.
     pub gaps: Vec<f64>,
-    /// Total running time, seconds.
+    /// Total running time, in seconds.
     pub seconds: f64,
 }
 
@@ -56,7 +56,7 @@ impl Engine {
     /// Runs every registered algorithm of a problem on every input. Gaps refer to the best bound that any of
     /// them proved.
     ///
-    /// The limits of the engine apply to every single run.
+    /// The limits of the engine apply to each run separately.
     ///
     /// ```
     /// use plimsoll::{Engine, model::Offsets};

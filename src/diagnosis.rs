@@ -1,4 +1,4 @@
-//! [`Diagnosis`]: where a layout lies above its lower bound, and why.
+//! [`Diagnosis`]: shows where and why a layout exceeds its lower bound.
 
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, live_at, load};
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The highest address in use at any step, bytes.
+    /// The highest address in use at any step, in bytes.
     pub peak: Bytes,
-    /// The lower bound that the layout is compared with, bytes.
+    /// The lower bound that the layout is compared with, in bytes.
     pub bound: Bytes,
     /// The buffers that end above the bound, those with the highest end first.
     pub above: Vec<BufferId>,
@@ -47,9 +47,9 @@ pub struct Diagnosis {
 pub struct Section {
     /// The steps, half-open.
     pub steps: Interval,
-    /// The highest address in use, bytes.
+    /// The highest address in use, in bytes.
     pub extent: Bytes,
-    /// The sum of the sizes of the live buffers that have an address, bytes.
+    /// The sum of the sizes of the live buffers that have an address, in bytes.
     pub live: Bytes,
 }
 

@@ -90,7 +90,7 @@ pub struct Engine {
     pub registry: Registry,
     /// Seed and number of threads of every run.
     pub setup: Setup,
-    /// Limits of a question. Its stages share the time.
+    /// Limits of a question. The stages of its answer share the time.
     pub limits: Limits,
 }
 
@@ -147,7 +147,7 @@ impl Engine {
         self.answer(DEFAULT, instance)
     }
 
-    /// Chooses the buffers to spill so that the rest fits into the capacity of the instance, with the least
+    /// Chooses the buffers to spill so that the others fit into the capacity of the instance, with the least
     /// traffic in bytes. A spilled buffer is written once and read once.
     ///
     /// # Errors
@@ -189,8 +189,8 @@ impl Engine {
         Ok(MemoryPlan { ordered, plan })
     }
 
-    /// Schedules weight transfers, which overlap with computation, for the least makespan. Operators run in
-    /// file order.
+    /// Schedules weight transfers so that they overlap with computation, and minimises the makespan.
+    /// Operators run in file order.
     ///
     /// Returns the program on the machine, and the timelines of its segments.
     ///
@@ -208,8 +208,8 @@ impl Engine {
         Ok((program, scheduled))
     }
 
-    /// Assigns every tensor to one memory of the machine, for the least total transfer time. Operators run in
-    /// file order and are not fused.
+    /// Assigns every tensor to one memory of the machine, and minimises the total transfer time. Operators
+    /// run in file order and are not fused.
     ///
     /// # Errors
     /// See [`TierCaseError`] and [`answer`](Self::answer).

@@ -60,7 +60,7 @@ pub struct FusedRegion {
     pub fused: Fused,
     /// Optimised relations, recounted from the groups.
     pub coverage: Coverage,
-    /// Wall-clock time of the algorithm, seconds.
+    /// Wall-clock time of the algorithm, in seconds.
     pub seconds: f64,
 }
 

@@ -117,7 +117,7 @@ pub struct PlannedRegion {
     pub layout: Outcome<Offsets>,
     /// A lower bound over all orders and all layouts.
     pub joint_bound: LowerBound,
-    /// Running time of the placement, seconds.
+    /// Running time of the placement, in seconds.
     pub seconds: f64,
 }
 

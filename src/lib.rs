@@ -55,12 +55,12 @@
 //!
 //! | question | input | call |
 //! |---|---|---|
-//! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
+//! | At which offset does every buffer lie, for the lowest peak? | instance | [`Engine::solve`] |
 //! | Which buffers are spilled if they do not all fit, for the least traffic? | instance | [`Engine::spill`] |
-//! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
+//! | In which order do the operators run, for the lowest peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
-//! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |
-//! | Which memory holds which tensor, for the least transfer time? | graph, machine | [`Engine::tiers`] |
+//! | When are weights fetched, for the shortest makespan? | graph, machine | [`Engine::overlap`] |
+//! | Which memory holds which tensor, for the shortest transfer time? | graph, machine | [`Engine::tiers`] |
 //! | Which operators are fused, for the most optimised relations? | graph, patterns | [`Engine::fuse`] |
 //! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
 //! | How do all algorithms of a problem compare? | a list of inputs | [`Engine::compare`] |

@@ -1,4 +1,4 @@
-//! Operations on instance problems that commands need besides solvers: a cheap lower bound, output files and
+//! Operations on instance problems that commands need besides solvers: a fast lower bound, output files and
 //! memory maps.
 
 use crate::registry::Listed;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 /// An instance problem whose solutions can be written and drawn.
 pub trait Plan: InstanceProblem + Listed {
-    /// Returns a lower bound in bytes that is cheap to compute.
+    /// Returns a lower bound in bytes that can be computed quickly.
     fn floor(instance: &Instance) -> LowerBound;
 
     /// Returns one line per property of the instance that this problem ignores.
@@ -19,7 +19,7 @@ pub trait Plan: InstanceProblem + Listed {
         Vec::new()
     }
 
-    /// Returns the address ranges of every buffer for a memory map; none for a buffer of size 0. Shared
+    /// Returns the address ranges of every buffer for a memory map; a buffer of size 0 has none. Shared
     /// objects are drawn end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 

@@ -246,7 +246,7 @@ pub struct ComparedAlgorithms<'a> {
 }
 
 /// The results of one relation on one graph. Bytes refer to the body. Overlooked, exposed and colliding pairs
-/// are counted in all regions.
+/// are counted over all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the graph.
@@ -267,21 +267,21 @@ pub struct Row {
     pub exposed: u64,
     /// Peak live bytes of the order.
     pub load: u64,
-    /// Weight of the heaviest clique of conflicts that was found, bytes.
+    /// Weight of the heaviest clique of conflicts that was found, in bytes.
     pub clique: u64,
-    /// Arena of the patent's placement, bytes.
+    /// Arena of the patent's placement, in bytes.
     pub patent: u64,
-    /// Arena of the patent's placement with split buffers, bytes.
+    /// Arena of the patent's placement with split buffers, in bytes.
     pub patent_split: u64,
-    /// Smallest arena found with one range per storage, bytes.
+    /// Smallest arena found with one range per storage, in bytes.
     pub exact: u64,
-    /// A lower bound on all arenas with one range per storage, bytes.
+    /// A lower bound on all arenas with one range per storage, in bytes.
     pub exact_bound: u64,
     /// The claim for `exact`.
     pub exact_claim: &'static str,
-    /// Smallest arena found with split buffers, bytes.
+    /// Smallest arena found with split buffers, in bytes.
     pub split: u64,
-    /// A lower bound on all arenas with split buffers, bytes.
+    /// A lower bound on all arenas with split buffers, in bytes.
     pub split_bound: u64,
     /// The claim for `split`.
     pub split_claim: &'static str,
@@ -291,7 +291,7 @@ pub struct Row {
     pub collide_in_order: usize,
     /// Pairs of storages that collide in the layout of `exact` if operators run concurrently.
     pub collide: usize,
-    /// Running time of all algorithms on the body, seconds.
+    /// Running time of all algorithms on the body, in seconds.
     pub seconds: f64,
     /// A pair that collides in sequential execution or, if there is none, in concurrent execution.
     pub witness: Option<String>,

@@ -9,8 +9,8 @@
 // a message with the position and the invalid value. A failed call changes nothing.
 //
 // Ownership: instances and solutions are handles, not pointers. The caller frees each of them once.
-// A handle that was freed, or was never created, is refused with PLIMSOLL_INVALID_HANDLE. All arrays
-// and texts of the caller are only used during the call. They must be null or valid, and null is
+// A handle that was freed, or was never created, is refused with PLIMSOLL_INVALID_HANDLE. The library
+// uses arrays and texts of the caller only during the call. They must be null or valid, and null is
 // refused where a value is needed.
 //
 // Threads: every function may be called from any thread at any time. Calls on the same instance wait
@@ -142,9 +142,9 @@ enum plimsoll_code plimsoll_instance_new(struct plimsoll_instance *instance);
 // Frees an instance. Its solutions remain valid.
 enum plimsoll_code plimsoll_instance_free(struct plimsoll_instance instance);
 
-// Appends `count` buffers, which get the next indices. `sizes` are in bytes. Buffer `i` is live from step
-// `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means 1
-// for all.
+// Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
+// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
+// 1 for all.
 //
 // Every array is null or has `count` values.
 enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,

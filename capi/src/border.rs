@@ -1,4 +1,5 @@
-//! Dereferences pointers that the caller passes. Other modules do so only for options and results.
+//! Dereferences pointers that the caller passes. Other modules dereference only pointers to options and
+//! results.
 
 use crate::error::Failure;
 use std::ffi::{CStr, c_char};

@@ -123,9 +123,9 @@ pub extern "C" fn plimsoll_instance_free(instance: plimsoll_instance) -> plimsol
     call(|| INSTANCES.remove(instance.handle))
 }
 
-/// Appends `count` buffers, which get the next indices. `sizes` are in bytes. Buffer `i` is live from step
-/// `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means 1
-/// for all.
+/// Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
+/// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
+/// 1 for all.
 ///
 /// Every array is null or has `count` values.
 #[unsafe(no_mangle)]

@@ -1,6 +1,7 @@
 //! The C interface of Plimsoll: instances, solutions and the checker behind `include/plimsoll.h`.
 //!
-//! All pointers of the caller must be null or valid during the call. The header states this rule once.
+//! All pointers that the caller passes must be null or valid during the call. The header states this rule
+//! once.
 //!
 //! Instances and solutions are handles instead of pointers. Every function catches panics.
 

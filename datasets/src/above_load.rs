@@ -71,7 +71,7 @@ impl AboveLoadParams {
 pub struct AboveLoad {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// A lower bound on the peak in bytes: the load, or one unit more if `proved`.
+    /// A lower bound on the peak in bytes: the load, or one unit more if `proved` is true.
     pub lower_bound: Bytes,
     /// True if there is provably no layout at the load.
     pub proved: bool,

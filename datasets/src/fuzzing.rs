@@ -85,7 +85,7 @@ pub fn dsa_json(data: &[u8]) {
     let instances: Vec<Instance> = split.pools.into_iter().map(|pool| pool.instance).collect();
     for instance in &instances {
         let mut written = Vec::new();
-        write_instance(instance, &mut written).expect("names were made to be written");
+        write_instance(instance, &mut written).expect("all generated names can be written");
         let options = ReadOptions { capacity: instance.capacity(), ..ReadOptions::default() };
         let again = read_instance(instance.name(), written.as_slice(), options);
         assert_eq!(again.expect("what was written is valid"), *instance);
@@ -141,7 +141,7 @@ fn check_graph(graph: &Graph) {
     let sharing = LivenessOptions { in_place: true, ..LivenessOptions::default() };
     for region in 0..graph.regions().len() {
         let storages = graph.storages(RegionId::at(region), &sharing, |_| Bytes::ZERO);
-        storages.expect("what a graph holds fits 63 bits");
+        storages.expect("the sizes of a graph fit into 63 bits");
     }
     let mut written = Vec::new();
     write_graph(graph, &mut written).expect("graphs can be written");

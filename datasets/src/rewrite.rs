@@ -132,7 +132,7 @@ impl<'a> ModelFile<'a> {
         tflite::offsets(&self.bytes).map_err(|problem| problem.of(self.path))
     }
 
-    /// Writes the offsets of [`MicroArena::offsets`] into a `TFLite` file, as offline plan for
+    /// Writes the offsets of [`MicroArena::offsets`] into a `TFLite` file, as an offline plan for
     /// `tflite-micro`.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ impl Generated {
             turns.extend([(lower, size as i64), (upper, -(size as i64))]);
         }
         output.flush()?;
-        // At the same step, ends precede begins: lifespans are half-open.
+        // At the same step, ends precede starts, because lifespans are half-open.
         turns.sort_unstable();
         let (mut live, mut load) = (0, 0);
         for (_, change) in turns {

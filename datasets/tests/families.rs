@@ -210,7 +210,7 @@ fn powers_of_two_keep_to_their_ends() {
     assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&128), Some(&512)));
     assert_eq!(
         refused("stack", &[("sizes", 2), ("min_size", 65), ("max_size", 100)]),
-        "the smallest power of two from min_size on is 128, but must not exceed max_size, which is 100"
+        "the smallest power of two at or above min_size is 128, but must not exceed max_size, which is 100"
     );
 }
 

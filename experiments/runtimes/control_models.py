@@ -96,7 +96,7 @@ def dense(subgraph: Subgraph, source: int, name: str, sizes: tuple[int, int]) ->
 
 
 def fan(subgraph: Subgraph, source: int, name: str) -> int:
-    """Three chains through a wide tensor and the sum of their ends. The file interleaves the chains, so that
+    """Adds three chains through a wide tensor and the sum of their ends. The file interleaves the chains, so that
     all wide tensors are live at once."""
     wide = [dense(subgraph, source, f"{name} wide {at}", (LENGTH, WIDE)) for at in range(3)]
     ends = [dense(subgraph, one, f"{name} end {at}", (WIDE, LENGTH)) for at, one in enumerate(wide)]

@@ -76,7 +76,7 @@ def runs(model: bytes, arena: int) -> bool:
 
 
 def smallest(model: bytes) -> int:
-    """The size of the smallest arena in which a model runs, to within 16 bytes."""
+    """Returns the size of the smallest arena in which a model runs, to within 16 bytes."""
     high = GRAIN
     while not runs(model, high):
         high *= 2
@@ -101,7 +101,7 @@ def random_input(generator: np.random.Generator, shape: Any, dtype: Any) -> Any:
 
 
 def details(one: Any, count: str) -> list[dict[str, Any]]:
-    """The details of all inputs or of all outputs."""
+    """Returns the details of all inputs or of all outputs."""
     found: list[dict[str, Any]] = []
     while True:
         try:
@@ -139,7 +139,7 @@ def plan(arguments: argparse.Namespace, model: Path, out: Path, *more: str) -> d
 
 
 def moved(operators: list[dict[str, Any]]) -> int:
-    """The number of operators whose position in their region differs from that in the file."""
+    """Returns the number of operators whose position in their region differs from that in the file."""
     count = 0
     for region in {one["region"] for one in operators}:
         indices = [one["index"] for one in operators if one["region"] == region]

@@ -29,7 +29,8 @@
 //! as for a thousand.
 //!
 //! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with
-//! time windows, 2009 (guided ejection search), applied to offsets. Costs and targets are from this project.
+//! time windows, 2009 (guided ejection search), applied to offsets. The costs and targets were developed in
+//! this project.
 
 use crate::gaps::State;
 use crate::placement::Fit;
@@ -198,8 +199,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches for a layout in which no buffer ends above the target. On success, returns true, and this
-    /// layout becomes the best one.
+    /// Searches for a layout in which no buffer ends above the target. If it finds one, adopts it as the best
+    /// layout and returns true.
     fn attempt(&mut self, target: u64, budget: &mut Budget) -> Result<bool, Stop> {
         self.pending.clear();
         for id in 0..self.best.len() as u32 {

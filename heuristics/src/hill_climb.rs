@@ -4,9 +4,9 @@
 //! The initial order is by size descending, and ties are broken in favour of the buffer with more conflicts.
 //! A move selects a buffer `x` that ends at the peak, and a buffer that precedes `x` in the order. The second
 //! buffer conflicts with `x` or with a buffer `y` that precedes and conflicts with `x`. In the latter case,
-//! it also precedes `y`. The move swaps the positions of the two selected buffers. A better or equal order is
-//! accepted. A worse one is accepted with a probability that starts at one half and falls linearly to zero
-//! over the attempts.
+//! the second buffer also precedes `y`. The move swaps the positions of the two selected buffers. A better or
+//! equal order is accepted. A worse one is accepted with a probability that starts at one half and falls
+//! linearly to zero over the attempts.
 //!
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.

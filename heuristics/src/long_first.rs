@@ -13,11 +13,11 @@ use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, 
 
 /// Maximum number of buffers that are packed separately.
 const MOST_LONG: usize = 5_000;
-/// At most one in this many buffers is packed separately.
+/// At most one in this number of buffers is packed separately.
 const ONE_IN: usize = 500;
 
-/// Minimum share of the total duration of all buffers that the long buffers must have. Below it, the method
-/// does not pay off.
+/// Minimum share of the total duration of all buffers that the long buffers must have. Below this share, the
+/// method does not pay off.
 const LEAST_SHARE: f64 = 0.3;
 
 /// Maximum number of placements of the ejection search per long buffer.

@@ -24,7 +24,7 @@ pub(crate) fn ordered(
     let mut arrangement = Arrangement::new(instance);
     match arrangement.run(&order.of(instance), fit, None, budget) {
         Err(Abandoned::Budget(stop)) => Err(stop),
-        // Without a limit on the peak, a run is never abandoned because of its peak.
+        // There is no limit on the peak, so only the budget can end a run early.
         Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),
     }
 }

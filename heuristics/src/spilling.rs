@@ -171,7 +171,7 @@ pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &m
     best
 }
 
-/// Returns the least cost of a fractional cover of the weight `wanted` by offers (weight, cost). The cost is
+/// Returns the lowest cost of a fractional cover of the weight `wanted` by offers (weight, cost). The cost is
 /// rounded up for each offer.
 ///
 /// Offers are used in ascending order of cost per weight. A weight above `wanted` counts as `wanted`. Returns

@@ -517,7 +517,7 @@ mod tests {
             let witness = Witness::Window { lower: lower.into(), upper: upper.into(), solver };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // The ceiling of b and c: 8 + 12 bytes in units of 4, and the same again for their alignment.
+        // The ceiling of b and c: 8 + 12 bytes of rounded sizes, plus 4 bytes for each alignment.
         assert!(matches!(window(4, 8, 20), Err(BoundError::NotCheckable(_))));
         assert!(matches!(window(4, 8, 29), Err(BoundError::Impossible { .. })));
         assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is live");

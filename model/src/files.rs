@@ -237,7 +237,7 @@ mod tests {
         fs::create_dir(at("far")).unwrap();
         symlink("far/a.csv", at("link")).unwrap();
         symlink("link", at("chain")).unwrap();
-        // First write to a file that does not exist yet, then overwrite it.
+        // Writes to a file that does not exist yet, and then overwrites it.
         write(&at("chain"), "one").unwrap();
         assert_eq!(fs::read_to_string(at("far/a.csv")).unwrap(), "one");
         fs::set_permissions(at("far/a.csv"), fs::Permissions::from_mode(0o640)).unwrap();

@@ -12,7 +12,7 @@ use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Two memories that share an address, although precedences do not keep their users apart in time.
+/// Two memories that share an address, although no precedences separate their users in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The number of the memory that would be overwritten: of the two, the one that can begin earlier.

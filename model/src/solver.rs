@@ -73,7 +73,7 @@ pub trait Solver<P: Problem>: Send + Sync {
 /// The parameters that every algorithm accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// The seed of all randomness.
+    /// The seed of all random choices.
     pub seed: u64,
     /// The maximum number of threads.
     pub threads: usize,

@@ -15,7 +15,7 @@ import plimsoll
 
 
 def heavy_tailed(buffers: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Log-uniform sizes, and durations from a Pareto distribution: a few buffers are live almost throughout."""
+    """Returns log-uniform sizes and Pareto-distributed durations: a few buffers are live almost throughout."""
     source = np.random.default_rng(seed)
     steps = 2 * buffers
     duration = np.minimum(1 / source.uniform(1e-9, 1, buffers), steps).astype(np.int64).clip(1)

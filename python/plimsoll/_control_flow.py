@@ -31,7 +31,7 @@ class Unsupported(Exception):
 
 
 def submodules(graph_module: Any) -> list[Any]:
-    """The graphs of a program: the graph itself and those that its control flow calls, each once."""
+    """Returns the graphs of a program: the graph itself and those that its control flow calls, each once."""
     found = [graph_module]
     for own in found:
         for node in own.graph.nodes:
@@ -41,7 +41,7 @@ def submodules(graph_module: Any) -> list[Any]:
 
 
 def _kind(node: Any) -> str | None:
-    """The name of a control flow operator; None for any other node."""
+    """Returns the name of a control flow operator; None for any other node."""
     if node.op != "call_function":
         return None
     import torch
@@ -51,13 +51,13 @@ def _kind(node: Any) -> str | None:
 
 
 def _called(graph_module: Any, node: Any) -> list[Any]:
-    """The submodules that a node calls."""
+    """Returns the submodules that a node calls."""
     inner = [one for one in node.args if getattr(one, "op", None) == "get_attr"]
     return [getattr(graph_module, one.target) for one in inner]
 
 
 def _root(spec: Any) -> Any:
-    """The spec that owns the storage of a view."""
+    """Returns the spec that owns the storage of a view."""
     seen = {id(spec)}
     while True:
         base = spec._base if type(spec).__name__ == "_ViewSpec" else spec.storage_base
@@ -93,7 +93,8 @@ class Program:
     _keys: int = 0
 
     def _storage(self, spec: Any, guard: Guard, loops: frozenset[int]) -> Value:
-        """The storage of a spec. The region that creates it runs under the choices of ``guard``, inside ``loops``."""
+        """Returns the storage of a spec. The region that creates it runs under the choices of ``guard``, inside
+        ``loops``."""
         root = _root(spec)
         if root is not spec and spec.storage_base is not None and all(spec is not one for one in self.parts):
             self.parts.append(spec)
@@ -365,7 +366,7 @@ def write(program: Program, plan: Plan, graph_module: Any, padding: int) -> list
 
 
 def _inside(spec: Any) -> int:
-    """The offset of a tensor in the storage of its base."""
+    """Returns the offset of a tensor in the storage of its base."""
     offset = 0
     while spec.storage_base is not None:
         offset += spec.storage_base_offset

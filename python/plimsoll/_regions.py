@@ -47,7 +47,7 @@ class Step:
 
 @dataclass
 class Branches:
-    """A conditional with its branches, of which exactly one runs."""
+    """A conditional with its branches, exactly one of which runs."""
 
     key: int
     options: list[Sequence]
@@ -109,8 +109,8 @@ def _is_compatible(a: Guard, b: Guard) -> bool:
 def _live(
     sequence: Sequence, at: int, storage: Storage, guard: Guard, before: bool, after: bool
 ) -> Iterator[tuple[int, int]]:
-    """The steps at which a storage is live, counting only its accesses without a guard and those with ``guard``.
-    ``before`` and ``after`` state whether the storage is accessed before and after the sequence."""
+    """Yields the steps at which a storage is live, counting only its accesses without a guard and those with
+    ``guard``. ``before`` and ``after`` state whether the storage is accessed before and after the sequence."""
     found = [position for position, own in sequence.where.get(at, ()) if not own or own == guard]
     if not found and not (before and after):
         return
@@ -135,8 +135,8 @@ def _live(
 
 
 def lifespans(program: Sequence, storages: list[Storage]) -> list[list[Live]]:
-    """The lifespan of every storage: disjoint intervals per guard, in ascending order. A storage that is never
-    accessed has none."""
+    """Returns the lifespan of every storage: disjoint intervals per guard, in ascending order. A storage that is
+    never accessed has none."""
     end = program.number()
     result = []
     for at, storage in enumerate(storages):
@@ -160,12 +160,12 @@ def _merged(steps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def intervals(lives: list[Live]) -> list[tuple[int, int]]:
-    """The steps at which a storage is live under any choices: disjoint intervals in ascending order."""
+    """Returns the steps at which a storage is live under any choices: disjoint intervals in ascending order."""
     return _merged((one.lower, one.upper) for one in lives)
 
 
 def is_exclusive(a: list[Live], b: list[Live]) -> bool:
-    """True if two storages are live at a common step, but never on the same path."""
+    """Returns True if two storages are live at a common step, but never on the same path."""
     common = [
         _is_compatible(one.guard, other.guard)
         for one in a
@@ -223,7 +223,7 @@ class _Machine:
 
 
 def _conditionals(sequence: Sequence, is_repeated: bool = False) -> Iterator[tuple[Branches, bool]]:
-    """All conditionals, each with a flag that states whether it lies in a loop."""
+    """Returns all conditionals, each with a flag that states whether it lies in a loop."""
     for item in sequence.items:
         if isinstance(item, Branches):
             yield item, is_repeated

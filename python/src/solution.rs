@@ -268,7 +268,8 @@ pub fn compare(
 
 #[pymethods]
 impl Comparison {
-    /// One dictionary per layout: its name, peak, gap in bytes, gap as a fraction, verdict and violations.
+    /// Returns one dictionary per layout: its name, peak, gap in bytes, gap as a fraction, verdict and
+    /// violations.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let own = &self.instance.bind(py).get().0;

@@ -11,7 +11,7 @@ ROWS = [(0, 2, 4), (1, 4, 6), (3, 6, 2)]
 
 
 def hard(seed=1, live=22, steps=30):
-    """An instance with constant load, whose optimum takes long to prove."""
+    """An instance with constant load, whose optimum takes a long time to prove."""
     random = np.random.default_rng(seed)
     open_since = [(0, int(random.integers(3, 18))) for _ in range(live)]
     rows = []

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Repeats runs until the time limit and keeps the layout with the least makespan.
+/// Repeats runs until the time limit and keeps the layout with the smallest makespan.
 fn repeatedly(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let deadline = started + Duration::from_secs_f64(limit);

@@ -9,8 +9,8 @@ same input shapes, and compares the bytes of tensors by name. Categories of a fi
     equal               all common tensors have equal sizes
     refused             Plimsoll reports an error
     differs-but-listed  every tensor that differs is listed as declared, assumed or bounded
-    differs-silently    a tensor differs that is not listed
-    crash, timeout      Plimsoll ends by a signal or a panic, or exceeds the time limit
+    differs-silently    a tensor that is not listed differs
+    crash, timeout      Plimsoll is ended by a signal or a panic, or exceeds the time limit
 """
 
 import argparse

@@ -21,7 +21,7 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// From this number of buffers on, conflicts are not counted.
+/// Conflicts are not counted for instances of at least this number of buffers.
 const CLIQUE_BUFFERS: usize = 50_000;
 
 /// With more conflicts than this, no conflict graph is built and no clique search runs.

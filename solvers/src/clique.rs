@@ -10,7 +10,7 @@
 
 use plimsoll_model::{Budget, BufferId, ConflictGraph};
 
-/// A clique, with a flag that states whether it is proved heaviest.
+/// A clique, with a flag that states whether it is proved to be a heaviest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clique {
     /// The buffers of the clique, in ascending order.

@@ -8,16 +8,16 @@
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
 //! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size.
 //! 4. *arrange*: short sweeps over sets of arrangements, which raise the bound of tight instances above the
-//!    load and find layouts there. This phase and the sprint are skipped for more than 5000 buffers, and with
-//!    separations for more than 24 buffers.
+//!    load and find layouts there. This phase and the sprint are skipped above 5000 buffers, or above 24
+//!    buffers if there are separations.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
-//! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
-//!    layout of the others early.
+//! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and quickly finds
+//!    good layouts for the others.
 //! 7. *search*: [`Search`] until the budget runs out.
 //!
-//! From [`HUGE_BUFFERS`] buffers on, orders and search take too much time and memory. Only valley placements
-//! and an ejection search then run.
+//! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. Only valley
+//! placements and an ejection search then run.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
@@ -67,7 +67,7 @@ const SMALL_BUFFERS: usize = 500;
 /// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// From this number of buffers on, neither the phase *orders* nor the search runs.
+/// With at least this number of buffers, neither the phase *orders* nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
 /// Maximum number of placements of the ejection search without a time limit: a constant and an amount per
@@ -291,8 +291,7 @@ impl Phases<'_> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
         let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
-        // By itself, the iterated search stops at the load. The bound may be higher and then stops it
-        // earlier.
+        // By default, the iterated search stops at the load. A higher bound stops it earlier.
         let bound = self.progress.bound.value;
         let mut part =
             part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
@@ -325,13 +324,14 @@ impl Solver<Offsets> for Exact {
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
             // The ejection search improves more on a plain placement, so with a time limit it comes first.
-            // Without a time limit it may take long.
+            // Without a time limit, it may take a long time.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }
             phases.phase("eject", Phases::eject);
         }
-        // With separations, nodes are slow and prune little, so the fast phases run first.
+        // With separations, a node of the search takes long and little is pruned, so the fast phases run
+        // first.
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         if n <= SPRINT_BUFFERS && !late {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));

@@ -89,7 +89,7 @@ pub(crate) fn call<T: Send + 'static>(
             ABANDONED.fetch_add(1, Ordering::SeqCst);
             return Ended::Abandoned(stop);
         }
-        // The call has ended in the meantime and its answer is in the channel.
+        // The call has ended in the meantime, and its answer is in the channel.
     }
 }
 

@@ -2,8 +2,8 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity that no flow exceeds, provided that the capacities of the arcs out of the source add up to less
-/// than 2^62, and so do those of the arcs into the sink.
+/// A capacity that no flow exceeds, if the capacities of the arcs out of the source and those of the arcs
+/// into the sink each add up to less than 2^62.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]

@@ -192,7 +192,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
 ];
 
 /// Returns the ablation variants of the solvers for offsets, named `NAME:no-PART`. Each switches off one
-/// technique. They are meant for experiments.
+/// technique. The variants are meant for experiments.
 pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
     let all = SEARCHES.iter();
     #[cfg(feature = "ilp")]

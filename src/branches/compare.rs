@@ -16,9 +16,9 @@ pub struct Line {
     pub scheme: &'static str,
     /// Name of the solver that placed the buffers; `-` for the naive scheme.
     pub solver: &'static str,
-    /// Size of the arena, bytes.
+    /// Size of the arena, in bytes.
     pub arena: u64,
-    /// A lower bound over all layouts that the scheme allows, bytes.
+    /// A lower bound over all layouts that the scheme allows, in bytes.
     pub lower_bound: u64,
     /// The reason why the bound holds.
     pub witness: String,
@@ -26,7 +26,7 @@ pub struct Line {
     pub arithmetic: Arithmetic,
     /// True if the arena meets the bound.
     pub optimal: bool,
-    /// Running time of the solver, seconds.
+    /// Running time of the solver, in seconds.
     pub seconds: f64,
     /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
@@ -41,11 +41,11 @@ pub struct Line {
 pub struct Broken {
     /// Scheme and solver that reported the bound.
     pub low: String,
-    /// The bound, bytes.
+    /// The bound, in bytes.
     pub bound: u64,
     /// Scheme and solver whose arena is below the bound.
     pub high: String,
-    /// Size of that arena, bytes.
+    /// Size of that arena, in bytes.
     pub arena: u64,
 }
 

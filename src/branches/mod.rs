@@ -13,7 +13,7 @@
 //! Each scheme allows a subset of the layouts of the scheme to its left. The nested and the flat scheme are
 //! not comparable. A nested layout is also a sequential layout, for two reasons. A buffer that is live while
 //! an operator runs does not overlap the block of the operator. The regions of the operator run at different
-//! times. The exception is a loop that occupies memory for its state only while the state is needed
+//! times. The exception is a loop that keeps the memory of its state only while the state is needed
 //! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic, but never an exact
 //! solver.
 
@@ -162,9 +162,9 @@ pub enum BranchError {
 pub struct ProgramPlan {
     /// The layout of [`Program::instance`].
     pub layout: Layout,
-    /// Highest address in use, bytes.
+    /// Highest address in use, in bytes.
     pub peak: Bytes,
-    /// A lower bound over all layouts that the scheme allows, bytes.
+    /// A lower bound over all layouts that the scheme allows, in bytes.
     pub bound: Bytes,
     /// The reason for the bound.
     pub witness: String,
@@ -174,7 +174,7 @@ pub struct ProgramPlan {
     pub runs: usize,
     /// True if these are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
-    /// Running time of the solver, seconds.
+    /// Running time of the solver, in seconds.
     pub seconds: f64,
 }
 
@@ -337,7 +337,7 @@ impl Planner<'_> {
                 (placed.bound, placed.witness) = (bound.value, bound.witness.in_words(&floor));
                 placed.arithmetic = Arithmetic::Exact;
             }
-            // The bound of a frame rests on the bounds of its blocks.
+            // The bound of a frame depends on the bounds of its blocks.
             arithmetic = arithmetic.max(placed.arithmetic);
             if let Some(owner) = frame.owner {
                 let (block, least) = (&mut blocks[owner.index()], &mut least[owner.index()]);

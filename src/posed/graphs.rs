@@ -178,7 +178,7 @@ impl Posed for Joint {
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
-            // Unused: the joint solver returns the order with the layout.
+            // This order is unused: the joint solver returns its own order with the layout.
             let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
             let planned = run.plan(question.graph, Placement::Joint(entry));
             let regions = match regions(planned)? {
@@ -293,7 +293,8 @@ impl Posed for Timelines {
         program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
     }
 
-    /// Segments are scheduled separately. The value is the makespan of the longest control path through them.
+    /// Segments are scheduled separately. The value is the makespan of the longest control path through the
+    /// segments.
     fn ask(question: &OverlapProgram, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| match schedule(question, entry, setup, limits) {

@@ -99,7 +99,7 @@ pub struct Answer<P: Problem> {
     pub stats: Stats,
     /// The solution, if the whole subject is one input.
     pub solution: Option<P::Solution>,
-    /// The reason why there is no solution, if known; otherwise empty.
+    /// The reason why there is no solution. Empty if there is a solution or the reason is unknown.
     pub remark: String,
 }
 
@@ -165,7 +165,7 @@ impl Unanswered {
 /// The reason why a problem cannot be posed on a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum PoseError {
-    /// An instance where a graph is needed, or vice versa.
+    /// The subject is an instance but the problem needs a graph, or vice versa.
     #[error("the problem {problem} does not accept this kind of input: {kind}")]
     Kind {
         /// Name of the problem.
@@ -259,7 +259,7 @@ pub trait Posed: Listed {
     const VALUE: &'static str;
     /// Further figures of an answer: pairs of heading and counter name.
     const FIGURES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether a question can ask to decide a capacity instead of minimising the value.
+    /// Whether a question may be to decide a capacity instead of minimising the value.
     const DECIDES: bool = false;
 
     /// Returns true if the problem can be posed on this kind of subject.
@@ -374,7 +374,7 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
 pub struct Profile {
     /// Unit of its values.
     pub unit: &'static str,
-    /// Whether a question can ask to decide a capacity instead of minimising the value.
+    /// Whether a question may be to decide a capacity instead of minimising the value.
     pub decides: bool,
     /// Returns true if the problem can be posed on a kind of subject.
     pub takes: fn(SubjectKind) -> bool,

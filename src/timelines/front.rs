@@ -1,9 +1,9 @@
 //! The Pareto front of on-chip memory and makespan. The search varies the order, the schedule, the number of
 //! buffers and the resident weights.
 //!
-//! The capacities range from the least with which every operator can run up to that of the machine. At each
-//! capacity, every fast schedule is tried on every order, with several shares of the remaining memory for
-//! resident weights. At the capacity of the machine, resident sets of any size are tried too.
+//! The capacities range from the smallest with which every operator can run up to that of the machine. At
+//! each capacity, every fast schedule is tried on every order, with several shares of the remaining memory
+//! for resident weights. At the capacity of the machine, resident sets of any size are tried too.
 //!
 //! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement. They
 //! run at every capacity without resident weights, and with the resident sets for which `prefetch` was
@@ -97,8 +97,8 @@ pub fn front(
     Ok(Front { points: points?, bounds, tried })
 }
 
-/// Returns `levels` capacities in geometric progression from the least to the largest. All but the ends are
-/// multiples of the alignment.
+/// Returns `levels` capacities in geometric progression from the smallest to the largest. All except the
+/// first and the last are multiples of the alignment.
 fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> Vec<Bytes> {
     let ratio = most.get() as f64 / least.get().max(1) as f64;
     let mut all: Vec<Bytes> = (1..levels.saturating_sub(1))

@@ -39,13 +39,13 @@ pub enum ScheduleError {
         activations: Bytes,
         /// Bytes of its weights, rounded up to the alignment.
         weights: Bytes,
-        /// Capacity of the on-chip memory, bytes.
+        /// Capacity of the on-chip memory, in bytes.
         capacity: Bytes,
     },
     /// This schedule does not support the program.
     #[error("{0}")]
     Unfit(SolveError),
-    /// The schedule found nothing within the limits.
+    /// The schedule found no timeline within the limits.
     #[error("nothing found within the limits")]
     Nothing,
     /// The checker rejected an answer, or the algorithm panicked.

@@ -21,7 +21,7 @@ pub enum Guess {
     Likely,
     /// The region with the lowest expected number of bytes fetched in vain.
     Cheap,
-    /// The region with the least expected time, or none if fetching ahead does not reduce it.
+    /// The region that gives the shortest expected time, or none if fetching ahead does not reduce this time.
     Best,
 }
 
@@ -89,7 +89,7 @@ pub fn speculate(
     let mut found = Speculated { times: times.to_vec(), guesses: Vec::new() };
     let mut open: Vec<&ControlTree> = vec![program.control_tree()];
     let mut watch = by.2.watch();
-    // Every segment takes part in at most one move, because its timeline is scheduled for one move only.
+    // Every segment takes part in at most one move, because its timeline accounts for only one move.
     let mut used = vec![false; times.len()];
     while let Some(control_tree) = open.pop() {
         for (at, piece) in control_tree.iter().enumerate() {
@@ -141,7 +141,7 @@ impl Branch<'_> {
         let likeliest = chances.iter().copied().fold(0.0, f64::max);
         let mut moves = Vec::new();
         for (region, (control_tree, chance)) in self.control_trees.iter().zip(chances).enumerate() {
-            // `Likely` fetches nothing for a less likely region, even if the most likely one has no weights.
+            // `Likely` never fetches weights of a less likely region, even if the most likely one has none.
             if guess == Guess::Likely && chance < likeliest {
                 continue;
             }

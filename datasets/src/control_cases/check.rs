@@ -1,5 +1,5 @@
-//! Tests the known results of the cases directly against the definitions. The tests build the points of each
-//! program, compute liveness at each point, and try every layout.
+//! Tests the known results of the cases directly against the definitions: builds the points of each program,
+//! computes the live tensors at each point, and tries every layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;

@@ -34,8 +34,8 @@ pub(super) fn cond_then_cond() -> Graph {
 /// overwrites one of them.
 ///
 /// The peak is at the point at which the third conditional copies its result: `r1`, `q`, the result and `r3`
-/// need 32 bytes, and both flags are dead. At no other point are four tensors live, and three leave enough
-/// space for the flags.
+/// need 32 bytes, and both flags are dead. Elsewhere, at most three tensors of 8 bytes are live, which leaves
+/// enough space for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -134,8 +134,8 @@ pub(super) fn idle_argument() -> Graph {
     s.finish(&made[1..])
 }
 
-/// One branch needs 500 bytes, the other 400. A tool that adds them up reserves 900 bytes in addition to `x`
-/// and `y`.
+/// One branch needs 500 bytes, and the other needs 400. A tool that adds them up reserves 900 bytes in
+/// addition to `x` and `y`.
 ///
 /// `wide` has 400 bytes and is live together with either `x` or its result, each of 100 bytes. Nothing else
 /// is live, so 500 bytes suffice. One block of 500 bytes for both branches is live together with `x`, `y` and

@@ -19,7 +19,7 @@ use plimsoll_model::graph::Graph;
 ///   image.
 /// - C and D fill the four bytes below B, so D has offset 0 or 2.
 /// - Next to F, E can have offsets 0, 1, 3 and 4.
-/// - With B at 4 and D at 2, E can have offsets 0 and 1. With D at 0, it can have 2 and 3, of which only 3 is
+/// - With B at 4 and D at 2, E can have offsets 0 and 1. With D at 0, it can have 2 and 3, but only 3 is
 ///   possible next to F.
 /// - D and E leave the offsets {1, 4}, {0, 4} or {2, 4} for u and v.
 pub(super) fn block_fills_no_holes() -> Graph {

@@ -66,9 +66,9 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
     Ok(document)
 }
 
-/// Returns the hash by which dsa-solver identifies the problem of an answer. It is the 64-bit FNV-1a hash of
-/// the document as that project writes it: with sorted members, an indentation of two, and without members
-/// whose value is the empty default.
+/// Returns the hash by which dsa-solver identifies the problem to which an answer belongs. It is the 64-bit
+/// FNV-1a hash of the document as that project writes it: with sorted members, an indentation of two, and
+/// without members whose value is the empty default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {

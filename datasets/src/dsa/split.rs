@@ -278,7 +278,7 @@ fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
     let upper = hulls.map(|hull| hull.upper.get()).max().unwrap_or(1);
-    Lifespan::single(lower, upper).expect("the lifespans looked at are not empty")
+    Lifespan::single(lower, upper).expect("every combined lifespan has a step")
 }
 
 /// Returns the name or, if necessary, a similar one that is unique and valid in CSV.

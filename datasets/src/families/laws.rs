@@ -33,7 +33,7 @@ fn intervals(params: &Params, lives: LifeLaw, seed: u64) -> Made {
 fn powers_of_two(min: u64, max: u64) -> Result<SizeLaw, GenerateError> {
     let lowest = min.checked_next_power_of_two().unwrap_or(u64::MAX);
     if lowest > max {
-        let (low_name, high_name) = ("the smallest power of two from min_size on", "max_size");
+        let (low_name, high_name) = ("the smallest power of two at or above min_size", "max_size");
         return Err(GenerateError::Reversed { low_name, low: lowest, high_name, high: max });
     }
     Ok(SizeLaw::PowersOfTwo { min_exponent: lowest.ilog2(), max_exponent: max.ilog2() })

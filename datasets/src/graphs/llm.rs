@@ -1,12 +1,12 @@
 //! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like `LLaMA` of any size, with or
 //! without experts.
 //!
-//! A graph describes one run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones.
-//! Without a cache, the run processes a prompt; with one token, it decodes the next. Weights and activations
-//! are `float16`. Normalisations and `LLaMA`'s softmax are `float32`, as in the models. In shapes, b, s and t
-//! are the batch size, the number of new tokens, and the number of all tokens. h, a, d and f are the hidden
-//! size, the number of heads, the size of a head, and the columns of the feed-forward part. k is the number
-//! of heads for keys and values. If the model is split over devices, a and f are per device.
+//! A graph describes one run over `tokens` new tokens of each of `batch` sequences, after `cache` earlier
+//! tokens. Without a cache, the run processes a prompt; with one token, it decodes the next. Weights and
+//! activations are `float16`. Normalisations and `LLaMA`'s softmax are `float32`, as in the models. In
+//! shapes, b, s and t are the batch size, the number of new tokens, and the number of all tokens. h, a, d and
+//! f are the hidden size, the number of heads, the size of a head, and the columns of the feed-forward part.
+//! k is the number of heads for keys and values. If the model is split over devices, a and f are per device.
 //!
 //! | part of a layer | operators (shape of the output) |
 //! |---|---|
@@ -28,9 +28,10 @@
 //! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
 //! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
 //! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
-//! the file, as after a front end that collects constants first, or in a breadth-first order. All of their
-//! outputs are live from there until their layer reads them. A fixed rule of the CANN graph engine would move
-//! these operators directly before their first consumers. The real graphs of that engine are not published.
+//! the file, as if a front end had collected constants first or had sorted the operators in breadth-first
+//! order. All of their outputs are live from there until their layer reads them. The fixed rule of the CANN
+//! graph engine would move each of these operators directly before its first consumer. The real graphs of
+//! that engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -108,7 +109,7 @@ pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
 }
 
-/// The graph of one run on one device under construction, and its sizes.
+/// The graph of one run on one device, while it is under construction, and its sizes.
 pub(super) struct Run<'a> {
     pub net: Net,
     model: &'a Model,

@@ -163,11 +163,11 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     rng.random_range((middle - most).max(1)..=middle + most)
 }
 
-/// An encoder and a decoder with `depth` levels. Each encoder level halves height and width and doubles the
-/// channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and as many in
-/// the decoder. The skip branch of a level has `skip` convolutions with `narrow` times fewer channels (a
-/// `skip` of 0 gives a plain U-Net). The upsampled tensor is concatenated with the skip branch. In file
-/// order, all skip branches follow the bottom level.
+/// Generates an encoder and a decoder with `depth` levels. Each encoder level halves height and width and
+/// doubles the channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and
+/// as many in the decoder. The skip branch of a level has `skip` convolutions with `narrow` times fewer
+/// channels (a `skip` of 0 gives a plain U-Net). The upsampled tensor is concatenated with the skip branch.
+/// In file order, all skip branches follow the bottom level.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);

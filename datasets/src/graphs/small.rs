@@ -102,7 +102,7 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
     let edges: Vec<_> = pairs.filter(|&(a, b)| direct[a][b]).map(|(a, b)| (id(a), id(b))).collect();
     let names = (0..n).map(|at| format!("f{at}")).collect();
     OrderProblem::new(format!("small-{n}-{seed}"), names, edges, storages, scratch)
-        .expect("edges go one way, makers precede users")
+        .expect("edges point to later operators, and producers precede users")
 }
 
 /// Returns the minimum peak over all topological orders, by dynamic programming over the sets of completed

@@ -51,7 +51,8 @@ pub(super) const RESNET101: Residual = residual([3, 4, 23, 3], true);
 /// `ResNeXt-50` 32 x 4d (Xie et al. 2017).
 pub(super) const RESNEXT50: Residual = Residual { groups: 32, width: 128, ..residual([3, 4, 6, 3], true) };
 
-/// A deep residual network. In a stage that halves height and width, the first 3 x 3 convolution does so.
+/// Generates a deep residual network. In a stage that halves height and width, the first 3 x 3 convolution
+/// does so.
 pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);

@@ -72,7 +72,7 @@ fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     edges
 }
 
-/// A Watts-Strogatz network. The defaults are 32 nodes, k = 4 and p = 0.75.
+/// Generates a Watts-Strogatz network. The defaults are 32 nodes, k = 4 and p = 0.75.
 pub(super) fn ws(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let n = params.at_least("nodes", 2)?;
     params.at_least("k", 2)?;
@@ -81,13 +81,13 @@ pub(super) fn ws(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     network(params, seed, |rng| watts_strogatz(n as usize, k, percent, rng))
 }
 
-/// An Erdos-Renyi network. The defaults are 32 nodes and p = 0.2.
+/// Generates an Erdos-Renyi network. The defaults are 32 nodes and p = 0.2.
 pub(super) fn er(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, percent) = (params.at_least("nodes", 2)?, params.percent("p")?);
     network(params, seed, |rng| erdos_renyi(n as usize, percent, rng))
 }
 
-/// A Barabasi-Albert network. The defaults are 32 nodes and m = 5.
+/// Generates a Barabasi-Albert network. The defaults are 32 nodes and m = 5.
 pub(super) fn ba(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let n = params.at_least("nodes", 2)?;
     params.at_least("m", 1)?;

@@ -39,8 +39,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }
 
-    /// Returns the inputs of the model on which these tensors depend. If `values`, only dependences of values
-    /// count: the search does not go past operators that read only the shape of a tensor.
+    /// Returns the inputs of the model on which these tensors depend. If `values` is true, only dependences
+    /// of values count: the search does not go past operators that read only the shape of a tensor.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -114,8 +114,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Returns the inputs of the model whose values determine the shape. They feed those inputs of the
-    /// operator that the reason names and that have a known shape, but no known value.
+    /// Returns the inputs of the model whose values determine the shape. The operator inputs to consider are
+    /// those that the reason names and whose shape, but not value, is known.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

@@ -55,8 +55,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open`, either branch may run. A branch that cannot run on its inputs is then
-    /// treated as never taken, and the second flag is true.
+    /// Infers one branch. If `open` is true, either branch may run. A branch that cannot run on its inputs is
+    /// then treated as never taken, and the second flag is true.
     fn branch(
         &mut self,
         step: &Step,
@@ -243,7 +243,7 @@ impl<'m> Run<'m, '_> {
     /// `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
-            return self.abandon(step, &Reason::unknown("Scan is supported from version 9 on"), dead);
+            return self.abandon(step, &Reason::unknown("Scan requires at least version 9"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);

@@ -116,8 +116,8 @@ pub fn layer_norm(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape), statistics.clone(), statistics])
 }
 
-/// Returns the shape after a reduction of the `gone` dimensions, which are removed or, if `keep`, have extent
-/// 1.
+/// Returns the shape after a reduction of the `gone` dimensions, which are removed or, if `keep` is true,
+/// have extent 1.
 pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     let extent = |(&extent, &gone): (&u64, &bool)| match (gone, keep) {
         (false, _) => Some(extent),

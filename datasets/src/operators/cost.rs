@@ -43,7 +43,7 @@ pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
         | "MatMulFpQ4"
         | "LinearClassifier"
         | "LinearRegressor" => {
-            // The matrix product of a classifier is its scores, the last output.
+            // The matrix product of a classifier yields its scores, which are the last output.
             let product = outputs.last()?.shape.as_deref().filter(|_| call.kind == "LinearClassifier");
             product.map_or_else(made, count)?.checked_mul(*shape(0)?.last()?)
         }

@@ -22,7 +22,7 @@ pub fn bit_cast(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
 }
 
-/// The output has the shape of the only input and Boolean elements.
+/// The output has Boolean elements and the shape of the only input.
 pub fn test(call: &Call) -> Facts {
     let value = match (call.kind, call.value(0)) {
         ("Not", Some(Value::Ints(list))) => {

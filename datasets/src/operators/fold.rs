@@ -19,8 +19,8 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For each element of `shape`, returns a position in a tensor of shape `within`. Its index along dimension
-/// `at` comes from `indices`; all other indices are those of the element.
+/// For each element of `shape`, returns a position in a tensor of shape `within`. The index of this position
+/// along dimension `at` comes from `indices`; all other indices are those of the element.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
     let inside = |(d, (x, y)): (usize, (&u64, &u64))| d == at || x <= y;

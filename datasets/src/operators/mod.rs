@@ -10,7 +10,7 @@
 //!
 //! If a data-dependent extent has an upper bound, it is replaced by the bound, and the fact is marked
 //! ([`Fact::bound`]). Everything computed from such a tensor is bounded as well. Values are not propagated
-//! through it because bounds are not constants. Rules are monotone in the extents of their inputs, or return
+//! through it, because bounds are not constants. Rules are monotone in the extents of their inputs, or return
 //! no fact.
 //!
 //! # Strings

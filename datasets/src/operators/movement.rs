@@ -139,7 +139,7 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Concat`. Empty inputs need not match the others, as in runtimes.
+/// `Concat`. As in runtimes, empty inputs need not match the others.
 pub fn concat(call: &Call) -> Facts {
     let shapes: Vec<&[u64]> =
         (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;

@@ -60,8 +60,8 @@ pub fn packed_heads(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width])])
 }
 
-/// Returns the fact about the keys or values of all steps so far. If `shared`, earlier and new ones are kept
-/// in one buffer, so the shape is that of input `past`.
+/// Returns the fact about the keys or values of all steps so far. If `shared` is true, earlier and new ones
+/// are kept in one buffer, so the shape is that of input `past`.
 fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact, Reason> {
     if call.input(past).is_none() {
         return Ok(Fact::new(call.element(0), shape));

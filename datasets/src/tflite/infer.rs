@@ -349,7 +349,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
-    /// Records a contradiction between file and inference that no option causes.
+    /// Records a contradiction between the file and inference, unless an option caused it.
     fn compare(&mut self, info: &Info, key: (usize, usize), known: &Known) {
         let Some(shape) = known.fact.shape.as_deref().filter(|_| !known.changed && info.shape.len() > 0)
         else {

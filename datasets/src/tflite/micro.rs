@@ -54,7 +54,7 @@ struct Placed {
 
 impl MicroArena {
     /// Reads the problem from a file. The operators run in the order of the file. An input and the output of
-    /// an operator whose kernel allows it share memory if `shares` returns true for them. O(operators and
+    /// an operator share memory if its kernel allows it and `shares` returns true for them. O(operators and
     /// operands of all uses of subgraphs).
     ///
     /// # Errors

@@ -11,7 +11,7 @@
 //!   Tensors with the same buffer, type and shape are one weight. Copies of a subgraph share weights and
 //!   states, since the runtime stores them once. Sparse weights have the size of the stored data. Tensors
 //!   that have neither a producer nor a consumer are skipped, such as quantisation parameters of LSTMs
-//!   ("intermediates") and scales of blocks. Variables are not skipped, as in the runtime.
+//!   ("intermediates") and scales of blocks. As in the runtime, variables are not skipped.
 //! - Tensors and operators keep the order of the file. Operators have no names in this format. An optional
 //!   operand of -1 is omitted.
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents

@@ -147,7 +147,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
         match range().and_then(|range| bytes.get(range)) {
             Some(data) => Ok(data),
             None => Err(damaged(format!(
-                "buffer {at} holds {size} bytes from {offset} on, but the file ends at {}",
+                "buffer {at} holds {size} bytes at {offset}, but the file ends at {}",
                 bytes.len()
             ))),
         }

@@ -135,7 +135,7 @@ tables! {
         OFFSET = 1, "offset": u64;
         SIZE = 2, "size": u64;
     }
-    // A table of which only the presence is relevant.
+    // Only the presence of this table is relevant.
     Present in present {}
 }
 

@@ -267,7 +267,7 @@ fn reduce(op: &Operation) -> Facts {
     op.onnx(kind, &[0], vec![axes, keep, int("noop_with_empty_axes", 1)])
 }
 
-/// If the types differ in width, the output may have one more or one less dimension.
+/// If the types differ in width, the output may have one dimension more or one less.
 fn bitcast(op: &Operation) -> Result<Made, Reason> {
     let bits = |element: Option<Element>| element.and_then(|element| element.bits);
     let (Some(from), Some(to)) = (bits(op.call.element(0)), bits(op.element)) else {

@@ -193,7 +193,7 @@ impl Front {
         self.bytes.len()
     }
 
-    /// Adds the vtable of a table of which all fields are present.
+    /// Adds the vtable of a table whose fields are all present.
     fn vtable(&mut self, fields: u16) -> usize {
         let at = self.align(2);
         let distances = (0..fields).map(|field| 4 + 4 * field);

@@ -20,7 +20,7 @@ fn import(file: &ModelFile<'_>) -> Import {
     file.import(&ImportOptions::default()).unwrap()
 }
 
-/// The names of the results of all operators, in the order of the file.
+/// Returns the names of the results of all operators, in the order of the file.
 fn made(import: &Import) -> Vec<&str> {
     let operators = import.graph.operators().iter();
     operators.map(|operator| import.graph.tensor(operator.outputs[0]).name.as_str()).collect()
@@ -37,7 +37,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// Two chains of two operators, and their sum.
+/// Returns a model of two chains of two operators, and their sum.
 fn chains() -> ModelSpec {
     let sizes = [("x", 16), ("a", 64), ("b", 64), ("c", 16), ("d", 16), ("y", 16)];
     let step = |inputs: &[i32], output: i32| operator(ADD, inputs, &[output]);
@@ -46,7 +46,7 @@ fn chains() -> ModelSpec {
     model(vec![subgraph("main", &sizes, [&[0], &[5]], steps)])
 }
 
-/// The offset problem in which a reshaped tensor shares the memory of the original.
+/// Returns the offset problem in which a reshaped tensor shares the memory of the original.
 fn micro(file: &ModelFile<'_>) -> MicroArena {
     file.micro_arena(&|how, _, _| how == AliasKind::View).unwrap()
 }
@@ -69,7 +69,7 @@ fn operators_are_reordered_and_the_rest_stays() {
     assert_eq!(tensors[0], tensors[1]);
     let changed = old.bytes().iter().zip(new.bytes()).filter(|(a, b)| a != b).count();
     assert!(old.bytes().len() == new.bytes().len() && changed <= 8, "{changed} bytes changed");
-    // Back again: the same bytes.
+    // Restoring the order restores the same bytes.
     let back: Vec<OperatorId> = [0, 2, 1, 3, 4].map(OperatorId::new).into();
     assert_eq!(new.reordered(&import(&new), &[back]).unwrap().bytes(), old.bytes());
     let same = read.graph.region(plimsoll_model::graph::Graph::BODY).operators.clone();

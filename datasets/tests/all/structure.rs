@@ -42,8 +42,8 @@ fn the_table_follows_from_the_graph_with_an_edge_from_7_to_8() {
     assert_eq!(heaviest(&derived), 43);
 }
 
-/// The edge between 6 and 8 in the text makes 8 parallel to 4 and 7. This adds two conflicts, of 8 with 4 and
-/// of 8 with 6, and raises the optimum from 43 to 46.
+/// The edge between 6 and 8 in the text makes 8 parallel to 4 and 7. This adds the conflicts of 8 with 4 and
+/// 6, and raises the optimum from 43 to 46.
 #[test]
 fn the_edges_as_listed_give_another_table() {
     let listed = conflicts(true, Relation::Mutex);

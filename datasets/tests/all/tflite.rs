@@ -456,8 +456,7 @@ fn values_may_lie_elsewhere() {
     let mut beyond = model;
     beyond.buffers[1] = BufferSpec::At(1 << 40, 3);
     assert!(
-        error(&beyond)
-            .contains("damaged: buffer 1 holds 3 bytes from 1099511627776 on, but the file ends at")
+        error(&beyond).contains("damaged: buffer 1 holds 3 bytes at 1099511627776, but the file ends at")
     );
 }
 
@@ -545,7 +544,7 @@ fn layers_with_weights_count_multiply_accumulates() {
     assert_eq!(cost(CONV_2D, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), None);
 }
 
-/// The seeds of the fuzz target are these models. `PLIMSOLL_WRITE_SEEDS=1` writes them again.
+/// The seeds of the fuzz target are these models. `PLIMSOLL_WRITE_SEEDS=1` rewrites them.
 #[test]
 fn seeds_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/tflite_model");

@@ -102,8 +102,8 @@ fn u_nets_are_the_published_ones() {
     assert!(refused(&[("depth", 11)]).starts_with("depth is 11"));
 }
 
-/// Returns the number of parameters. It excludes the rotary tables, which have `head` cosines and `head`
-/// sines, `float32`.
+/// Returns the number of parameters. It excludes the rotary tables, which contain `head` cosines and `head`
+/// sines in `float32`.
 fn language_parameters(family: &str, list: &[(&str, u64)], head: u64) -> u64 {
     let list = [list, &[("tokens", 1), ("cache", 0)]].concat();
     (make(family, &list).bytes(Role::Weight).get() - 2 * head * 4) / 2

@@ -214,7 +214,8 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
     }
 }
 
-/// Returns a hint about an unknown option if another option of the command does what it probably asks for.
+/// Returns a hint about an unknown option, if the command has another option for what the user probably
+/// wants.
 fn elsewhere(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let command = std::env::args().nth(1)?;

@@ -30,7 +30,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 pub fn print(text: &str) -> Result<(), Failure> {
     progress::clear();
     if IS_TAKEN.load(Ordering::Relaxed) {
-        // A failure here has nowhere to be reported.
+        // There is no way to report a failure here.
         let _ = io::stderr().write_all(text.as_bytes());
         return Ok(());
     }
@@ -96,7 +96,7 @@ pub fn complain(message: &str) {
     progress::clear();
     let message = crate::input::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A failure here has nowhere to be reported.
+    // There is no way to report a failure here.
     let _ = writeln!(io::stderr(), "plimsoll: {line}");
 }
 

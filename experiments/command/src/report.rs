@@ -16,18 +16,18 @@ use std::path::Path;
 /// Width in columns of the names at the start of lines, including the blanks after them.
 const LABEL: usize = 13;
 
-/// A number of bytes with its unit, followed by binary units if it is long.
+/// Formats a number of bytes with its unit, followed by binary units if the number is long.
 pub fn bytes(number: Bytes) -> String {
     human::exact(number.get())
 }
 
-/// A number of bytes followed by `words`. A long number is repeated in binary units: `11 live bytes`,
+/// Formats a number of bytes followed by `words`. A long number is repeated in binary units: `11 live bytes`,
 /// `1310720 live bytes (1.25 MiB)`.
 pub fn sized(number: Bytes, words: &str) -> String {
     human::sized(number.get(), words)
 }
 
-/// A number of bytes without its unit, followed by binary units if it is long.
+/// Formats a number of bytes without its unit, followed by binary units if the number is long.
 pub fn size(number: Bytes) -> String {
     sized(number, "")
 }

@@ -1,4 +1,4 @@
-//! Calibrates this machine with a chain of operators that is made for this purpose.
+//! Calibrates this machine with a synthetic chain of operators.
 //!
 //! The chain contains matrix products of many sizes for each kind of kernel, passes over tensors, and
 //! operators without work, in random order. Under the schedule `synchronous`, every transfer and every

@@ -5,8 +5,8 @@ use std::hint::spin_loop;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Number of bytes copied at a time. It is so small that copied data passes through the caches, like the data
-/// of all other accesses.
+/// Number of bytes copied at a time. It is small enough that copied data passes through the caches, as in all
+/// other accesses.
 const PIECE: usize = 16 * 1024;
 
 /// A memory of pseudorandom numbers between -1 and 1.

@@ -53,7 +53,7 @@ pub struct Effort {
 pub enum Verdict {
     /// The run was repeated, and all compared columns are equal.
     Same,
-    /// The run was not repeated, for this reason.
+    /// The run was not repeated. The text is the reason.
     Left(&'static str),
     /// A column differs.
     Differs {

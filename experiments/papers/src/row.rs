@@ -105,7 +105,7 @@ pub enum Verdict {
     /// The computed value differs, for a known reason.
     Explained,
     /// The computed value differs, and it was obtained with another input or on another machine. The reason
-    /// names the difference.
+    /// states what is different.
     Other,
     /// There is no printed value.
     Own,

@@ -1,5 +1,5 @@
-//! Iterated search over orders. It tries many cheap placements and abandons each as soon as it cannot
-//! improve.
+//! Iterated search over orders. It tries many fast placements and abandons each as soon as it cannot lead to
+//! an improvement.
 //!
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
 //! 1. The *portfolio* contains about ten orders that are good on some instances. Each is decoded under both
@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
     /// Takes a good order and moves the buffers that end above a random height to earlier positions. The
     /// result replaces the order unless it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        // Choosing the better of two draws prefers good parents but still gives the others a chance.
+        // Choosing the better of two draws prefers good parents but still selects the others sometimes.
         let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));
         let parent_at = draws[0].min(draws[1]);
         let parent = &self.elite[parent_at];

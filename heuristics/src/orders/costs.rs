@@ -84,7 +84,7 @@ impl<'a> Ending<'a> {
         self.bytes[id.index()]
     }
 
-    /// If only one user of a storage is left, adds the size of the storage to the bytes of this user, and
+    /// If a storage has only one user left, adds the size of the storage to the bytes of this user, and
     /// returns the user.
     fn last(&mut self, at: usize) -> Option<OperatorId> {
         let storage = &self.problem.storages()[at];

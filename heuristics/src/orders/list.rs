@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// Runs the ready operator with the least growth of live bytes. O(s log n) for a problem of size s.
+/// Runs the ready operator with the smallest growth of live bytes. O(s log n) for a problem of size s.
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -48,10 +48,11 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// Runs the ready operator with the least resulting peak, then the least growth, then the lowest id.
+/// Runs the ready operator with the lowest resulting peak. Ties are broken by the smallest growth and then by
+/// the lowest id.
 ///
 /// Operators that fit under the current peak are tied. The others are compared by the bytes that they need
-/// while they run. Operators are ranked by need once, and a tree over the ranks stores the least growth of
+/// while they run. Operators are ranked by need once, and a tree over the ranks stores the smallest growth of
 /// the ready ones. The initial peak includes the bytes that are live at the end. O(s log n) for a problem of
 /// size s.
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {

@@ -24,10 +24,11 @@ pub enum OrderRule {
     /// Depth-first postorder: an operator follows its producers. Operators, and the producers of each, are
     /// visited in ascending order of bytes used.
     LightReads,
-    /// The ready operator with the least growth of live bytes (allocated minus freed), then the most freed
-    /// bytes.
+    /// The ready operator with the smallest growth of live bytes (allocated minus freed). Ties are broken by
+    /// the most freed bytes.
     Greedy,
-    /// The ready operator with the least resulting peak, then the least growth of live bytes.
+    /// The ready operator with the lowest resulting peak. Ties are broken by the smallest growth of live
+    /// bytes.
     LeastPeak,
     /// The order of another rule, adjusted with the rules of the CANN graph engine.
     Engine {

@@ -20,16 +20,17 @@
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
 //! skips, and nested branches that fork and join. If several users of a storage can be the last one, as for a
-//! tensor read by parallel branches, the one that runs last in the previous order is assumed to be the last
-//! one. The first round uses the file order. The reduction is repeated until the order is stable or for
-//! [`ROUNDS`] rounds, and the best order is kept. The solution status that is reported does not rely on this
-//! argument but on the lower bound.
+//! tensor read by parallel branches, the last of them in the previous order is assumed to free the storage.
+//! The first round uses the file order. The reduction is repeated until the order is stable or for [`ROUNDS`]
+//! rounds, and the best order is kept. The reported solution status relies on the lower bound, not on this
+//! argument.
 //!
 //! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
 //! costs O(n) moves.
 //!
 //! **Source.** See [strings](super::strings). For expressions: Sethi, Ullman: The generation of optimal code
-//! for arithmetic expressions, 1970. The extension beyond series-parallel graphs is from this project.
+//! for arithmetic expressions, 1970. The extension beyond series-parallel graphs was developed in this
+//! project.
 
 use super::costs::{Costs, ended};
 use super::engine::{Adjust, adjust};
@@ -75,8 +76,8 @@ pub(super) fn merged(problem: &OrderProblem, order: &Order, budget: &mut Budget)
     Ok(reduction.schedule())
 }
 
-/// A node of the reduced graph, which is a set of operators with their sequence. `gone` is set after it was
-/// merged into another node.
+/// A node of the reduced graph, which is a set of operators with their sequence. `gone` is set once it has
+/// been merged into another node.
 #[derive(Default)]
 struct Node {
     gone: bool,

@@ -114,7 +114,7 @@ impl Sequence {
         other
     }
 
-    /// Merges two independent sequences into one with the least peak. Among segments of equal rank, those of
+    /// Merges two independent sequences into one with the lowest peak. Among segments of equal rank, those of
     /// the longer sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer
     /// one, plus the moves of insertion.
     pub fn beside(mut self, mut other: Self) -> Self {

@@ -222,7 +222,7 @@ mod tests {
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, check_layout};
 
-    /// Implements the definition. Every aligned offset is tried against every placed buffer.
+    /// Implements the definition. Tests every aligned offset against every placed buffer.
     fn slow_find(arrangement: &Arrangement, id: BufferId, fit: Fit) -> u64 {
         let instance = arrangement.instance;
         let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());

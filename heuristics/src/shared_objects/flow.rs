@@ -5,8 +5,8 @@
 //! a buffer whose lifespan ends before its own begins. The cost is then the number of bytes by which the heir
 //! is larger. The memory of each buffer is inherited by at most one other buffer. The cheapest choice is a
 //! matching of buffers with predecessors, which is computed as a minimum-cost flow. The chains of the
-//! matching are the objects. The cost of a chain is the size of its object unless sizes along the chain fall
-//! and rise again. In that case the cost is higher, so the plan is not optimal in general.
+//! matching are the objects. If sizes along a chain never rise again after they fall, the cost of the chain
+//! is the size of its object. Otherwise the cost is higher, so the plan is not optimal in general.
 //!
 //! "Ends before" compares hulls of lifespans. The relation is transitive, so members of a chain are never
 //! simultaneously live. Gaps and exclusions are not exploited, and a buffer with separations has its own
@@ -35,7 +35,7 @@ fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
 
 /// The search tree of one augmenting path.
 struct Tree {
-    /// Per predecessor: the least reduced cost of a path to it, and the heir before it on this path.
+    /// Per predecessor: the lowest reduced cost of a path to it, and the heir before it on this path.
     reach: Vec<Option<(i128, usize)>>,
     /// Predecessors with a final cost, in the order in which their costs became final.
     done: Vec<usize>,
@@ -163,7 +163,7 @@ mod tests {
         (0..before.len()).map(of).sum()
     }
 
-    /// Enumerates all matchings and returns the least cost.
+    /// Enumerates all matchings and returns the lowest cost.
     fn least(instance: &Instance, at: usize, used: &mut Vec<bool>) -> i128 {
         if at == instance.len() {
             return 0;

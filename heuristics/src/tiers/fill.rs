@@ -19,8 +19,9 @@ const BLOCK: usize = 32;
 
 /// A partial tier plan that never exceeds a capacity.
 ///
-/// Adding or removing a tensor takes time linear in the number of steps at which it is live. With addresses,
-/// adding a tensor also takes O(k log k) time for k tensors that are in the same tier at about the same time.
+/// Adding or removing a tensor takes time linear in the number of steps at which the tensor is live. With
+/// addresses, adding a tensor also takes O(k log k) time for k tensors that are in the same tier at about the
+/// same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,

@@ -9,7 +9,7 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 /// highest free address.
 ///
 /// This schedule finds a timeline whenever one exists. After the previous operator has run, all other buffers
-/// are free, so the transfer can start then at the latest.
+/// are free, so the transfer can start at that time at the latest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 
@@ -62,7 +62,7 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     unreachable!("an operator that fits alone fits when all before it have computed")
 }
 
-/// Returns the highest address at which the weights of an operator fit from `start` on.
+/// Returns the highest address at which the weights of an operator fit if their transfer begins at `start`.
 fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();

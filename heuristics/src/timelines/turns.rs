@@ -1,4 +1,4 @@
-//! Schedules with a fixed number of buffers that operators use round robin.
+//! Schedules with a fixed number of buffers, which operators use in round-robin order.
 
 use super::growing::{Growing, Place, slots, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};

@@ -8,7 +8,7 @@
 
 use crate::ranks::Ranks;
 
-/// Number of additional classes of shorter buffers that are queried after a hit.
+/// Number of additional classes of shorter buffers that are queried after a fitting buffer is found.
 const CLASSES_BELOW: usize = 1;
 
 #[derive(Clone, Debug, Default)]

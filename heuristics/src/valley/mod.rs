@@ -2,7 +2,7 @@
 //!
 //! **Definition.** The *skyline* is the upper edge of the placed buffers over time. A *valley* is a segment
 //! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans are within the
-//! valley, the longest ones are considered (by the binary logarithm of their duration, see [`candidates`]).
+//! valley, the longest ones, by the binary logarithm of their duration, are considered (see [`candidates`]).
 //! The one with the highest score is placed on the floor of the valley. If there is none, the valley is
 //! raised to its lower wall, and the space below is lost. The search continues at a nearby valley instead of
 //! the lowest one, which improves locality.

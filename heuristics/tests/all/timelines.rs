@@ -64,8 +64,8 @@ fn makespans(problem: &TimelineProblem) -> Vec<u64> {
 
 #[test]
 fn equal_compute_and_transfer() {
-    // `synchronous` alternates loads and computations (l c l c ...). The others run l, then c and l in
-    // parallel, and then c.
+    // `synchronous` alternates loads and computations (l c l c ...). The other schedules run l, then c and l
+    // in parallel, and then c.
     let p = ample(0, &[(10, 10); 4]);
     assert_eq!(makespans(&p), [80, 50, 50, 50, 50, 50]);
     assert_eq!(time_bound(&p).value, Time::new(50));
@@ -103,8 +103,8 @@ fn single_operator_and_no_weights() {
 
 #[test]
 fn schedules_differ_as_expected() {
-    // The first computation is long. `ping-pong` fetches only one operator ahead, three buffers two, and
-    // `prefetch` all.
+    // The first computation is long. `ping-pong` fetches the weights of only one operator ahead. With three
+    // buffers, those of two operators are fetched ahead, and `prefetch` fetches those of all.
     let p = ample(0, &[(30, 5), (1, 10), (1, 10), (1, 10)]);
     // `ping-pong` takes 5 + 30 + 2 * max(1, 10) + 1. With `eager`, the third load runs from 35 to 45, and the
     // fourth from 45 to 55, although its buffer is already free at 36.

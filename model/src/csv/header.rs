@@ -147,8 +147,8 @@ impl Header {
         }
     }
 
-    /// Returns the known name closest to an unknown column, if it is close enough. Only columns that the file
-    /// lacks are considered.
+    /// Returns the known name that is most similar to the name of an unknown column, if it is similar enough.
+    /// Only columns that the file lacks are considered.
     fn meant(&self, unknown: &str) -> Option<&'static str> {
         let free = Column::ALL.into_iter().filter(|&column| self.position(column).is_none());
         let names = free.flat_map(Column::names).copied();

@@ -13,10 +13,9 @@ pub(super) struct Owner {
     pub(super) flow: Flow,
     /// Outputs that are written part by part.
     pub(super) stacked: Vec<Cell>,
-    /// Per region: the inputs that belong to it, each paired with true if a handover writes it.
+    /// Per region: the inputs that belong to it, each with a flag that is true if a handover writes it.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Cells discarded when the operator is entered: for each of its regions, those inputs and outputs that
-    /// belong to the region.
+    /// Inputs and outputs that belong to the regions. They are discarded when the operator is entered.
     pub(super) fresh: Vec<Cell>,
     /// For loops: all cells in the regions, including nested regions, in ascending order.
     pub(super) inside: Vec<Cell>,

@@ -3,7 +3,7 @@
 //!
 //! A *storage* is the memory of one tensor, or of several tensors that share it. It is held from the operator
 //! that produces its first tensor to the last operator that uses any of its tensors. Inputs of the region are
-//! held from the start, even if nothing reads them, and outputs are held to the last step (LUNA, eq. 1;
+//! held from the first step, even if nothing reads them, and outputs are held to the last step (LUNA, eq. 1;
 //! Mini-Infer; persistent tensors by role).
 //!
 //! # Sharing

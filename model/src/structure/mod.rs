@@ -16,8 +16,8 @@
 //! *before* another one if all its users happen before all users of the other, it is not needed at the end,
 //! and the other is not held from the start. Two memories conflict unless one is before the other. `schedule`
 //! uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph, with
-//! the operators of each stream chained in their order. Whether a memory is held from the start or to the end
-//! does not depend on the relation. Nor does the assignment of tensors to storages.
+//! the operators of each stream chained in their order. Two properties do not depend on the relation: whether
+//! a memory is held from the start or to the end, and the assignment of tensors to storages.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
 //! - The conflicts of `schedule` are a subset of those of `streams=K`, and these are a subset of those of

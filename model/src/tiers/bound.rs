@@ -3,9 +3,9 @@
 //! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
 //! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
 //!   tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of its
-//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) capacity(t) over all
-//!   tiers and steps. For every tensor, take the minimum of transfer time plus payment over its tiers. The
-//!   sum of these minima, less the maximum total payment, is therefore a lower bound. With optimal
+//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t) over
+//!   all tiers and steps. For every tensor, take the minimum of transfer time plus payment over its tiers.
+//!   The sum of these minima, less the maximum total payment, is therefore a lower bound. With optimal
 //!   multipliers it equals the bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that
 //!   byte counts ignore. Rounded weights take such gaps into account. Let k be a positive integer. If tensors
 //!   fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add up to at most k

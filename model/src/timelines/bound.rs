@@ -7,8 +7,8 @@
 //!   at least 1/m of the sum of l up to k, and at least the largest of these l. The operators from k on
 //!   compute after that. The bound is the maximum over k. The first k gives the first transfer plus all
 //!   computations, and the last k gives all transfers plus the last computation.
-//! - **Memory**: let operator h end at E(h). Consider the weights of later operators. Those whose transfer
-//!   begins before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
+//! - **Memory**: let operator h end at E(h). Consider the weights of later operators. Those whose transfers
+//!   begin before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
 //!   w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of k,
 //!   which takes at least 1/m of their transfer time. A fractional knapsack minimises this remainder. It
 //!   keeps the smallest weights in memory, because the setup latency gives them the longest transfer time per
@@ -124,8 +124,8 @@ fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
 }
 
-/// Returns the earliest start of every operator that channels and copies allow: all weights up to the
-/// operator have been fetched. O(n) for n operators; O(n^2) if the processor copies weights.
+/// Returns, for every operator, the earliest start that channels and copies allow. By then, all weights up to
+/// the operator have been fetched. O(n) for n operators; O(n^2) if the processor copies weights.
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
     if problem.copy_rate().is_some() {
@@ -231,9 +231,9 @@ impl Rest {
 /// together with the operator. O(n log n) for n operators.
 ///
 /// These are the smallest weights that fit, and a fraction of the next one, because the setup latency gives
-/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits, so the
-/// result is also at most the total time of the same number of weights, namely the largest that fit on their
-/// own.
+/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits.
+/// Therefore, the result is also at most the total time of as many weights, chosen as the largest that fit on
+/// their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();
@@ -289,7 +289,7 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let mut work = 0;
     for at in 0..count {
         if problem.load(at).is_some() {
-            // Transfer times are rounded down where savings are rounded up, because neither is exactly
+            // Transfer times are rounded down and savings are rounded up, because neither is exactly
             // proportional to bytes.
             work += i128::from(quickest_down(problem, at).get());
             if let Some((least, before)) = latest {

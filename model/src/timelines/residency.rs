@@ -12,7 +12,7 @@
 //! any choice can save on the path. Both give a bound, and [`residency_bound`] is at least the larger one.
 //!
 //! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
-//! way. If weights do not stay from run to run, a third argument applies, because the preload takes time too.
+//! way. If weights do not stay from run to run, a third bound takes the time of the preload into account.
 //! If there are few blocks, every set of blocks is bounded separately.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
@@ -279,15 +279,15 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
     Time::new(u64::try_from(left).unwrap_or(u64::MAX))
 }
 
-/// The maximum number of segments of a control path that enter the knapsack over the path.
+/// The maximum number of segments of a control path that the knapsack over the path includes.
 const MOST_SEGMENTS: usize = 100_000;
 
 /// Returns the minimum time of one segment for any choice of `space` bytes of weights that stay in on-chip
 /// memory.
 ///
-/// Before operator k starts, the remaining weights up to k have been fetched. Weights held for later
-/// operators, resident or not, must fit into on-chip memory together with the current operator, as in
-/// [`memory_bound`](super::memory_bound). Repeated weights are counted once.
+/// Before operator k starts, the weights up to k that do not stay in memory have been fetched. Weights held
+/// for later operators, resident or not, must fit into on-chip memory together with the current operator, as
+/// in [`memory_bound`](super::memory_bound). Repeated weights are counted once.
 fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
     let mut seen = HashSet::new();
     let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {

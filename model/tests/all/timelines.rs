@@ -145,7 +145,7 @@ fn copies_take_the_processor() {
     ));
     let long = found(&|t| t.transfers[0].span = span(0, 4));
     assert!(matches!(long[..], [Violation::TransferTime { expected, .. }] if expected == Time::new(5)));
-    // A transfer of c by DMA takes 21 picoseconds, and the processor may compute meanwhile.
+    // A DMA transfer of the weights of c takes 21 picoseconds, and the processor may compute meanwhile.
     let fetched = found(&|t| {
         t.transfers[1] =
             Transfer { channel: Some(1), span: span(5, 26), offset: Bytes::new(24), ..t.transfers[1] };

@@ -3,7 +3,8 @@
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// Maximum number of propagation rounds. Without it, bounds could approach a contradiction unit by unit.
+/// Maximum number of propagation rounds. Without this limit, bounds could approach a contradiction unit by
+/// unit.
 const ROUNDS: usize = 64;
 
 /// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.

@@ -41,7 +41,7 @@ pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Works on a task until it is settled or the budget runs out. Passes every layout to `found`.
+    /// Runs a task until it is settled or the budget runs out. Passes every layout to `found`.
     ///
     /// # Errors
     /// If the engine fails internally.
@@ -198,8 +198,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the bound of the instance in units. It is rounded up because every peak is a multiple of the
-    /// grain.
+    /// Returns the bound of the instance in units, rounded up because every peak is a multiple of the grain.
     fn lower(&self) -> i64 {
         (self.bound.value.get() as i64 + self.grain - 1) / self.grain
     }

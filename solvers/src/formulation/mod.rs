@@ -4,7 +4,7 @@
 //! others are omitted, and sizes and offsets are measured in units of the instance's grain. Parts share no
 //! constraint, so the peak of the instance is the highest peak of a part. For a given peak, a [`Domain`]
 //! bounds the offset of each buffer and derives forced orders. [`drive()`] runs an [`Engine`] over the parts,
-//! maintains the incumbent and the bound, and accepts a layout only if the checker does.
+//! maintains the incumbent and the bound, and accepts a layout only if the checker accepts it.
 //!
 //! ```text
 //! instance --split--> parts --greedy--> incumbent --engine, part by part--> layouts and bounds --check--> outcome

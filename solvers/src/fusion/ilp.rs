@@ -89,8 +89,8 @@ impl Solver<Fusions> for FusionIlp {
                 chosen = found;
             }
             if let Some(least) = believed(answer.bound, most) {
-                // A bound worse than a valid choice would be an error of HiGHS, so it is cut off at the value
-                // of the choice.
+                // A bound worse than a valid choice would be an error of HiGHS, so the bound is clamped to
+                // the value of the choice.
                 let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
                 let witness = FusionWitness::Search { solver: NAME.to_owned() };
                 bound.raise(LowerBound::new(Relations::new(value), witness));

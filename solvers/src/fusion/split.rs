@@ -270,8 +270,8 @@ impl<'a> Splitter<'a> {
 
     /// Returns a dual bound on the value of a set of matches. A match distributes its weight evenly over its
     /// operators. At first, the multiplier of an operator is the largest share that it gets from a match.
-    /// Multipliers are then lowered as far as the matches allow, in two orders. The better of the two bounds
-    /// is returned.
+    /// Multipliers are then lowered as far as the matches allow, in two orders. Returns the better of the two
+    /// bounds.
     fn priced(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];

@@ -275,7 +275,7 @@ impl Solver<Joint> for JointIlp {
                 run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }
             if let Some(units) = believed(answer.bound, formulation.upper) {
-                // A bound above the value of a checked plan would be an error of HiGHS, so it is cut off at
+                // A bound above the value of a checked plan would be an error of HiGHS, so it is clamped to
                 // that value.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
                 let proved = run.known.value().map_or(proved, |value| proved.min(value));

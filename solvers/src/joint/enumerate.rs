@@ -1,9 +1,9 @@
-//! Enumerates the orders of a small problem. Orders with the same conflicts are solved once.
+//! Enumerates the orders of a small problem. Among orders with the same conflicts, only one is solved.
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
-//! best arena. For a complete order, only the pairs of simultaneously live buffers matter. Suppose that they
-//! include all such pairs of an earlier order that allowed no improvement. Then this order allows none
-//! either, because fewer conflicts never need more memory.
+//! best arena. For a complete order, only the pairs of simultaneously live buffers matter. If they include
+//! all such pairs of an earlier order that allowed no improvement, this order allows none either, because
+//! additional conflicts never reduce the memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};

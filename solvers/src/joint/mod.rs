@@ -3,8 +3,8 @@
 //!
 //! [`JointExact`] first computes an order with the minimum peak of live bytes and places its tensors. This
 //! peak is a lower bound for every arena. Usually the arena equals it, and the plan is optimal. If the layout
-//! has gaps, the solver tries other orders whose peak of live bytes is below the best arena. It tries all
-//! such orders if there are few, and otherwise those that a random walk visits.
+//! has gaps, the solver tries other orders whose peak of live bytes is below the best arena. If there are few
+//! such orders, it tries all of them. Otherwise it tries those that a random walk visits.
 
 mod enumerate;
 mod run;

@@ -1,8 +1,8 @@
 //! Lookahead: computes, for each node that has not run, a lower bound on the bytes live while it runs.
 //!
 //! A storage is live while a node `u` runs if some user runs at or before `u` and some user runs at or after
-//! `u`. For some storages, the precedences imply both in every order. In addition, a storage that has already
-//! begun is live at `u` if a user must follow `u` or if it is kept.
+//! `u`. For some storages, the precedences imply that both hold in every order. In addition, a storage that
+//! has already begun is live at `u` if a user must follow `u` or if it is kept.
 
 use super::draft::Reach;
 use super::net::{Net, bits};
@@ -106,7 +106,7 @@ impl Ahead {
 }
 
 /// Returns the bytes that a node needs by itself. At each of its steps, these are its own bytes, plus the
-/// storages between its first and its last use of them. The result is the maximum over its steps.
+/// storages between its first and its last use of them. Returns the maximum over its steps.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {

@@ -14,7 +14,7 @@ enum Rule {
     Depth,
 }
 
-/// Returns the best order and its peak. Candidates are the topological order `sorted` and several greedy
+/// Returns the best order and its peak. The candidates are the topological order `sorted` and several greedy
 /// orders, built forwards or backwards. Each greedy order takes about O(size log n). Orders that are not
 /// finished within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {

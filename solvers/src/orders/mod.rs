@@ -2,7 +2,7 @@
 //! dynamic programming over downsets.
 //!
 //! The live bytes after a set of operators has run depend only on the set. An order is therefore a path over
-//! *downsets*, and its peak is the highest step of the path. All methods share:
+//! *downsets*, and its peak is the highest step of the path. All methods share the following:
 //! - a `draft` of the problem. `reduce` shrinks it and cuts it into parts at downsets that every order passes
 //!   through. `narrow` also cuts it at downsets that some optimal order passes through;
 //! - safe runs (`settle`), which leave only one continuation to try for most downsets;

@@ -114,9 +114,8 @@ impl Net {
         self.nodes[node as usize].steps.len()
     }
 
-    /// Describes one step of a node by three values. They are the bytes that only this node uses during the
-    /// step, the storages that the node keeps live at the step, and those that it last used at an earlier
-    /// step.
+    /// Returns three values for one step of a node: the bytes that only this node uses during the step, the
+    /// storages that the node keeps live at the step, and the storages that it last used at an earlier step.
     pub fn at_step(&self, node: u32, step: usize) -> (u64, Vec<u32>, Vec<u32>) {
         let steps = &self.nodes[node as usize].steps;
         let mut now: Vec<u32> = steps[..=step].iter().flat_map(|s| s.opens.clone()).collect();

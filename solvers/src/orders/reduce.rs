@@ -1,12 +1,12 @@
 //! Reductions that remove nodes and preserve the optimum, with proof sketches.
 //!
 //! A node `v` *never relieves* if the storages that it may end are in total no larger than those that it
-//! certainly begins. As long as none of the successors of such a node has run, removing it from the nodes
-//! that have run never increases the live bytes. Let `v` run as late as possible, directly before the first
-//! of its successors, `u`. This raises the live bytes at no step in between. While `v` itself runs, it needs
-//! at most its worst-case requirement in addition to the bytes live before it. Suppose that this is at most
-//! the bytes that `v` certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least
-//! that of `v`, and `v` can be *delayed* at no cost:
+//! certainly begins. While none of the successors of such a node has run, undoing the node never increases
+//! the live bytes. Let `v` run as late as possible, directly before the first of its successors, `u`. This
+//! raises the live bytes at no step in between. While `v` itself runs, it needs at most its worst-case
+//! requirement in addition to the bytes live before it. Suppose that this is at most the bytes that `v`
+//! certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least that of `v`, and `v`
+//! can be *delayed* at no cost:
 //!
 //! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
 //!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run

@@ -17,10 +17,10 @@
 //!     b c
 //! ```
 //!
-//! [`Forest::reduce`] makes a further subset contiguous, and [`Forest::exchange`] also replaces it by another
-//! tree. Trees share nodes: both operations create only the nodes on the paths from the root to the subset,
-//! in time linear in the number of their children. A set of leaves is a mask of 128 bits. A Q-node has at
-//! least three children.
+//! [`Forest::reduce`] makes a further subset contiguous, and [`Forest::exchange`] also replaces it with
+//! another tree. Trees share nodes: both operations create only the nodes on the paths from the root to the
+//! subset, in time linear in the number of their children. A set of leaves is a mask of 128 bits. A Q-node
+//! has at least three children.
 //!
 //! [`Forest::write`] writes a canonical key. The key does not distinguish leaves with equal labels.
 //!

@@ -18,8 +18,8 @@ impl Forest {
         self.narrow(tree, set, None)
     }
 
-    /// Makes `set` contiguous like [`Forest::reduce`], and then replaces it by the tree `by`. The leaves of
-    /// `by` must not occur in the rest of the tree.
+    /// Makes `set` contiguous, as [`Forest::reduce`] does, and then replaces it with the tree `by`. The
+    /// leaves of `by` must not occur in the rest of the tree.
     pub fn exchange(&mut self, tree: Tree, set: Leaves, by: Tree) -> Option<Tree> {
         self.open.clear();
         self.narrow(tree, set, Some(by))
@@ -60,8 +60,8 @@ impl Forest {
         }
     }
 
-    /// Reduces a P-node of which several children contain parts of the set. The full children, between two
-    /// partial ones at most, become a new child.
+    /// Reduces a P-node with several children that contain parts of the set. The full children become part of
+    /// a new child, between at most two partial ones.
     fn narrow_p(&mut self, node: Node, set: Leaves, by: Option<Tree>) -> Option<Tree> {
         let mut partial = [None; 2];
         let mut partials = 0;
@@ -103,7 +103,7 @@ impl Forest {
         Some(self.close(Kind::P, base))
     }
 
-    /// Reduces a Q-node of which several children contain parts of the set.
+    /// Reduces a Q-node with several children that contain parts of the set.
     fn narrow_q(&mut self, node: Node, set: Leaves, by: Option<Tree>) -> Option<Tree> {
         let touched = |i: &u32| self.leaves(self.child(*i)) & set != 0;
         let first = (node.from..node.to).find(touched)?;

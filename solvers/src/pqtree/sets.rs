@@ -92,7 +92,7 @@ impl Forest {
         self.open.clear();
         let node = self.nodes[tree as usize];
         if node.kind != Kind::P {
-            // The ends of the tree.
+            // The places at both ends of the tree.
             let pair = [tree, by];
             match node.kind {
                 Kind::Leaf => {
@@ -116,7 +116,7 @@ impl Forest {
         match node.kind {
             Kind::Leaf => return,
             Kind::P => {
-                // Two children that stay in this order, or are reversed, have one place between them.
+                // Two children in a fixed or reversible order have exactly one place between them.
                 trees.push(self.inserted(node, node.to, by));
             }
             Kind::Q => {

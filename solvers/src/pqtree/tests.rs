@@ -59,7 +59,7 @@ fn key(forest: &Forest, tree: Tree, labels: &Labels) -> Vec<u8> {
     key
 }
 
-/// Adds the sets to the universal tree of `n` leaves, as long as there are permutations.
+/// Reduces the universal tree of `n` leaves by each set, as long as some permutation remains.
 fn reduced(forest: &mut Forest, n: u8, sets: &[Leaves]) -> (Tree, BTreeSet<Order>) {
     let mut tree = forest.universal((1 << n) - 1);
     let mut orders = permutations(&(0..n).collect::<Order>());
@@ -77,7 +77,7 @@ fn reduced(forest: &mut Forest, n: u8, sets: &[Leaves]) -> (Tree, BTreeSet<Order
     (tree, orders)
 }
 
-/// Random subsets of `n` leaves, from raw numbers.
+/// Converts raw numbers to subsets of `n` leaves.
 fn subsets(n: u8, raw: &[u32]) -> Vec<Leaves> {
     raw.iter().map(|&bits| Leaves::from(bits) % ((1 << n) - 1) + 1).collect()
 }
@@ -90,7 +90,7 @@ proptest! {
     ) {
         let mut forest = Forest::default();
         let (tree, orders) = reduced(&mut forest, n, &subsets(n, &raw));
-        // The sets of the definition are those of the orders.
+        // The tree must yield the same contiguous sets as the list of permutations.
         let (mut defining, mut contiguous) = (Vec::new(), Vec::new());
         forest.defining(tree, &mut defining);
         forest.contiguous(tree, &mut contiguous);

@@ -2,8 +2,8 @@
 //!
 //! # Definition
 //!
-//! Consider an optimal layout with the least sum of offsets. None of its buffers, except fixed ones, can move
-//! down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
+//! Consider an optimal layout with the minimum sum of offsets. None of its buffers, except fixed ones, can
+//! move down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
 //! buffers by (offset, id) turns every such layout into exactly one list, and the search constructs these
 //! lists. A state is a prefix of a list. Every unplaced buffer has a *floor*: the lowest aligned offset above
 //! the placed buffers that conflict with it. No unplaced buffer will lie below the *level*, which is the
@@ -64,7 +64,8 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// Returns the sections, divided into cliques if there are exclusions, and a clique around every separation.
+/// Returns the sections and a clique around every separation. If there are exclusions, sections are divided
+/// into cliques.
 ///
 /// The list is incomplete if the budget `watch` runs out.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
@@ -92,7 +93,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
             add(&section.buffers);
             continue;
         }
-        // The largest buffers come first because heavy cliques prune most.
+        // The largest buffers come first because heavy cliques prune the most.
         let mut by_size = section.buffers;
         by_size.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
         let mut covered = vec![false; instance.len()];

@@ -1,9 +1,9 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
-//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes most, and
-//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore tries the
-//! bound first. It then tries the capacities half-way to the best layout, three quarters of the way, and so
-//! on up to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the
+//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the most,
+//! and a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore tries
+//! the bound first. It then tries the capacities half-way to the best layout, three quarters of the way, and
+//! so on up to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the
 //! upper end.
 //!
 //! If a round does not find a much better layout, the next one is twice as long. If capacities at the bound
@@ -117,7 +117,7 @@ impl Prover<'_> {
         let (first, last) = match &self.arrangements {
             Some(arrangements) if late && arrangements.is_flat() => (FLAT_ARRANGEMENT_SHARE, 0),
             Some(_) if late => (ARRANGEMENT_SHARE, 0),
-            // The first rounds settle easy instances.
+            // The first rounds of branching settle easy instances.
             Some(arrangements) if nodes < FIRST_ROUND * PATIENCE || !arrangements.is_flat() => (0, 0),
             Some(_) if narrow => (0, EARLY_ARRANGEMENT_SHARE),
             Some(_) => (ARRANGEMENT_SHARE, 0),

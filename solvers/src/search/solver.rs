@@ -15,8 +15,8 @@ use plimsoll_model::{
 };
 use std::cell::OnceCell;
 
-/// Maximum number of conflicts of an instance to which valley branching does not apply. Instances with more
-/// conflicts are not searched because the conflict graph alone would take hundreds of megabytes.
+/// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
+/// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
@@ -205,7 +205,7 @@ mod tests {
         outcome
     }
 
-    /// Checks that both branching methods and every ablation find the same optimum as brute force.
+    /// Checks that both branching methods and every ablation variant find the same optimum as brute force.
     fn agree(instance: &Instance) {
         let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();

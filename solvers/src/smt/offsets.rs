@@ -20,7 +20,7 @@
 //! linear arithmetic.
 //!
 //! **Source.** Job-shop encodings, which solve scheduling and packing problems in difference logic. The
-//! bridges were developed in this project, see `formulation::bridges`.
+//! bridges were developed in this project (see `formulation::bridges`).
 
 use super::encode::Encoding;
 use super::run::{Answer, decide};

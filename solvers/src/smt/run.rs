@@ -54,7 +54,7 @@ impl Answer {
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
-    // The limit applies to the process because z3 has none per context.
+    // The limit applies to the whole process because z3 has no limit per context.
     z3::set_global_param("memory_max_size", &encoding.memory.to_string());
     let encoder = Encoder::new(part, domain, encoding);
     let solver = match encoder.theory() {

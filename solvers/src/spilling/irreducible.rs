@@ -22,7 +22,7 @@ pub enum Fits {
     Layout(Layout),
     /// They do not fit, as this bound proves.
     Never(LowerBound),
-    /// Undecided for this reason.
+    /// Undecided, with the termination reason.
     Unknown(Stop),
 }
 
@@ -34,8 +34,8 @@ pub struct Irreducible {
     /// A lower bound on their peak, above the capacity. The witness refers to buffers by their ids in the
     /// instance.
     pub bound: LowerBound,
-    /// Members for which the limits leave it undecided whether the other members fit together. Empty if the
-    /// set is proved irreducible.
+    /// Members for which a limit was reached before it was decided whether the other members fit together.
+    /// Empty if the set is proved irreducible.
     pub doubtful: Vec<BufferId>,
 }
 
@@ -130,7 +130,7 @@ struct Reduction<'a> {
     patience: Option<u64>,
     /// Per buffer: whether the others are proved to fit without it.
     needed: Vec<bool>,
-    /// Per buffer: whether the limits left it undecided that the others fit without it.
+    /// Per buffer: true if a limit was reached before it was decided whether the others fit without it.
     doubtful: Vec<bool>,
 }
 

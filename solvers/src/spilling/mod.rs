@@ -175,7 +175,7 @@ impl Rounds<'_> {
         self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
-    /// Returns the value that a better solution must stay below.
+    /// Returns the value that only a better solution is below.
     fn limit(&self) -> u64 {
         self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }

@@ -3,7 +3,7 @@
 //! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are only counted,
 //! this means that all live tensors that may be in the tier fit at once, at every step of the lifetime of the
 //! tensor. If addresses are required, all tensors that may ever be in the tier must fit end to end. Options
-//! of a tensor that cost at least as much as a free tier are removed, which an exchange argument justifies.
+//! of a tensor that cost at least as much as a free tier are removed. An exchange argument justifies this.
 //! This may make more tiers free, so the rule is repeated.
 
 use plimsoll_model::TierId;
@@ -24,7 +24,8 @@ pub(super) struct Choice {
     pub size: u64,
     /// Whether the tier is free for the tensor.
     pub free: bool,
-    /// The share of the tensor if the capacity is divided into one part, two parts, and so on; see [`parts`].
+    /// The share of the tensor if the capacity is divided into one part, into two parts, and so on; see
+    /// [`parts`].
     pub parts: [u32; PARTS],
 }
 

@@ -79,8 +79,8 @@ impl<'a> Known<'a> {
         self.value() <= self.bound.value.get()
     }
 
-    /// Raises the bound, but at most to the value of the best plan. If the bound reaches this value, the plan
-    /// is optimal.
+    /// Raises the bound to at most the value of the best plan. If the bound reaches this value, the plan is
+    /// optimal.
     pub fn raise(&mut self, value: u64, witness: TierWitness) {
         let value = value.min(self.value());
         if value > self.bound.value.get() && value < u64::MAX {
@@ -100,7 +100,7 @@ impl<'a> Known<'a> {
         self.raise(value, TierWitness::Search { solver: self.solver.to_owned() });
     }
 
-    /// Offers a choice of tiers that fits by counted bytes. If addresses are required, the choice yields
+    /// Offers a choice of tiers whose counted bytes fit. If addresses are required, the choice yields
     /// either a plan with addresses or a cut.
     pub fn take(&mut self, tiers: Vec<TierId>, budget: &mut Budget) -> Taken {
         if self.problem.addresses() == Addresses::Counted {
@@ -153,8 +153,8 @@ pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     bound
 }
 
-/// Returns a plan that is close to a choice of tiers for which no addresses were found. Tensors that fit stay
-/// in their tier, and the others move to any tier with space.
+/// Returns a plan that is similar to `tiers`, a choice of tiers for which no addresses were found. Tensors
+/// that fit stay in their tier, and the others move to any tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

@@ -5,7 +5,8 @@ use crate::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 
-/// Node limit of one attempt to find addresses. [`SHRINK_NODES`] is that of each attempt to shrink a cut.
+/// Node limit of one attempt to find addresses. [`SHRINK_NODES`] is the node limit of one attempt to shrink a
+/// cut.
 const NODES: u64 = 200_000;
 const SHRINK_NODES: u64 = 5_000;
 

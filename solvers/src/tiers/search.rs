@@ -1,14 +1,14 @@
 //! A dynamic program over tensors in the order in which they become live.
 //!
 //! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
-//! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
-//! bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
+//! than the next one. From the first step of the next one onwards, their usage only decreases, so checking
+//! the bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
 //! These are, for every tier and every step, the total size of the live tensors that compete for space in the
 //! tier and end at the step. Of equivalent states, only the cheapest is kept. The *bound* of a state is its
 //! cost plus a dual bound on the cost of the remaining tensors. A state is pruned if its bound is at least
-//! the cost of the best plan. If there are more states than a given width, those with the least bounds are
-//! kept (a beam). The least bound of the dropped states remains valid as a lower bound for the plans that
-//! were lost. A run that dropped no state is exhaustive.
+//! the cost of the best plan. If there are more states than a given width, those with the lowest bounds are
+//! kept (a beam). The lowest bound of the dropped states remains a valid lower bound for the plans that were
+//! lost. A run that dropped no state is exhaustive.
 //!
 //! In full, the bound is the cost plus two sums minus a third one. The first sum contains, for every
 //! undecided tensor, the minimum over its tiers of time plus multipliers. The second contains the multipliers
@@ -33,7 +33,7 @@ pub(super) struct Cut {
 pub(super) struct Found {
     /// The cheapest plan found that takes less than the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
-    /// The least bound of the dropped states, or `None` if no state was dropped.
+    /// The lowest bound of the dropped states, or `None` if no state was dropped.
     pub dropped: Option<u64>,
 }
 
@@ -91,8 +91,8 @@ pub(super) struct Search<'a> {
     /// Per tier: prefix sums of the multipliers over the steps, one row per way of counting (0 for bytes,
     /// otherwise the number of parts).
     paid: Vec<Vec<(usize, Vec<i128>)>>,
-    /// Per position in the order: the sum, over all tensors from there on, of the least time plus
-    /// multipliers.
+    /// Per position in the order: the sum, over the tensors from this position onwards, of the minimum time
+    /// plus multipliers.
     rest: Vec<i128>,
     /// Per step: the sum of multiplier times capacity over all tiers, from this step on.
     income: Vec<i128>,

@@ -255,8 +255,8 @@ impl Solver<Timelines> for TimelineIlp {
             }
             let reached = best.as_ref().map_or(u64::MAX, |best| best.makespan().get());
             if let Some(units) = believed(answer.bound, most) {
-                // A bound above the makespan of a checked timeline would be an error of HiGHS, so it is cut
-                // off at that makespan.
+                // A bound above the makespan of a checked timeline would be an error of HiGHS, so it is
+                // clamped to that makespan.
                 let proved = (units.max(0) as u64).saturating_mul(form.unit).min(reached);
                 if proved > bound.value.get() {
                     let witness = TimeWitness::Search { solver: NAME.to_owned() };

@@ -3,8 +3,9 @@
 use super::node::{Case, Node};
 use std::collections::HashMap;
 
-/// The times that determine how early the remaining transfers and operators can start. If two nodes have the
-/// same started transfers and one is no later in any component, it is at least as good.
+/// The times that determine how early the remaining transfers and operators can start. Suppose that two nodes
+/// have the same started transfers, and that the first is no later in any component. Then the first is at
+/// least as good.
 ///
 /// Proof: any continuation of the later node is possible from the earlier one at the same times. Channels are
 /// free early enough. A timed operator ends no later than in the later node, or before the next transfer of

@@ -4,8 +4,8 @@
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
 //! operator as soon as its weights have arrived. Only the order of transfers needs to be searched. The search
 //! is depth-first and tries the lowest bound first. A transfer starts when a channel is free and the capacity
-//! suffices. The capacity must suffice for the activations, the weights and all live buffers during every
-//! operator that has not ended and computes before the operator of the transfer.
+//! suffices. It suffices if the activations, the weights and all live buffers fit during each operator that
+//! has not ended and precedes the operator of the transfer.
 //!
 //! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no addresses
 //! exist for the buffers under some order of transfers, the makespan of that order is still a lower bound for
@@ -27,7 +27,7 @@
 //!
 //! With two channels, `pair.rs` bounds the makespan without regard to memory before the search starts. With
 //! two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the search
-//! visits up to n! orders, of which the memo and the bounds prune most.
+//! visits up to n! orders, but the memo and the bounds prune most of them.
 
 #[cfg(feature = "ilp")]
 mod ilp;

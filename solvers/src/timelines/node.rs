@@ -33,8 +33,8 @@ struct Ahead {
     /// In descending order of transfer time per byte: size and transfer time of each buffer, and the sums of
     /// both over the buffers before it.
     dense: Vec<(i64, u64, i64, u64)>,
-    /// In ascending order of size: the size of each buffer, and the sums of sizes and of transfer times of
-    /// full buffers over the buffers before it. A sentinel follows the last buffer.
+    /// In ascending order of size: the size of each buffer, and two sums over the buffers before it, of their
+    /// sizes and of the transfer times of full buffers of these sizes. A sentinel follows the last buffer.
     sizes: Vec<(i64, i64, u128)>,
 }
 
@@ -42,8 +42,8 @@ struct Ahead {
 /// Without the tables, the last rule of `Node::bound` is skipped.
 const MOST_AHEAD: usize = 1500;
 
-/// A buffer that may be live: its size, the transfer time of its contents, and that of a full buffer of its
-/// size.
+/// A buffer that may be live: its size, the transfer time of its contents, and the transfer time of a full
+/// buffer of its size.
 #[derive(Clone, Copy)]
 struct Item {
     size: i64,
@@ -164,8 +164,8 @@ struct Levels(Vec<u128>);
 
 impl Levels {
     /// Returns the earliest time by which the channels can have done `work` of transfer time in total. For
-    /// each k, the first k channels reach a common level if they share the work. The result is the least of
-    /// these levels.
+    /// each k, the first k channels reach a common level if they share the work. Returns the lowest of these
+    /// levels.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
@@ -218,7 +218,7 @@ impl Node {
         node
     }
 
-    /// Computes the ends of operators up to the first whose transfer has not started.
+    /// Computes the ends of the operators before the first one whose transfer has not started.
     fn compute(&mut self, case: &Case<'_>) {
         while self.ends.len() < case.len() {
             let at = self.ends.len();

@@ -104,7 +104,7 @@ impl FreeOrderOutcome {
 /// timelines.
 ///
 /// # Errors
-/// If an order gives no timeline problem because its times are out of range.
+/// If an order yields no timeline problem because its times are out of range.
 ///
 /// # Panics
 /// If the number of timed operators differs from that of the order problem, or if `first` is not an order of
@@ -159,7 +159,7 @@ struct Search<'a> {
     times: Vec<(u64, u64)>,
     best: Option<(Order, TimelineProblem, Timeline)>,
     floor: u64,
-    /// The least lower bound among the orders whose timelines are not proved optimal.
+    /// The lowest bound among the orders whose timelines are not proved optimal.
     open: u64,
     orders: u64,
 }
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
             .operators
             .iter()
             .map(|one| {
-                // Slices have more setup latencies, so their total time is not less.
+                // Slices incur more setup latencies, so their total time is never shorter.
                 let load = Time::at_rate(one.weights.get(), bandwidth).unwrap_or(Time::ZERO).get();
                 let startup = if one.weights == Bytes::ZERO { 0 } else { startup.get() };
                 (load.saturating_add(startup) / u64::from(channels), one.compute.get())

@@ -3,8 +3,8 @@
 //! If all buffers fit into on-chip memory at once, an exchange argument shows that each channel may fetch
 //! without idling, in the order of the operators. Only the assignment to channels remains. For each operator,
 //! let a and b be the work of the two channels up to it, and t the computing time from it on. A makespan M is
-//! attainable if and only if some assignment satisfies, for each operator, that the channel that fetches for
-//! it has work at most M - t.
+//! attainable if and only if some assignment meets the following condition for each operator: the channel
+//! that fetches for it has at most M - t of work.
 //!
 //! The sum a + b is fixed, so a alone describes the state. For each operator, the set of all values of a from
 //! which the rest is feasible is computed as a bitset, from the last operator to the first. Rounding loads
@@ -135,8 +135,8 @@ impl<'a> Pair<'a> {
         left.div_euclid(i128::from(self.unit)) as i64
     }
 
-    /// Returns the sets for a makespan, before each remaining operator and after the last. If `all` is false,
-    /// returns only the first set.
+    /// Returns the sets for a makespan, before each remaining operator and after the last one. If `all` is
+    /// false, returns only the first set.
     fn sets(&self, makespan: u64, all: bool) -> Vec<Set> {
         let mut sum: i64 = self.rest.iter().map(|&at| self.load(at)).sum();
         let words = (self.width as usize).div_ceil(64);

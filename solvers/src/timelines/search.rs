@@ -14,7 +14,7 @@ pub(super) struct Search<'a> {
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan among the orders of transfers for whose buffers no addresses were found.
+    /// The smallest makespan among the orders of transfers whose buffers found no addresses.
     pub counted: u64,
     /// The number of such orders.
     pub unplaced: u64,
@@ -33,7 +33,7 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline, which a better one must stay below.
+    /// Returns the makespan of the best timeline. Only timelines below it are of interest.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
@@ -135,7 +135,7 @@ pub(super) struct PlacedSearch<'a> {
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of a node for which the existence of addresses is undecided.
+    /// The smallest makespan of a node for which the existence of addresses is undecided.
     pub open: u64,
 }
 

@@ -2,10 +2,10 @@
 //! makespan remains feasible.
 //!
 //! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once its
-//! channel is free. Transfers on different channels need not start in order. With two channels, the choice
-//! follows [`Pair`]: it is the channel that is free first among those that keep the rest feasible for a
-//! makespan, without regard to memory. If memory delays a transfer, feasibility is recomputed. With more
-//! channels, the one that is free first is used.
+//! channel is free. Transfers on different channels need not start in order. With two channels, [`Pair`]
+//! determines which channels keep a makespan feasible without regard to memory, and the one of these that is
+//! free first is used. If memory delays a transfer, feasibility is recomputed. With more channels, the one
+//! that is free first is used.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
@@ -61,9 +61,9 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
     Some(node)
 }
 
-/// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the least
-/// one. Returns `None` if time runs out first. Nodes are counted, but the node limit is checked only between
-/// two operators.
+/// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the
+/// minimum. Returns `None` if time runs out first. Nodes are counted, but the node limit is checked only
+/// between two operators.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
@@ -72,7 +72,7 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
     if meets(lower)? {
         return Some(lower);
     }
-    // Go up in growing steps and then bisect.
+    // Increase the makespan in growing steps, and then bisect.
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {

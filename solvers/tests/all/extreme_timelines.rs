@@ -55,7 +55,7 @@ fn capacities_may_be_as_large_as_numbers_go() {
     for capacity in [i64::MAX as u64 - 1, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX] {
         assert_eq!(claim(&problem(&[(5, 0, 0), (5, 10, 0)], (1, BANDWIDTH), capacity, 1)), Claim::Optimal);
     }
-    // At most one channel per transfer is used, however many there are.
+    // At most one channel per transfer is used, however many channels there are.
     assert_eq!(claim(&problem(&[(5, 10, 0), (5, 10, 0)], (u32::MAX, BANDWIDTH), 1000, 1)), Claim::Optimal);
 }
 

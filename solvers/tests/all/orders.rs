@@ -32,7 +32,7 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 /// No reductions.
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method finds the same optimum as brute force, even with single reductions and rules switched on or
+/// Every method finds the same optimum as brute force, even if single reductions and rules are switched on or
 /// off.
 #[test]
 fn all_methods_agree_with_brute_force() {

@@ -118,7 +118,7 @@ impl Kept {
 /// A candidate with precomputed data that does not depend on the capacity.
 pub(super) struct Ranked<'a> {
     pub candidate: &'a Candidate,
-    /// Least capacity with which every operator can run, bytes.
+    /// Smallest capacity with which every operator can run, in bytes.
     pub need: Bytes,
     /// Weight blocks ranked by each of [`Worth::ALL`].
     pub orders: [Vec<usize>; 2],
@@ -137,7 +137,7 @@ pub(super) fn steps(program: &OverlapProgram) -> usize {
     program.segments().iter().map(|segment| segment.problem.len()).sum()
 }
 
-/// Returns the least capacity in bytes with which every operator can run.
+/// Returns the smallest capacity in bytes with which every operator can run.
 fn needed(program: &OverlapProgram) -> Bytes {
     let problems = program.segments().iter().map(|segment| &segment.problem);
     let needs = problems.flat_map(|problem| {

@@ -380,8 +380,8 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Further exact schedules are slow and seldom find more. They run only on the case that the
-            // command without `--front` schedules: the whole capacity and no resident weights.
+            // Further exact schedules are slow and rarely improve the front. They run only on the case that
+            // the command schedules without `--front`: the whole capacity and no resident weights.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }
@@ -424,7 +424,7 @@ fn sizes(
     let mut space = 0u64;
     loop {
         sets.push(fitting(program, order, Bytes::new(space), alignment));
-        // The least shortfall over all skipped blocks.
+        // The smallest shortfall over all skipped blocks.
         let (mut left, mut shortfall) = (space, None::<u64>);
         for &at in order {
             let Some(size) = program.blocks()[at].bytes.align_up(alignment).map(Bytes::get) else { continue };

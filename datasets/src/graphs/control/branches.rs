@@ -8,8 +8,9 @@ use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Every region is a chain of `operators` operators. Down to nesting depth `depth`, the middle of the chain
-/// is an `If`. One randomly chosen branch contains the next `If`, and the other is a plain chain.
+/// Generates nested conditionals. Every region is a chain of `operators` operators. Down to nesting depth
+/// `depth`, the middle of the chain is an `If`. One randomly chosen branch contains the next `If`, and the
+/// other is a plain chain.
 pub(in crate::graphs) fn nested(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let mut maker = Maker::new(params, seed)?;
@@ -90,9 +91,9 @@ enum Readers {
     BothAndAfter,
 }
 
-/// One `If` and `shared` earlier tensors, each read by the first branch, by the second, by both, by an
-/// operator after the `If`, or by all three. As many of these five cases as possible occur. Each branch is a
-/// chain of `operators` operators.
+/// Generates an `If` after operators that produce `shared` tensors. Each tensor is read by the first branch,
+/// by the second, by both, by an operator after the `If`, or by all three. As many of these five cases as
+/// possible occur. Each branch is a chain of `operators` operators.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;

@@ -17,10 +17,10 @@ struct Counts {
     trips: u64,
 }
 
-/// `Loop` and `WHILE` operators alternate, `loops` in total, beginning with a random kind. Each carries
-/// `carried` values, reads `captured` tensors produced before all loops, and has `operators` operators with
-/// temporaries in its body. A `Loop` reads captured tensors directly and has `rows` scan outputs over `trips`
-/// iterations. A `WHILE` receives copies and passes them on unchanged.
+/// Generates `loops` loops, in which `Loop` and `WHILE` operators alternate, beginning with a random kind.
+/// Each carries `carried` values, reads `captured` tensors produced before all loops, and has `operators`
+/// operators with temporaries in its body. A `Loop` reads captured tensors directly and has `rows` scan
+/// outputs over `trips` iterations. A `WHILE` receives copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {

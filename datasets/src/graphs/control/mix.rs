@@ -7,10 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, including those in regions. Regions are nested up to
-/// `depth` levels. The program contains plain operators, views, in-place operators, and `control` percent
-/// conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of the
-/// region. Regions may be empty, and tensors may have no bytes.
+/// Generates a random program of about `operators` operators, including those in regions. Regions are nested
+/// up to `depth` levels. The program contains plain operators, views, in-place operators, and `control`
+/// percent conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of
+/// the region. Regions may be empty, and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -23,8 +23,8 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     let mut scope = Scope { region, level: depth, seen, own: Vec::new(), given };
     let mut mixer = Mixer { maker, control, most: 2 * operators as usize };
     mixer.fill(&mut scope, operators);
-    // The outputs are the last two tensors. If there are none, or sometimes in addition, an input is an
-    // output.
+    // The outputs are the last two tensors. If there are no tensors, and sometimes even if there are, an
+    // input is an output too.
     let mut wanted: Vec<TensorId> = scope.own.iter().rev().take(2).copied().collect();
     if wanted.is_empty() || mixer.maker.percent(10) {
         wanted.push(scope.given[1]);

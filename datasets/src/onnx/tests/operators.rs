@@ -1,5 +1,5 @@
-//! Operators of other domains, old operators, and those on strings and sequences, compared with onnxruntime
-//! 1.32.
+//! Operators of other domains, old operators, and operators on strings and sequences, compared with
+//! onnxruntime 1.32.
 
 use super::{
     Attribute, graph, import, int, ints, made, model, node, operator, read, shown, tensor, text, texts,
@@ -209,7 +209,7 @@ fn learning() {
             ("LabelEncoder", &["int64:4"], &[texts("classes_strings", &["a"])], "string:4"),
         ],
     );
-    // There is a dictionary per row, with a number and a key per class.
+    // There is one dictionary per row, with one number and one key per class.
     let import = import(operator("ai.onnx.ml.ZipMap", &["4x3"], &tree, 1));
     assert_eq!(import.graph.tensors()[1].bytes.get(), 4 * 3 * (32 + 4));
 }

@@ -14,7 +14,7 @@ fn made(import: &Import) -> Vec<&str> {
     operators.map(|operator| import.graph.tensor(operator.outputs[0]).name.as_str()).collect()
 }
 
-/// A branch. Names in the two branches of an `If` may be equal.
+/// Returns a branch. Names in the two branches of an `If` may be equal.
 fn branch(prefix: &str) -> Graph {
     let name = |name: &str| format!("{prefix}{name}");
     let nodes = [
@@ -26,7 +26,7 @@ fn branch(prefix: &str) -> Graph {
     graph(&[], nodes, &name("s"))
 }
 
-/// A branch, two chains, a constant node, and a call of a branch body.
+/// Returns a file with a branch, two chains, a constant node, and a call of a branch body.
 fn file() -> (Vec<u8>, Import) {
     let nodes = [
         node("Constant", "", "k", [int("value_int", 1)]),

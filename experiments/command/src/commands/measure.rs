@@ -236,7 +236,7 @@ fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
 fn show(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
-        // A failure here has nowhere to be reported.
+        // There is no way to report a failure here.
         let _ = write!(stderr, "\r\x1b[K{what}");
         let _ = stderr.flush();
     }

@@ -3,7 +3,7 @@
 use crate::common::Scratch;
 use serde_json::{Value, json};
 
-/// Two pools: `x` and `y` conflict in one, `z` is alone in the other.
+/// Returns a document with two pools: `x` and `y` conflict in one, and `z` is alone in the other.
 fn document() -> Value {
     let buffer = |id: u32, name: &str, size: u64, pool: u32| {
         json!({ "id": id, "name": name, "size": size, "alignment": 1, "allowed_pools": [pool],

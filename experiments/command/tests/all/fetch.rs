@@ -206,8 +206,8 @@ fn useless_parts_are_discarded() {
         return;
     }
     let (path, bytes) = small();
-    // The earlier part has wrong bytes, too many bytes, or is complete; the last server sends only whole
-    // files.
+    // The earlier partial file has wrong bytes or too many bytes, or is complete. The last server sends only
+    // whole files.
     let starts: [(&[u8], Manner); 4] = [
         (b"rubbish", Manner::Ranges),
         (&[b'x'; 4000], Manner::Ranges),

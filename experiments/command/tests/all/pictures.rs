@@ -22,7 +22,7 @@ struct Drawn {
     shapes: Vec<(String, Area)>,
 }
 
-/// The width of a letter in units of the font size, in most fonts.
+/// Returns the width of a letter in units of the font size, in most fonts.
 fn width_of(letter: char) -> f64 {
     match letter {
         '\u{2009}' => 0.2,
@@ -119,7 +119,7 @@ fn attributes_of(text: &str) -> HashMap<&str, &str> {
     attributes
 }
 
-/// The area of a text from its position, or from `translate(x y) rotate(-90)`.
+/// Returns the area of a text from its position, or from `translate(x y) rotate(-90)`.
 fn text_area(attributes: &HashMap<&str, &str>, (width, size): (f64, f64), anchor: &str) -> Area {
     let before = match anchor {
         "middle" => width / 2.0,
@@ -178,7 +178,7 @@ fn overlaps_and_overflows_are_found() {
     assert_eq!(faults.len(), 3, "{faults:?}");
 }
 
-/// An instance with long names in several scripts, fixed offsets, gaps and huge sizes.
+/// Returns an instance with long names in several scripts, fixed offsets, gaps and huge sizes.
 fn odd_instance() -> String {
     let mut text = "id,lower,upper,size,gaps,offset\n".to_owned();
     for at in 0..60 {

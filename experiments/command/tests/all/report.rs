@@ -137,7 +137,8 @@ fn curves_match_those_computed_by_hand() {
 #[test]
 fn runs_within_the_target_gap_are_solved() {
     let (groups, standings) = analysed(&example(), Options { target_gap: Some(20.0), ..PLAIN });
-    // 110 and 120 are within 20 % of 100, but 130 is not: the median of 1 s, 2 s and unsolved is 2 s.
+    // The values 110 and 120 are within 20 % of 100, but 130 is not, so the last run is unsolved. The median
+    // of 1 s, 2 s and an unsolved run is 2 s.
     let cell = groups[0].cells[0][0].as_ref().unwrap();
     assert_eq!((cell.solved, cell.time.map(|time| time.seconds.to_bits())), (2, Some(2f64.to_bits())));
     assert_eq!((standings[0][0].solved, standings[0][1].solved), (2, 1));

@@ -43,7 +43,7 @@ fn a_tflite_model_takes_its_plan() {
         assert_eq!(check_layout(&arena.instance, &layout), [], "{name}");
         assert_eq!(plan["written"]["arena"], layout.peak(&arena.instance).get());
         assert!(offsets.iter().all(|offset| offset % 16 == 0 || *offset == -1), "{offsets:?}");
-        // It reads back, proves the same numbers, and takes the same plan again.
+        // The written model can be read, yields the same proved numbers, and accepts the same plan again.
         let words = ["plan", "out.tflite", "--order", "as-in-file", "--align", "16", "--no-states", "--json"];
         let again = json(&scratch.plimsoll(&[&words[..], &["--write", "again.tflite"]].concat()).exits(0));
         assert_eq!(again["arena"], plan["arena"], "{name}");
@@ -100,7 +100,7 @@ fn the_placement_has_three_formats() {
     let of = |name: &str| tensors.iter().find(|row| row["tensor"] == name).unwrap();
     assert_eq!((&of("x")["index"], &of("x")["operator"]), (&Value::from(0), &Value::Null));
     assert_eq!(of("y")["operator"], 0);
-    // The same rows as CSV and JSON, by suffix.
+    // The suffix selects CSV or JSON, which contain the same rows.
     scratch.plimsoll(&["plan", &chain, "--tensors", "t.csv"]).exits(0);
     assert_eq!(scratch.read("t.csv").lines().count(), tensors.len() + 1);
     scratch.plimsoll(&["plan", &chain, "--tensors", "t.json"]).exits(0);
@@ -169,7 +169,7 @@ fn the_example_of_minimalloc_is_solved() {
     let run = solve("11").exits(1);
     assert!(run.stderr.contains("NOT_FOUND: "), "{}", run.stderr);
     assert!(!scratch.path("out.csv").exists(), "no layout, no file");
-    // Without a capacity, it is 0.
+    // If no capacity is given, it is 0.
     minimalloc(&scratch, &["--input", "in.csv"]).exits(1);
 }
 

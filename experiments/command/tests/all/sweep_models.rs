@@ -311,7 +311,7 @@ fn benchmarks_derive_instances_from_models() {
             (&other.sha256, other.value, other.lower_bound)
         );
     }
-    // Every occurrence of --terms is a question.
+    // Every occurrence of --terms defines a separate question.
     let words = ["bench", "m/net.json", "--problems", "offsets", "--solvers", "large-first", "--out", "p"];
     scratch.plimsoll(&[&words[..], &["--terms", "order=exact", "--terms", "align=64"]].concat()).exits(0);
     let terms: Vec<String> = rows(&scratch, "p").into_iter().map(|row| row.terms).collect();

@@ -42,7 +42,7 @@ fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// Returns one curve per algorithm, or no curves at all if no algorithm has a number. O(algorithms *
+/// Returns one curve per algorithm, or none if no algorithm has a number. O(algorithms *
 /// instances * log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {

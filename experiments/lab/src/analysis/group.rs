@@ -11,11 +11,11 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// Most answered instances first, then lowest mean gap. If a capacity is decided, the most solved
-    /// instances come first instead, and these criteria break ties.
+    /// By number of answered instances, descending, then by mean gap, ascending. If a capacity is decided,
+    /// the number of solved instances comes first, and these criteria break ties.
     #[default]
     Gap,
-    /// Least mean time first.
+    /// By mean time, ascending.
     Time,
     /// By the name.
     Name,

@@ -263,7 +263,7 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     }
 }
 
-/// Computes how much the virtual best loses without an algorithm.
+/// Computes how much worse the virtual best is without an algorithm.
 fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
     let without = virtual_best(group, Some(nth));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
@@ -275,8 +275,8 @@ fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, o
         mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
-        // A time that is a limit with and without the algorithm enters both means. The factor is only a lower
-        // bound if some time becomes a limit without the algorithm.
+        // A time that is a limit both with and without the algorithm counts in both means. The factor is only
+        // a lower bound if some time becomes a limit without the algorithm.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
         let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });

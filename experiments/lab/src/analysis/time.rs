@@ -24,9 +24,9 @@ pub fn solved(record: &Record) -> bool {
             || record.decides() && record.claim == "feasible")
 }
 
-/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic can
-/// decide a capacity by finding a layout that fits, but it proves an optimum only if its value happens to
-/// equal a bound. An external program is expected to prove optima if the run claims one.
+/// Returns true if the algorithm of a run can be expected to answer the question. A heuristic can decide a
+/// capacity by finding a layout that fits, but it proves an optimum only if its value happens to equal a
+/// bound. An external program is expected to prove optima if the run claims one.
 pub fn can_prove(record: &Record) -> bool {
     record.decides()
         || match record.kind.as_str() {

@@ -9,7 +9,7 @@ use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stat
 /// The kind of program that a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// A built-in algorithm. The process has already audited the bound that it prints.
+    /// A built-in algorithm. The process has already checked the bound that it prints.
     Own,
     /// An external program. Its reports are recorded but prove nothing. The field contains the best bound
     /// that built-in algorithms have proved.

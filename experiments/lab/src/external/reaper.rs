@@ -1,10 +1,10 @@
 //! Ends external programs when this process dies, even if it is killed.
 //!
 //! A killed process cannot clean up. A second process, the *reaper*, therefore reads a pipe whose write end
-//! only the first process has open. The first process writes a line for every process group it starts and
-//! every scratch folder it creates. It writes another line when the group has ended or the folder has been
-//! removed. When the pipe closes, the first process no longer exists. The reaper then kills the remaining
-//! groups, removes the remaining folders, and exits.
+//! only the first process has open. The first process writes a line for every process group that it starts
+//! and every scratch folder that it creates. It writes another line when the group has ended or the folder
+//! has been removed. When the pipe closes, the first process no longer exists. The reaper then kills the
+//! remaining groups, removes the remaining folders, and exits.
 //!
 //! A program that starts before its line is written would survive if the first process were killed in
 //! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the group

@@ -54,8 +54,8 @@ fn bytes() -> String {
     "bytes".to_owned()
 }
 
-/// One attempted run. The fields are the columns, in this order. A column that does not apply or was not
-/// stored is empty. Values and bounds are in `unit`.
+/// One attempted run. The fields are the columns, in this order. A column is empty if it does not apply or
+/// was not stored. Values and bounds are in `unit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {

@@ -1,10 +1,10 @@
-//! Ranks numbers according to their unit.
+//! Ranks numbers so that a better number has a lower rank, whatever their unit.
 
 use plimsoll_model::{Relations, Value};
 
-/// Returns the rank of a number in the given unit, which is that of a [`Value`]. The better of two numbers
-/// has the lower rank, and a bound with a higher rank than a valid value is wrong. Ranking a rank again
-/// returns the original number.
+/// Returns the rank of a number in the given unit, which must be the unit of a [`Value`]. The better of two
+/// numbers has the lower rank, and a bound with a higher rank than a valid value is wrong. Ranking a rank
+/// again returns the original number.
 pub fn rank(unit: &str, number: u64) -> u64 {
     if unit == Relations::UNIT { u64::MAX - number } else { number }
 }

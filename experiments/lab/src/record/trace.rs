@@ -154,7 +154,7 @@ impl<P: Problem> Observer<P> for Recorder {
 pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
-        // A reported value better than the checked one was never reached.
+        // A reported value that is better than the checked one is wrong.
         let honest = |value: u64| record.value.is_some_and(|valid| record.rank(value) >= record.rank(valid));
         let events = reported.events.iter().filter(|event| event.value.is_none_or(honest));
         all.extend(

@@ -59,13 +59,13 @@ impl Axis {
         }
         if self.logarithmic {
             let powers = self.powers(most);
-            // Less than a decade has too few powers.
+            // A range below one decade contains too few powers.
             if powers.len() > 2 || self.high / self.low > 10.0 {
                 return powers.into_iter().map(|value| (value, self.label_of(value, value))).collect();
             }
         }
         let pace = self.pace(most);
-        // Multiples of the distance, not sums, so that rounding errors do not accumulate.
+        // Ticks are multiples of the distance rather than sums, so that rounding errors do not accumulate.
         let (first, last) = ((self.low / pace).ceil(), (self.high / pace + 1e-9).floor());
         let count = ((last - first) as usize).min(most);
         let value = |nth: usize| (first + nth as f64) * pace + 0.0;
@@ -74,7 +74,7 @@ impl Axis {
         (0..=count).map(|nth| (value(nth), self.label_of(value(nth), scale))).collect()
     }
 
-    /// The distance between the ticks of a linear axis.
+    /// Returns the distance between the ticks of a linear axis.
     fn pace(&self, most: usize) -> f64 {
         let least = ((self.high - self.low) / (most.max(2) - 1) as f64).max(f64::MIN_POSITIVE) * 0.999;
         match self.unit {
@@ -88,8 +88,8 @@ impl Axis {
         }
     }
 
-    /// The ticks of a logarithmic axis: powers of two for bytes, and otherwise 1, 2 and 5 times powers of
-    /// ten. If these are too many, the ticks are every n-th power of two or of ten.
+    /// Returns the ticks of a logarithmic axis: powers of two for bytes, and otherwise 1, 2 and 5 times
+    /// powers of ten. If these are too many, the ticks are every n-th power of two or of ten.
     fn powers(&self, most: usize) -> Vec<f64> {
         let slack = 1.0 + 1e-9;
         let within = |value: &f64| *value * slack >= self.low && *value <= self.high * slack;
@@ -104,7 +104,7 @@ impl Axis {
                 return fine;
             }
         }
-        // Every n-th power, with the least n that gives few ticks.
+        // Every n-th power, with the smallest n that gives few enough ticks.
         let every = |n: i32| -> Vec<f64> {
             let powers = exponents.clone().filter(|nth| nth.rem_euclid(n) == 0).map(|nth| base.powi(nth));
             powers.filter(within).collect()
@@ -112,7 +112,7 @@ impl Axis {
         (1..=1100).map(every).find(|ticks| ticks.len() <= most).unwrap_or_default()
     }
 
-    /// The label of a value, in the largest unit that is not above `scale`.
+    /// Returns the label of a value, in the largest unit that is not above `scale`.
     fn label_of(&self, value: f64, scale: f64) -> String {
         let units: &[(f64, &str)] = match self.unit {
             Unit::Number | Unit::Count => return number(value),
@@ -158,7 +158,7 @@ impl Side {
         Self(axis.ticks(7))
     }
 
-    /// The space that the labels need to the left of the axis.
+    /// Returns the space that the labels need to the left of the axis.
     pub(super) fn width(&self) -> f64 {
         self.0.iter().map(|(_, label)| text_width(label, SMALL)).fold(0.0, f64::max) + 8.0
     }

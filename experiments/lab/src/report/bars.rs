@@ -91,12 +91,12 @@ impl Bars {
     }
 }
 
-/// The width of a panel when panels are drawn in `columns` columns.
+/// Returns the width of a panel when panels are drawn in `columns` columns.
 fn wide(columns: usize) -> f64 {
     (WIDTH - 2.0 * MARGIN + GAP) / columns as f64 - GAP
 }
 
-/// The style of the dashed line at the mark.
+/// Returns the style of the dashed line at the mark.
 fn mark() -> String {
     format!("{RULE} stroke-width=\"1.6\" stroke-dasharray=\"6 4\"")
 }
@@ -148,7 +148,7 @@ impl Panel {
     }
 
     /// Draws the bars with tooltips and names. If the bars are wide enough for labels, returns their values
-    /// with the positions above the bars.
+    /// and the positions of the labels above the bars.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;

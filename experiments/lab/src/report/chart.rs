@@ -24,9 +24,9 @@ const DASHES: [&str; 5] = ["", "9 4", "3 3", "18 5", "6 8"];
 /// One line of a chart.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The name of the line in the legend. A line with an empty name has no entry.
+    /// The name of the line in the legend. A line with an empty name has no entry in the legend.
     pub name: String,
-    /// The index of the colour. Lines of the same colour belong together.
+    /// The index of the colour. Related lines have the same colour.
     pub colour: usize,
     /// Whether the line is dashed, as the second line of a colour is.
     pub dashed: bool,

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// A number of bytes in binary units with three significant digits: `11 B`, `1.25 MiB`.
+/// Formats a number of bytes in binary units with three significant digits: `11 B`, `1.25 MiB`.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut unit = 0;
@@ -20,13 +20,14 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// A number of bytes, followed by binary units if it is long: `11 bytes`, `1310720 bytes (1.25 MiB)`.
+/// Formats a number of bytes, followed by binary units if the number is long: `11 bytes`, `1310720 bytes
+/// (1.25 MiB)`.
 pub fn exact(number: u64) -> String {
     if number == 1 { "1 byte".to_owned() } else { sized(number, " bytes") }
 }
 
-/// A number of bytes with the words after it, followed by binary units if it is long: `11 live bytes`,
-/// `1310720 live bytes (1.25 MiB)`.
+/// Formats a number of bytes and the words after it, followed by binary units if the number is long: `11 live
+/// bytes`, `1310720 live bytes (1.25 MiB)`.
 pub fn sized(number: u64, words: &str) -> String {
     match number {
         0..10_000 => format!("{number}{words}"),
@@ -34,13 +35,13 @@ pub fn sized(number: u64, words: &str) -> String {
     }
 }
 
-/// A number with its noun in the singular or the plural: `1 buffer`, `2 buffers`.
+/// Formats a number with its noun in the singular or the plural: `1 buffer`, `2 buffers`.
 pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let s = if number == N::from(1) { "" } else { "s" };
     format!("{number} {noun}{s}")
 }
 
-/// A duration in seconds with three significant digits: `3.10 ms`, `12.5 s`, `2 min 5 s`.
+/// Formats a duration in seconds with three significant digits: `3.10 ms`, `12.5 s`, `2 min 5 s`.
 pub fn seconds(number: f64) -> String {
     let digits = |scaled: f64, unit: &str| match scaled {
         scaled if scaled < 9.995 => format!("{scaled:.2} {unit}"),

@@ -66,7 +66,7 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
     output.write_all(scene.finish(top + tall * maps.len().div_ceil(columns) as f64).as_bytes())
 }
 
-/// The line below the title.
+/// Returns the line below the title.
 fn caption(drawn: &[Panel<'_>]) -> String {
     let map = &drawn[0].map;
     let s = if map.instance.len() == 1 { "" } else { "s" };
@@ -81,7 +81,7 @@ fn caption(drawn: &[Panel<'_>]) -> String {
     }
 }
 
-/// The entries of the legend: their style and name.
+/// Returns the entries of the legend, each with its style and name.
 fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
     let map = &drawn[0].map;
     let what = map.value_name();

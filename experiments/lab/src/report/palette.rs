@@ -24,7 +24,8 @@ const STRONG: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00"
 /// The index of black among the colours of lines.
 pub const BLACK: usize = STRONG.len();
 
-/// The stroke of a line as SVG attributes. The colours repeat. Black becomes white on a dark page.
+/// Returns the stroke of a line as SVG attributes. The colours repeat. On a dark page, black is replaced by
+/// white.
 pub(super) fn stroke_of(index: usize) -> String {
     match index % (STRONG.len() + 1) {
         BLACK => RULE.to_owned(),
@@ -32,7 +33,7 @@ pub(super) fn stroke_of(index: usize) -> String {
     }
 }
 
-/// The fill of a bar: grey for the first series, then the colours of lines, which repeat.
+/// Returns the fill of a bar: grey for the first series, then the colours of lines, which repeat.
 pub(super) fn bar_colour(series: usize) -> &'static str {
     match series % (STRONG.len() + 1) {
         0 => "#9aa5b1",
@@ -43,7 +44,7 @@ pub(super) fn bar_colour(series: usize) -> &'static str {
 /// Shares of white that are mixed into a colour, in percent.
 const TINTS: [u32; 3] = [0, 20, 40];
 
-/// A colour of the scheme with white mixed in.
+/// Returns a colour of the scheme with white mixed in.
 fn tinted(colour: usize, tint: usize) -> Colour {
     let white = TINTS[tint % TINTS.len()];
     let mixed = LIGHT[colour % LIGHT.len()]
@@ -51,18 +52,19 @@ fn tinted(colour: usize, tint: usize) -> Colour {
     format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2])
 }
 
-/// The colour of a name, the same in every picture. It depends only on the 64-bit FNV-1a hash of the name.
+/// Returns the colour of a name, which is the same in every picture. It depends only on the 64-bit FNV-1a
+/// hash of the name.
 pub(super) fn colour_of(name: &str) -> Colour {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    // The last byte alone barely changes the high bits; this mixes all of them.
+    // The last byte alone barely changes the high bits, so all bits are mixed.
     let mixed = ((hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 40) as usize;
     tinted(mixed, mixed / LIGHT.len())
 }
 
-/// The colour of the buffer at position `at`: a shade of the colour of its group. Buffers without a group are
-/// grey.
+/// Returns the colour of the buffer at position `at`: a shade of the colour of its group. Buffers without a
+/// group are grey.
 pub(super) fn group_colour(group: Option<usize>, at: usize) -> Colour {
     match group {
         None => format!("hsl(0,0%,{}%)", 80 + 4 * (at % 3)),

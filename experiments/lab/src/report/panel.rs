@@ -79,7 +79,7 @@ impl<'a> Map<'a> {
         Self { groups: Some(groups), ..self }
     }
 
-    /// Names the steps, from step 0 on. The names are drawn if there are at most 32 of them.
+    /// Names the steps, starting with step 0. The names are drawn if there are at most 32 of them.
     #[must_use]
     pub fn with_steps(self, steps: &'a [String]) -> Self {
         Self { steps, ..self }
@@ -91,13 +91,13 @@ impl<'a> Map<'a> {
         Self { instance, ..self }
     }
 
-    /// The name of the value that the problem minimises.
+    /// Returns the name of the value that the problem minimises.
     pub(super) fn value_name(&self) -> &'static str {
         if self.problem == SharedObjects::NAME { "total" } else { "peak" }
     }
 
-    /// The fill of a buffer. With groups, it is a shade of the group's colour, so that neighbours remain
-    /// distinct. Without groups, it is the colour of the buffer's name.
+    /// Returns the fill of a buffer. With groups, it is a shade of the group's colour, so that neighbours
+    /// remain distinct. Without groups, it is the colour of the buffer's name.
     pub(super) fn fill(&self, id: BufferId) -> Colour {
         match &self.groups {
             None => colour_of(self.instance.buffer(id).name()),
@@ -139,13 +139,13 @@ impl<'a> Panel<'a> {
         self.found.peak.get()
     }
 
-    /// The capacity, unless it is so far above the peak that it would flatten the map.
+    /// Returns the capacity, unless it is so far above the peak that it would flatten the map.
     pub(super) fn capacity(&self) -> Option<u64> {
         let capacity = self.map.instance.capacity()?.get();
         (capacity <= self.peak().max(1).saturating_mul(3) / 2).then_some(capacity)
     }
 
-    /// The highest address of the map.
+    /// Returns the highest address of the map.
     pub(super) fn top(&self) -> u64 {
         let load = load(self.map.instance).0.get();
         // With spilled buffers, the load may exceed what on-chip memory contains.
@@ -153,13 +153,13 @@ impl<'a> Panel<'a> {
         self.peak().max(load).max(self.capacity().unwrap_or(0)).max(1)
     }
 
-    /// The height of the panel, which depends on the number of panels side by side.
+    /// Returns the height of the panel, which depends on the number of panels side by side.
     pub(super) fn height(&self, columns: usize) -> f64 {
         let names = if self.names(columns).is_empty() { 0.0 } else { NAMES };
         heading(columns) + PROFILE + MAP + self.strip() + AXIS + names
     }
 
-    /// The names of the steps, or nothing if there are several columns or too many steps.
+    /// Returns the names of the steps, or nothing if there are several columns or too many steps.
     fn names(&self, columns: usize) -> &[String] {
         if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
     }
@@ -193,7 +193,7 @@ impl<'a> Panel<'a> {
         let (left, right) = (frame.left, frame.right);
         let load = load(self.map.instance).0.get();
         let capacity = self.capacity().map(|capacity| (capacity, CAPACITY));
-        // Where both are equal, the dashed load is drawn over the peak.
+        // If both are equal, the dashed line of the load is drawn over that of the peak.
         let mut lines = vec![(self.peak(), PEAK)];
         lines.extend(self.lanes.is_empty().then_some((load, LOAD)));
         for (value, look) in lines.into_iter().chain(capacity).filter(|line| line.0 <= frame.top) {
@@ -347,7 +347,7 @@ fn tooltip(instance: &Instance, id: BufferId, pieces: &[Piece]) -> String {
     title
 }
 
-/// Height of the heading above a panel, which only panels in several columns have.
+/// Returns the height of the heading above a panel. Only panels in several columns have a heading.
 fn heading(columns: usize) -> f64 {
     if columns == 1 { 0.0 } else { 48.0 }
 }
@@ -386,7 +386,7 @@ impl Frame {
         self.left + share * (self.right - self.left)
     }
 
-    /// The y position of an address. Addresses above the map are clamped to its upper edge.
+    /// Returns the y position of an address. Addresses above the map are clamped to its upper edge.
     fn y(&self, address: u64) -> f64 {
         self.floor - (address as f64 / (self.top as f64 * 1.03)).min(1.0) * MAP
     }
@@ -397,7 +397,8 @@ impl Frame {
         ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
     }
 
-    /// Draws both axes. `names` are the names of the steps from 0 on; `strip` is the height below address 0.
+    /// Draws both axes. `names` contains the names of the steps, starting with step 0. `strip` is the height
+    /// of the strip below address 0.
     fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
         self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
         let bottom = self.floor + strip;
@@ -430,9 +431,9 @@ struct Label {
 }
 
 impl Label {
-    /// The label of a rectangle. It is turned upright if the name is too long for the width of the rectangle
-    /// and the height offers more space. If the name is still too long, the label shows only its end. Returns
-    /// `None` if not even that fits.
+    /// Returns the label of a rectangle. The label is turned upright if the name is too long for the width of
+    /// the rectangle and the height offers more space. If the name is still too long, the label shows only
+    /// its end. Returns `None` if not even that fits.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };

@@ -89,7 +89,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
 const SHARE: Axis =
     Axis { label: "share of instances", unit: Unit::Number, low: 0.0, high: 1.0, logarithmic: false };
 
-/// Returns the label of a curve: the algorithm, and for how many of the instances the curve has a point.
+/// Returns the label of a curve: the algorithm, and the number of instances with a point on the curve.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }

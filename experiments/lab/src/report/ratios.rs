@@ -49,7 +49,7 @@ struct Ratio {
 
 /// Combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that enter such a combination.
+/// Counts the ratios that such a combination includes.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.
@@ -105,9 +105,9 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
 /// Returns a table with one row per instance: the time of the reference, and for each other algorithm its
 /// time and ratio. Self-reported times are in milliseconds.
 ///
-/// Below the instances, each suite has one row for the geometric mean and one for the least ratio. A result
-/// derived from bounds is a bound itself. A result that does not cover all instances states how many it
-/// covers.
+/// Below the instances, each suite has one row for the geometric mean and one for the smallest ratio. A
+/// result derived from bounds is a bound itself. A result that does not cover all instances states how many
+/// it covers.
 ///
 /// Returns `None` if the reference is unknown or is the only algorithm.
 pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
@@ -176,7 +176,7 @@ fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
     (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
 }
 
-/// Returns the least ratio. If some ratios are upper bounds, the result is itself only an upper bound.
+/// Returns the smallest ratio. If some ratios are upper bounds, the result is itself only an upper bound.
 fn least(ratios: &[Ratio]) -> Option<Ratio> {
     let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
     if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {

@@ -88,7 +88,8 @@ impl Scene {
 
     /// Hatches a rectangle.
     pub fn hatch(&mut self, (x, y): Point, (width, height): Point) {
-        // Lines from the upper left to the lower right, every 8 pixels; fewer in a huge rectangle.
+        // Lines from the upper left to the lower right, every 8 pixels; with wider spacing in a huge
+        // rectangle.
         let pace = f64::max(8.0, (width + height) / 200.0);
         let mut path = String::new();
         let mut shift = pace / 2.0 - height;
@@ -129,8 +130,8 @@ impl Scene {
         self.element("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], look, "");
     }
 
-    /// Draws a text that starts at a point, unless `look` sets another `text-anchor`. Draws nothing for an
-    /// empty text.
+    /// Draws a text that starts at a point, unless `look` sets another `text-anchor`. An empty text is not
+    /// drawn.
     pub fn text(&mut self, (x, y): Point, look: &str, text: &str) {
         if !text.is_empty() {
             self.element("text", &[("x", x), ("y", y)], look, &escape(text));
@@ -188,7 +189,7 @@ impl Scene {
     }
 }
 
-/// Returns the width of a text in pixels, in a wide sans-serif font. Most fonts are narrower.
+/// Returns the width of a text in pixels for a wide sans-serif font. Most fonts are narrower.
 pub fn text_width(text: &str, size: f64) -> f64 {
     let em = |letter| match letter {
         '\u{2009}' => 0.2,

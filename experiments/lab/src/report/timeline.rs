@@ -24,7 +24,7 @@ const LANE: f64 = 36.0;
 /// Distance between lanes, where the critical path is marked.
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 150.0;
-/// Size of the names of operators.
+/// Font size of the names of operators, in pixels.
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
@@ -67,7 +67,7 @@ struct Box {
     colour: Colour,
 }
 
-/// The contents of a drawing.
+/// The data shown in a drawing.
 struct Activity {
     boxes: Vec<Box>,
     /// Points in time, each with the on-chip bytes occupied until the next one.
@@ -81,9 +81,9 @@ struct Activity {
 }
 
 impl Activity {
-    /// Returns the critical path, last operation first: a chain of operations without idle time between them
-    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends.
-    /// Among operations that end at the same time, the transfer of the same operator is preferred, then
+    /// Returns the critical path, last operation first: a chain of operations without idle time between them,
+    /// the last of which ends at the makespan. The chain ends early at an operation that starts when no other
+    /// ends. Among operations that end at the same time, the transfer of the same operator is preferred, then
     /// computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();
@@ -274,7 +274,7 @@ impl Activity {
         self.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0)
     }
 
-    /// The capacity, unless it is so far above the peak that it would flatten the picture.
+    /// Returns the capacity, unless it is so far above the peak that it would flatten the picture.
     fn near_capacity(&self) -> Option<u64> {
         Some(self.capacity.get()).filter(|&capacity| capacity <= self.peak().saturating_mul(2))
     }
@@ -299,7 +299,7 @@ impl Activity {
         entries
     }
 
-    /// The critical path as intervals of a lane; consecutive operations of a lane are merged.
+    /// Returns the critical path as intervals of lanes; consecutive operations of a lane are merged.
     fn marks(&self) -> Vec<(usize, Time, Time)> {
         let mut marks: Vec<(usize, Time, Time)> = Vec::new();
         for one in self.critical() {
@@ -312,7 +312,7 @@ impl Activity {
     }
 }
 
-/// The look of the capacity.
+/// Returns the look of the line at the capacity.
 fn capacity() -> String {
     format!("{RULE} stroke-width=\"2\" stroke-dasharray=\"2 4\"")
 }

@@ -67,8 +67,8 @@ pub fn table(group: &Group, shift: f64) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-/// Formats a number with at most four decimals, and with fewer decimals for larger numbers. Numbers from 1 on
-/// have at least three significant digits.
+/// Formats a number with at most four decimals, and with fewer decimals for larger numbers. Numbers of at
+/// least 1 have at least three significant digits.
 pub(crate) fn figure(number: f64) -> String {
     match number {
         n if n >= 1000.0 => format!("{n:.0}"),

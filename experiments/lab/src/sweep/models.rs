@@ -81,8 +81,8 @@ pub(super) struct Posing {
 }
 
 impl Posing {
-    /// Resolves `as` and `terms`. Returns `None` if `as` names no problem, so that every algorithm that
-    /// accepts an input runs on it.
+    /// Resolves `as` and `terms`. Returns `None` if `as` names no problem. Every algorithm that accepts an
+    /// input then runs on it.
     pub fn of(raw: &RawInstances) -> Result<Option<Self>, String> {
         let mut problems: Vec<&'static str> = Vec::new();
         for word in raw.posed.iter().flat_map(|words| &words.0) {

@@ -91,7 +91,7 @@ struct State {
 ///
 /// # Errors
 /// [`SweepError`] if the folder contains another sweep or cannot be written, or if no worker starts. A
-/// failing run is not an error. It gets a row.
+/// failing run is not an error; it gets a row.
 pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     let machine = Machine::here();
     let Opened { store, has, torn, notes } = Store::open(start.out, sweep, start.shard, &machine)?;

@@ -65,7 +65,7 @@ pub(super) struct Lost {
 
 /// The reason why there is no reply.
 enum End {
-    /// The worker had ended before the run was sent.
+    /// The worker ended before the run was sent.
     Deaf,
     Gone,
     Late(Duration),
@@ -292,8 +292,8 @@ impl Drop for Worker {
 }
 
 /// Returns true if a signal from outside ended the process. Such signals usually reach all processes of a
-/// job. The run is then not at fault. If this process is about to be killed as well, it must not write a row
-/// for the run.
+/// job, and the run did not cause them. If this process is about to be killed as well, it must not write a
+/// row for the run.
 #[cfg(unix)]
 fn ended_by_hand(status: ExitStatus) -> bool {
     use rustix::process::Signal;

@@ -213,7 +213,7 @@ impl Sweep {
         takes(problem, input.kind) && (input.problems.is_empty() || input.problems.contains(&problem))
     }
 
-    /// Checks that every input and every algorithm has a run.
+    /// Checks that every input and every algorithm has at least one run.
     fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
         let solved = |problem: &&str| self.tasks.iter().any(|task| task.problem == *problem);
         for (input, place) in self.inputs.iter().zip(&places.inputs) {
@@ -273,7 +273,7 @@ impl Sweep {
             &nodes,
             &memory,
         ];
-        // Only some runs have the following properties.
+        // The following properties are omitted from the key of a run that lacks them.
         parts.extend(capacity.as_deref());
         parts.extend(Some(self.terms(run)).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);

@@ -42,7 +42,7 @@ impl Task {
     }
 }
 
-/// Returns the problems in the order in which the name of an algorithm is looked up in them.
+/// Returns the names of the problems, in the order in which they are searched for the name of an algorithm.
 fn problems() -> impl Iterator<Item = &'static str> {
     let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))

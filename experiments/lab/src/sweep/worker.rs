@@ -80,7 +80,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 return;
             }
         }
-        // The sweep has ended, so the result of a current run is no longer needed.
+        // The sweep has ended, so the result of the current run is no longer needed.
         std::process::exit(0);
     });
     let machine = Machine::here();

@@ -26,8 +26,8 @@ const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"
 const DRAWN: usize = 1;
 /// Number of points of a line in the figure.
 const POINTS: i32 = 240;
-/// The figure shows the setup latencies from that of the machine divided by this factor up to that of the
-/// machine multiplied by this factor.
+/// The setup latencies in the figure range from that of the machine divided by this factor to that of the
+/// machine multiplied by it.
 const SPAN: f64 = 100.0;
 /// The minimum gain shown in the figure, in percent. Lower gains are drawn at this value. The CSV file
 /// contains all gains.

@@ -16,8 +16,8 @@ fn slots_are_exchanged() {
         assert_eq!(lost(&graph, places, &all()), [""; 0]);
         assert_eq!(lost(&graph, places, &SWAP(3)), [""; 0]);
     }
-    // Within an iteration, u ends before n begins. In the second one, however, the slot of n contains the
-    // state.
+    // Within an iteration, u ends before n begins. In the second iteration, however, the slot of n contains
+    // the state.
     let early = repeat("s o");
     let places = "x@0 o@4 s@8 u@16 n@16 y@0 z@20";
     assert_eq!(lost(&early, places, &all()), [""; 0]);

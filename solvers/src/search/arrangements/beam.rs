@@ -16,7 +16,7 @@ pub(super) struct Beam {
     /// Number of states per step of the next sweep, and its direction.
     width: usize,
     backwards: bool,
-    /// The states of the steps that an interrupted sweep has passed.
+    /// The states of all steps that an interrupted sweep has passed so far.
     begun: Trail,
 }
 

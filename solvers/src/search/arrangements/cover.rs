@@ -18,8 +18,8 @@ pub(super) enum Failed {
     Stopped(Stop),
 }
 
-/// A maximal set of leaves that end and that are contiguous in every permutation. A group contains either all
-/// or none of them.
+/// A maximal set of ending leaves that are contiguous in every permutation. A group contains either all or
+/// none of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Atom {
     leaves: Leaves,
@@ -47,7 +47,7 @@ pub(super) struct Cover<'a, 'f> {
     /// Receives each successor and the groups that were exchanged, and returns false if it needs no more.
     /// Different exchanges may lead to the same tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
-    /// Maximum number of nodes that remain for the tree. Large groups come first.
+    /// Number of nodes that may still be spent on the tree. Large groups are tried first.
     pub most: u64,
     chosen: Vec<Chosen>,
     /// The atoms. Those with buffers come first.
@@ -65,7 +65,7 @@ struct Rest {
     new: u32,
     /// Free units without a place.
     free: i64,
-    /// Number of holes in groups chosen so far.
+    /// Number of holes in the groups chosen so far.
     made: i64,
 }
 

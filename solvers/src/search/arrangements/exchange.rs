@@ -1,4 +1,4 @@
-//! What may happen between two neighbouring steps.
+//! The possible changes between two neighbouring steps.
 
 use super::steps::Steps;
 use crate::pqtree::Leaves;
@@ -79,7 +79,8 @@ impl Exchange {
         &self.groups[from..from + count]
     }
 
-    /// Returns true if the group contains a buffer, but not an interchangeable earlier one that is in `left`.
+    /// Returns true if the group contains a buffer, but omits an earlier interchangeable one that is in
+    /// `left`.
     pub fn skips_elder(&self, group: u32, left: u32) -> bool {
         let mut rest = group;
         while rest != 0 {

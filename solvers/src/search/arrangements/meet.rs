@@ -14,9 +14,9 @@ const MOST_RENAMINGS: usize = 64;
 type Renaming = [u8; MOST_LEAVES];
 
 impl Sequence {
-    /// Returns the states of a sweep at the step `at` that have an arrangement of a state of `others`, apart
-    /// from holes. `others` are all states of a sweep in the other direction at this step. Returns `None` if
-    /// too many leaves are interchangeable.
+    /// Returns the states of a sweep at the step `at` that share an arrangement with a state of `others`,
+    /// ignoring holes. `others` contains all states of a sweep in the other direction at this step. Returns
+    /// `None` if too many leaves are interchangeable.
     pub fn meeting(
         &self,
         (at, backwards): (usize, bool),
@@ -42,7 +42,7 @@ impl Sequence {
                 return Err(stop);
             }
         }
-        // Lists with the same first sets are neighbours, so each of these sets is reduced only once.
+        // Lists with a common prefix are adjacent, so each set of the prefix is reduced only once.
         let mut count: BTreeMap<Leaves, u32> = BTreeMap::new();
         lists.iter().flatten().for_each(|&set| *count.entry(set).or_default() += 1);
         for list in &mut lists {
@@ -106,8 +106,8 @@ fn renamed(set: Leaves, names: &Renaming) -> Leaves {
     new
 }
 
-/// Returns all renamings that permute the leaves of each class, first those of one list of classes, then
-/// those of the other. Returns `None` if there are too many. Leaves outside `live` are not renamed.
+/// Returns all renamings that first permute the leaves within each class of one list, then within each class
+/// of the other. Returns `None` if there are too many. Leaves outside `live` are not renamed.
 fn renamings(classes: [Vec<Vec<u8>>; 2], live: Leaves) -> Option<Vec<Renaming>> {
     let mut all: Vec<Renaming> = vec![std::array::from_fn(|leaf| leaf as u8)];
     for class in classes.into_iter().flatten().filter(|class| live >> class[0] & 1 == 1) {

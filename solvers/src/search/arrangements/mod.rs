@@ -8,9 +8,9 @@
 //! gap, the buffers that begin have the same total size as those that end. The buffers that end in one gap
 //! are contiguous.
 //!
-//! A sweep passes the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
-//! are still possible. A transition divides the buffers that end into groups, and pairs each group with a
-//! group of beginning buffers of the same total size, its partner. It makes each ending group contiguous, and
+//! A sweep visits the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
+//! are still possible. A transition divides the buffers that end into groups. The *partner* of a group is a
+//! group of beginning buffers of the same total size. The transition makes each ending group contiguous, and
 //! replaces it by all permutations of its partner. If no state remains, the capacity is infeasible.
 //!
 //! ```text
@@ -28,19 +28,19 @@
 //! exists, some layout has all offsets at multiples of the unit. With `w` additional buffers of one unit,
 //! which are live only in this section, the section is then full. Most of these *free units* need no place.
 //! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only
-//! such units divide it. A free unit gets a place only if a group that ends is larger than its partner. It is
-//! then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller, it takes holes
-//! that are contiguous with it, or free units.
+//! such units lie between its members. A free unit gets a place only if a group that ends is larger than its
+//! partner. It is then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller,
+//! holes that are contiguous with it, or free units, are added to it.
 //!
 //! # Why it is sound
 //!
 //! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
 //!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* In each gap between buffers that stay, take the largest groups: all buffers that end with all
-//!   free units before, and all buffers that begin with all free units after. Both have the size of the gap,
-//!   which does not change. The search for successors (`cover`) tries all divisions into groups, including
-//!   this one. Buffers may also begin where only free units were, that is, at any place of the tree. All
-//!   places are tried.
+//! - *Groups.* In each gap between buffers that stay, take the largest groups. One consists of all buffers
+//!   that end and all free units of the earlier section, the other of all buffers that begin and all free
+//!   units of the later section. Both have the size of the gap, which does not change. The search for
+//!   successors (`cover`) tries all divisions into groups, including this one. Buffers may also begin where
+//!   only free units were, that is, at any place of the tree. All places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
 //! - *Free units.* Suppose that a group that ends, including its holes, is `d` units smaller than its
@@ -51,12 +51,13 @@
 //!   direction of time. It refutes the capacity for the sections that it passed.
 //! - *Dominance.* A state is dropped if another one has all its permutations. Units without a place may be
 //!   anywhere, so a state without holes is compared as if the other one had none.
-//! - *Meeting.* An arrangement of a layout at a section is one of a state of every sweep that reached the
-//!   section. A state is dropped if it has no arrangement in common with any state of a sweep in the other
+//! - *Meeting.* Every sweep that reached a section has a state there that contains the arrangement of the
+//!   layout. A state is dropped if it has no arrangement in common with any state of a sweep in the other
 //!   direction. The refuted sections then include those of the other sweep. Holes are omitted from this
 //!   comparison, and all exchanges of leaves with equal labels are tried. Both are relaxations.
-//! - *Labels.* Buffers of equal size that end at the same step (backwards: begin) can be exchanged from there
-//!   on, and the sweep proceeds in the same way. States that differ only in this are equal.
+//! - *Labels.* Two buffers of equal size that end at the same step (in a backward sweep: begin) can be
+//!   exchanged in a state without any effect on the rest of the sweep. States that differ only in this are
+//!   equal.
 //!
 //! # Layouts
 //!
@@ -64,8 +65,8 @@
 //! the last state fixes the offsets of the live buffers. Each earlier state on the path to it has a
 //! permutation that agrees with these offsets. Buffers that are live at no full section are placed beside the
 //! others if they fit. A *beam* keeps only the states with the most permutations at each section, and only
-//! some successors of each. It refutes nothing, but often finds a layout early. In the number of
-//! permutations, a free unit counts as a leaf that may be anywhere.
+//! some successors of each. It refutes nothing, but often finds a layout early. When permutations are
+//! counted, a free unit counts as a leaf that may be anywhere.
 //!
 //! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
 

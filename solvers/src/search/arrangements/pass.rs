@@ -9,13 +9,13 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
-/// Minimum number of steps of a sweep in the other direction with which states are compared.
+/// States are compared only with sweeps in the other direction that began at least this number of steps away.
 const NEAREST: usize = 2;
 
 /// Maximum number of nodes per state of a beam.
 const BEAM_NODES: u64 = 500;
 
-/// Number of states before dominance per state after it.
+/// Ratio between the limit on states before dominated ones are removed and the limit after.
 const RAW: usize = 4;
 
 /// The steps at one capacity, and the exchanges between them.
@@ -30,7 +30,7 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub most: usize,
-    /// Keep the states with most permutations if there are more, instead of ending the sweep.
+    /// If there are more, keep the states with the most permutations instead of ending the sweep.
     pub beam: bool,
 }
 
@@ -145,7 +145,7 @@ impl Sequence {
         PassEnd::Through
     }
 
-    /// Returns the states at the next step, and whether these are all.
+    /// Returns the states at the next step, and whether the list is complete.
     fn advance(
         &self,
         states: &States,

@@ -1,4 +1,4 @@
-//! The methods together: refutations of the bound, and layouts below the best one.
+//! Combines the methods: refutes capacities at the bound, and searches for layouts below the best one.
 
 use super::ArrangementRules;
 use super::beam::Beam;
@@ -16,7 +16,7 @@ pub(crate) struct Arrangements<'a> {
     reduced: &'a Reduced,
     rules: ArrangementRules,
     refuter: Refuter<'a>,
-    /// Searches for layouts by capacity.
+    /// The searches for layouts, by capacity.
     beams: BTreeMap<i64, Beam>,
     /// Whether refutations and searches for layouts run in parallel.
     parallel: bool,
@@ -37,8 +37,8 @@ impl<'a> Arrangements<'a> {
     }
 
     /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a capacity
-    /// from `low` to `high` units with the other half. A result of the refutation takes precedence over a
-    /// layout. In this case, the nodes of the search for layouts are not charged.
+    /// from `low` to `high` units with the other half. If the refutation has a result, the result of the
+    /// search for layouts is ignored and its nodes are not charged.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes));
         let mut own = budget.part(Some(nodes / 2), None);
@@ -89,8 +89,8 @@ impl<'a> Arrangements<'a> {
     }
 }
 
-/// Searches for a layout at the lowest capacity with half of the nodes, and at the next higher capacity and
-/// the highest capacity with a quarter each.
+/// Searches for a layout: with half of the nodes at the lowest capacity, and with a quarter each at the next
+/// higher and at the highest capacity.
 fn search(
     reduced: &Reduced,
     waste: usize,

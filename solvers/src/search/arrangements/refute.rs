@@ -1,4 +1,4 @@
-//! The schedule of sweeps: all starts and directions, with growing limits.
+//! Schedules sweeps from all starts in both directions, with growing limits.
 
 use super::ArrangementRules;
 use super::pass::{Limit, PassEnd, Reached, Sequence, Trail};
@@ -26,15 +26,16 @@ pub(super) struct Refuter<'a> {
     sequence: Option<Sequence>,
     /// The steps from which to sweep, each with a flag for backward sweeps.
     starts: Vec<(usize, bool)>,
-    /// The index of the next start, and the states of the steps that an interrupted sweep from there has
-    /// passed.
+    /// The index of the next start. If a sweep from there was interrupted, also the states of the steps that
+    /// it has passed.
     at: usize,
     begun: Trail,
     /// Maximum number of states per step.
     pub(super) most: usize,
     /// The section and direction of the last refutation.
     recent: Option<(usize, bool)>,
-    /// Per step: the states of the sweep forwards that began first; and of the one backwards that began last.
+    /// Per step: the states of the forward sweep with the earliest start, and of the backward sweep with the
+    /// latest start.
     reached: [Vec<Option<Reached>>; 2],
 }
 
@@ -103,7 +104,7 @@ impl<'a> Refuter<'a> {
                     let (first, last) = trail.extent;
                     return Some(Found::Refuted((section(first), section(last) + 1)));
                 }
-                // A sweep from a later step has at least the same arrangements.
+                // A sweep from a later step would retain at least the same arrangements.
                 PassEnd::Through => {
                     if trail.states.len() == sequence.steps.list.len()
                         && let Some(offsets) =
@@ -133,7 +134,7 @@ impl<'a> Refuter<'a> {
     }
 }
 
-/// Keeps the states of a sweep at steps that no longer sweep reached.
+/// Stores the states of a sweep at each step that no sweep of greater length has reached.
 fn keep(reached: &mut [Option<Reached>], from: usize, backwards: bool, trail: Trail) {
     let extent = trail.extent;
     for (i, states) in trail.states.into_iter().enumerate().skip(1) {

@@ -14,7 +14,8 @@ pub(super) struct States {
     ends: Vec<u32>,
     /// Per state: the index of its predecessor among the states of the previous step.
     parents: Vec<u32>,
-    /// The last state with a hash, and per state the previous one with the same hash plus one.
+    /// The last state with each hash. Per state, the index of the previous state with the same hash, plus
+    /// one.
     last: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
     previous: Vec<u32>,
 }
@@ -69,12 +70,12 @@ impl States {
     }
 }
 
-/// The sets of a tree, by which it is compared with others.
+/// The sets of a tree that are used to compare it with other trees.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     /// The sets that define the tree.
     defining: Vec<Leaves>,
-    /// The sets that are contiguous, in ascending order: without holes if the other tree has none.
+    /// The contiguous sets in ascending order. `bare` contains the same sets without holes.
     contiguous: Vec<Leaves>,
     bare: Vec<Leaves>,
     /// One bit per set, by hash.
@@ -154,7 +155,7 @@ pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usiz
         }
         return Ok(kept);
     }
-    // A tree is listed under the defining set that fewest trees have.
+    // A tree is listed under its rarest defining set.
     let mut count: HashMap<Leaves, u32, BuildHasherDefault<SetHasher>> = HashMap::default();
     for own in sets {
         own.defining.iter().for_each(|&set| *count.entry(set).or_default() += 1);

@@ -3,7 +3,8 @@
 use crate::pqtree::{Labels, Leaves, MOST_LEAVES};
 use crate::search::valley::Reduced;
 
-/// Maximum number of live buffers of a step. The other leaves are for buffers that begin at the next step.
+/// Maximum number of live buffers of a step. The other leaves are reserved for buffers that begin at the next
+/// step.
 const MOST_LIVE: usize = 104;
 
 /// A section that is full up to a few wasted units.
@@ -17,7 +18,7 @@ pub(super) struct Step {
     pub leaves: Leaves,
     /// Number of wasted units. Each is a leaf.
     pub waste: usize,
-    /// The labels of the leaves for a sweep forwards and one backwards.
+    /// The labels of the leaves, for a forward and for a backward sweep.
     labels: [Labels; 2],
 }
 
@@ -111,8 +112,9 @@ impl Steps {
         Some(stays)
     }
 
-    /// Buffers of equal size that end at the same step (in a sweep backwards: begin at the same step) are
-    /// interchangeable for the rest of the sweep. So are the wasted units.
+    /// Returns the labels of the leaves of a step. Buffers of equal size that end at the same step (in a
+    /// backward sweep: begin at the same step) are interchangeable for the rest of the sweep. So are the
+    /// wasted units.
     fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];

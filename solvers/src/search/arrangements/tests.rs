@@ -78,7 +78,7 @@ fn assert_fits(instance: &Instance, layout: &Layout, capacity: u64) {
 }
 
 /// Compares sweeps with the search without them on random small instances. Returns how often the optimum is
-/// above the load, and how often sweeps proved it then.
+/// above the load, and in how many of these cases sweeps proved it.
 fn agree(cases: u64) -> (u32, u32) {
     let mut rng = StdRng::seed_from_u64(cases);
     let (mut above, mut proved) = (0, 0);

@@ -62,8 +62,8 @@ impl Sequence {
         completed(reduced, offsets, capacity)
     }
 
-    /// Exchanges leaves with equal labels so that those of a state become those of the successor from which
-    /// it was stored. `stored` and `real` are the leaves of both in the order of the key.
+    /// Exchanges leaves with equal labels in `order` and `offsets`. A state was stored in place of a
+    /// successor with the same key. `stored` and `real` are their leaves in the order of this key.
     fn rename(&self, at: usize, stored: &[u8], real: &[u8], order: &mut [u8], offsets: &mut [Option<i64>]) {
         let mut renamed = [0; MOST_LEAVES];
         for (&a, &b) in stored.iter().zip(real) {

@@ -40,7 +40,7 @@ pub(super) struct Bounds<'p> {
     /// Queue of nodes to propagate again.
     dirty: VecDeque<u32>,
     is_dirty: Vec<bool>,
-    /// Per entry: the value that the current explanation demands, or 0.
+    /// Per entry: the value that the current explanation requires, or 0.
     wanted: Vec<i64>,
     heap: BinaryHeap<u32>,
 }
@@ -219,7 +219,7 @@ impl<'p> Bounds<'p> {
         *wanted = value.max(*wanted);
     }
 
-    /// Adds to `literals` orders that imply the demands, using only the first `limit` entries. If a stack
+    /// Appends orders that imply the demands to `literals`, using only the first `limit` entries. If a stack
     /// exceeds the demand, its smallest buffers are omitted. The stacks are logged from the last to the first.
     pub fn explain(
         &mut self,

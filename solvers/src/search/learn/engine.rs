@@ -136,7 +136,7 @@ impl<'p> Engine<'p> {
 
     /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
     /// one pair can be fixed as well. The chosen pair is the conflicting pair with the largest total size.
-    /// Buffers with twins are not eligible because their order is already fixed.
+    /// Buffers with twins are not eligible, because their order is already fixed.
     fn break_symmetry(&mut self) {
         let twin = &self.problem.twin;
         let n = twin.len();
@@ -364,7 +364,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Propagates the bound of a node. Returns its buffer if there is no space for it.
+    /// Propagates the bound of a node. Returns the buffer of the node if there is no space for this buffer.
     fn look_at(&mut self, node: usize) -> Option<usize> {
         let problem = self.problem;
         let (buffer, side) = (node / 2, node % 2);

@@ -48,8 +48,7 @@ struct Group {
 pub(super) struct Border {
     /// Number of crossing buffers.
     crossing: usize,
-    /// Index of each group. The key is the packed order, hashed by [`mix`], which maps no two orders to the
-    /// same key.
+    /// Index of each group. The key is the packed order, hashed by the injective function [`mix`].
     places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
     /// Packed orders with their states, in order of first appearance.
     groups: Vec<(u64, Group)>,

@@ -15,7 +15,7 @@ pub enum SweepEnd {
     /// The buffers that are live in the sections `refuted` have no layout with a peak below `next` units,
     /// which is above the capacity.
     Impossible {
-        /// The least capacity that is not refuted, in units.
+        /// The smallest capacity that is not refuted, in units.
         next: i64,
         /// The first section, and the section after the last.
         refuted: (usize, usize),

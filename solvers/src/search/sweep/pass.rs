@@ -26,8 +26,8 @@ pub struct Pass<'a> {
     pub bytes: usize,
     /// Number of later sections that lookahead checks.
     pub ahead: usize,
-    /// Maximum number of states at a border, of which the most promising are kept. This is fast but proves
-    /// nothing. `None` keeps all states.
+    /// Maximum number of states at a border. If there are more, only the most promising ones are kept, which
+    /// is fast but proves nothing. `None` keeps all states.
     pub beam: Option<usize>,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
     most_states: usize,
-    /// The least capacity at which fewer states would have been rejected so far.
+    /// The smallest capacity at which fewer states would have been rejected so far.
     next: i64,
     ahead: Vec<Ahead>,
     /// Whether to use lookahead for estimates, in addition to rejecting states.
@@ -65,7 +65,7 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// Returns the states after the section, and the least capacity at which fewer states would have been
+    /// Returns the states after the section, and the smallest capacity at which fewer states would have been
     /// rejected.
     pub fn done(self) -> (Border, i64) {
         (self.after, self.next)

@@ -53,7 +53,7 @@ pub struct Engine<'a> {
     pub(super) run_left: u64,
     /// Number of nodes so far, excluding those of lookahead.
     pub(super) visited: u64,
-    /// The highest level on the path to the current node, see [`Rules::levels`].
+    /// The highest level on the path to the current node (see [`Rules::levels`]).
     pub(super) level: i128,
 }
 
@@ -221,8 +221,8 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches. If the path has just reached a new level, an undecided run is followed by further runs from
-    /// this node.
+    /// Branches on a component. If the path has just reached a new level, an undecided run is followed by
+    /// further runs from this node.
     ///
     /// Success is a rare event that is reached in stages, so a path that placed much of the area is worth
     /// several attempts at the rest.

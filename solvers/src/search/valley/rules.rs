@@ -17,7 +17,7 @@ pub struct Rules {
     /// This is sound because the other branches of the kept decisions remain to be tried. In the end, the
     /// whole path is abandoned.
     pub levels: u32,
-    /// Number of runs from each point where the path completed a share, see `levels`.
+    /// Number of runs from each point where the path completed a share; see `levels`.
     pub tries: u32,
     /// Look one step ahead before branching. Options are ranked by their effects, and options that fail
     /// immediately are removed.

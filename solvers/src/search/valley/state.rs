@@ -193,8 +193,8 @@ impl State {
     }
 
     /// Returns how much the logarithm of the slack has decreased since `mark`, summed over sections. Before
-    /// the logarithm is taken, every slack is increased by `soft` times the capacity. No buffer may have been
-    /// placed since `mark`.
+    /// the logarithm is taken, every slack is increased by `soft` times the capacity. The caller must not
+    /// have placed a buffer since `mark`.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.places, self.places.len());
         self.stamp = self.stamp.wrapping_add(1);

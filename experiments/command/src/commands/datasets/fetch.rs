@@ -203,7 +203,7 @@ impl<'a> Fetcher<'a> {
         }
         let resumed = part.exists();
         let mut result = client::file(address, part);
-        // The part was wrong, or the host only sends whole files: restart from the beginning.
+        // The partial file was wrong, or the host sends only whole files: restart from the beginning.
         let useless = matches!(result, Ok(()) if hash(part).is_none_or(|found| found != sha256));
         if resumed && (useless || result == Err(Why::NotResumable)) {
             let _ = std::fs::remove_file(part);
@@ -222,7 +222,7 @@ impl<'a> Fetcher<'a> {
             }
             Why::NotResumable => format!("{host} sent nothing"),
             Why::Refused(message) => {
-                // The part may be the text of an error page.
+                // The partial file may contain the text of an error page.
                 let _ = std::fs::remove_file(part);
                 format!("{host} does not serve the file: {message} ({})", bare(address))
             }

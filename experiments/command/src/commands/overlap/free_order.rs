@@ -1,4 +1,4 @@
-//! `plimsoll overlap --free-order`: the least makespan over all operator orders, compared with that of the
+//! `plimsoll overlap --free-order`: the minimum makespan over all operator orders, compared with that of the
 //! file order.
 
 use super::args::{ActivationsArg, OverlapArgs};

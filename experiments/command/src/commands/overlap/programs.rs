@@ -31,7 +31,8 @@ impl Programs<'_> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
         let limits = if args.front { effort(args, limits).each } else { limits };
-        // If there is a layout, it gets the other half of the time.
+        // If activations are placed by a layout, the orders get half of the time and the layout gets the
+        // other half.
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
         let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
         let make = |regions: &[_], activations| {

@@ -94,7 +94,7 @@ pub(super) fn report(
         "lower_bound_ps": bound,
         "lower_bound_seconds": bound.seconds(),
         "arithmetic": arithmetic,
-        // These three bounds start when the resident weights are loaded.
+        // These three bounds exclude the time to preload resident weights.
         "compute_bound_ps": limits.compute,
         "transfer_bound_ps": limits.transfers,
         "memory_bound_ps": limits.memory,

@@ -130,8 +130,8 @@ impl Alternatives<'_> {
     }
 }
 
-/// Returns the first dimension of the inputs to which `--batch` applies, if it is the same for all of them
-/// and above 1.
+/// Returns the extent of the first dimension of the inputs to which `--batch` applies, if it is above 1 and
+/// the same for all of them.
 fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
     let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
     let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));

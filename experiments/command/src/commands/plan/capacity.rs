@@ -160,7 +160,7 @@ impl Planned<'_> {
         }))
     }
 
-    /// Describes the least traffic with which spilling makes the buffers fit, under the order of the plan.
+    /// Describes the minimum traffic of spills after which the buffers fit, under the order of the plan.
     fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);

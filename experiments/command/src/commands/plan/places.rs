@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// The memory of a place: its offset, its lifespan, and the name of the tensor after which it is named.
+/// The memory of a place: its offset and lifespan, with the name of the tensor that represents it.
 pub struct Memory<'a> {
     pub name: &'a str,
     pub offset: Bytes,
