@@ -12,7 +12,8 @@ use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The crates, bottom up: each depends only on crates before it.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
+    ("plimsoll_proof", "proof"),
     ("plimsoll_model", "model"),
     ("plimsoll_datasets", "datasets"),
     ("plimsoll_heuristics", "heuristics"),

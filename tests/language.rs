@@ -80,8 +80,18 @@ const SENTENCE: usize = 40;
 const COMMENT: usize = 110;
 
 /// Folders with the project's text.
-const FOLDERS: [&str; 9] =
-    ["src", "examples", "tests", "model", "heuristics", "solvers", "datasets", "experiments", "docs"];
+const FOLDERS: [&str; 10] = [
+    "src",
+    "examples",
+    "tests",
+    "model",
+    "proof",
+    "heuristics",
+    "solvers",
+    "datasets",
+    "experiments",
+    "docs",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -3,9 +3,9 @@
 use super::*;
 use crate::BruteForce;
 use crate::search::learn::Wrong;
-use plimsoll_datasets::{SmallParams, above_load_suite, small_instance};
+use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
 use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
-use plimsoll_model::{Claim, InstanceBuilder, Lifespan, Silent, Solver};
+use plimsoll_model::{Claim, InstanceBuilder, Lifespan, Silent, Solver, load};
 use plimsoll_proof::{CheckError, Proved, Reason, check};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
@@ -87,8 +87,8 @@ fn contradicting_fixed_offsets_refute_every_capacity() {
 
 #[test]
 fn limits_and_large_instances_give_no_proof() {
-    let hard = above_load_suite().into_iter().next_back().unwrap();
-    let bound = searched(Bytes::new(1_052_672));
+    let hard = hard_above_load(AboveLoadParams::with_buffers(40), 1).unwrap().instance;
+    let bound = searched(Bytes::new(load(&hard).0.get() + 1));
     let stopped = Proof::of(&hard, &bound, &mut Budget::unlimited().with_node_limit(1));
     assert!(matches!(stopped, Err(NoProof::Stopped(Stop::NodeLimit))), "{stopped:?}");
 }
@@ -135,8 +135,8 @@ fn alter(count: usize, seed: u64) {
             } else {
                 proof = altered(&proof, &mut rng);
             }
-            let options = plimsoll_model::csv::ReadOptions::default();
-            let Ok(read) = plimsoll_model::csv::read_instance("t", instance.as_bytes(), options) else {
+            let options = ReadOptions::default();
+            let Ok(read) = read_instance("t", instance.as_bytes(), options) else {
                 continue;
             };
             let verdict = checked(&csv(&read), &proof);

@@ -253,6 +253,7 @@ impl<'p> Bounds<'p> {
                 !drop
             });
             let sum: i64 = reason.iter().map(|&b| problem.size[b as usize]).sum();
+            let sum = sum + i64::from(self.rules.is_wrong(Wrong::Stack));
             if let Some(log) = log.as_deref_mut() {
                 log.stack(entry.node, &reason);
             }

@@ -522,7 +522,7 @@ impl<'p> Engine<'p> {
         let mut learnt = vec![all[0]];
         learnt.extend(all[1..].iter().filter(|lit| !implied(lit)));
         learnt.truncate(
-            learnt.len() - usize::from(self.bounds.rules.is_wrong(Wrong::Clause) && learnt.len() > 2),
+            learnt.len() - usize::from(self.bounds.rules.is_wrong(Wrong::Clause) && learnt.len() > 1),
         );
         let number = if self.log.is_some() { self.log_learnt(all, &learnt) } else { 0 };
         for &lit in all {
