@@ -1,8 +1,8 @@
 //! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
 
 use super::*;
-use crate::BruteForce;
 use crate::search::learn::Wrong;
+use crate::{BruteForce, Exact};
 use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
 use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
 use plimsoll_model::{Claim, InstanceBuilder, Lifespan, Silent, Solver, load};
@@ -185,11 +185,15 @@ fn proofs_by_unsound_rules_are_rejected() {
         let rules = LearnRules { wrong: Some(wrong), ..LearnRules::default() };
         let (mut false_claims, mut rejected) = (0, 0);
         for seed in 0..300 {
-            let params =
-                SmallParams { max_size: 3 + seed % 4, ..SmallParams::with_features(7, seed % 4 * 4) };
-            let t = small_instance(params, seed).with_capacity(None);
-            let best = optimum(&t);
-            let claim = Bytes::new(best.get() + 1);
+            let t = if seed % 10 == 0 {
+                let params = AboveLoadParams { bytes: 200, unit: 1, ..AboveLoadParams::with_buffers(20) };
+                hard_above_load(params, seed).unwrap().instance
+            } else {
+                let params = SmallParams::with_features(7, seed % 4 * 4);
+                small_instance(SmallParams { max_size: 3 + seed % 4, ..params }, seed).with_capacity(None)
+            };
+            let exact = Exact::default().solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let claim = Bytes::new(exact.value.unwrap().get() + 1);
             let Ok(proof) = Proof::searched(&t, claim, rules, &mut Budget::unlimited()) else { continue };
             false_claims += 1;
             let verdict = checked(&csv(&t), &text(&proof));
