@@ -30,6 +30,7 @@ mod pictures;
 mod pipes;
 mod png;
 mod problems;
+mod proof;
 mod records;
 mod report;
 mod reproduce;

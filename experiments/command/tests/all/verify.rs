@@ -1,11 +1,7 @@
 //! Tests `verify`: correct and wrong certificates, and answers to every problem.
 
-use crate::common::{Scratch, TINY};
+use crate::common::{ABOVE_LOAD, Scratch, TINY};
 use serde_json::{Value, json};
-
-/// An instance with load 7 and optimum 17. Only a search proves the optimum.
-const ABOVE_LOAD: &str = "id,lower,upper,size,alignment,offset\nb0,2,7,4,1,\nb1,7,11,1,4,\nb2,7,8,1,1,12\n\
-    b3,7,10,1,4,4\nb4,5,6,1,1,0\nb5,6,8,2,1,0\nb6,7,11,2,4,\n";
 
 const TWELVE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 

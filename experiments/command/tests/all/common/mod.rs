@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// An instance with load 7 and optimum 17. Only a search proves the optimum.
+pub const ABOVE_LOAD: &str = "id,lower,upper,size,alignment,offset\nb0,2,7,4,1,\nb1,7,11,1,4,\nb2,7,8,1,1,12\n\
+    b3,7,10,1,4,4\nb4,5,6,1,1,0\nb5,6,8,2,1,0\nb6,7,11,2,4,\n";
+
 /// An instance of three buffers whose load, 8, is the optimum.
 pub const TINY: &str = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
 
