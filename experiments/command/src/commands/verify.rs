@@ -1,7 +1,7 @@
 //! `plimsoll verify`: checks an answer and its certificate.
 
 use super::best::{Best, BestArgs};
-use super::layouts::{Compared, lines_of, read};
+use super::layouts::{Compared, lines_of, read, refusal};
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
@@ -151,6 +151,15 @@ where
     best.lines(subject, &mut report);
     one.gap(&mut report);
     one.reasons(instance, &mut report);
+    if one.verdict() == "open" {
+        report.line(
+            "hint",
+            match search {
+                None => "--best or --time-limit SECONDS searches for the optimum, as `compare` does",
+                Some(_) => "a longer --time-limit may close the gap",
+            },
+        );
+    }
     Ok(Checked { compared: Some(report), ..checked })
 }
 
@@ -288,7 +297,9 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
         }
         match violations.len() {
             0 => report.line(answer, "valid"),
-            n => report.line(answer, format_args!("invalid, {}", human::count(n, "violation"))),
+            n => {
+                report.line(answer, format_args!("{}, {}", refusal(violations), human::count(n, "violation")))
+            }
         }
         for line in lines_of(violations) {
             report.line("violation", line);
