@@ -30,6 +30,9 @@ pub struct ReproduceArgs {
     /// folder, created if missing
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: Option<PathBuf>,
+    /// Print all rows and the reports, instead of the numbers of rows and the rows that differ
+    #[arg(long, short)]
+    verbose: bool,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
@@ -68,7 +71,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         let text = format!("{name} ({title}): {about}\nThis takes {takes} with the default limits.\n\n");
         output::print(&output::filled(&text))?;
         let found = (paper.run)(&context).map_err(failure)?;
-        output::print(&output::filled(&format!("{}\n", found.text(output::width()))))?;
+        let text = if args.verbose { found.text(output::width()) } else { found.brief() };
+        output::print(&output::filled(&format!("{text}\n")))?;
         if let Some(folder) = &args.out {
             write(folder, paper, &found)?;
         }
@@ -87,6 +91,9 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
         let text = readme(args, &context, &done);
         output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+    }
+    if !args.verbose && args.out.is_none() {
+        output::print("--verbose prints all rows and reports; --out DIR writes them\n")?;
     }
     if let Some(folder) = &args.out {
         output::print(&format!("written to {}: README.md lists the files\n", folder.display()))?;
