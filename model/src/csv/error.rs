@@ -27,6 +27,8 @@ pub enum CsvErrorKind {
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Malformed(String),
+    #[error("the header '{header}' is separated by {separator:?}; separate the columns by commas")]
+    Separator { header: String, separator: char },
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
     #[error(

@@ -45,7 +45,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     }
     notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
-        output::print(&format!("{note}\n"))?;
+        output::print(&output::filled(note))?;
     }
     let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
     let bar = ProgressBar::new(all as u64);

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
 use plimsoll::interrupt;
-use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Problem, Spilling, Value, load};
+use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Orders, Problem, Spilling, Value, load};
 use plimsoll::plan::Plan;
 use plimsoll::posed::{
     Facts, PROBLEMS, PoseError, Posed, Subject, SubjectKind, TermError, Terms, Visitor, algorithm,
@@ -265,6 +265,14 @@ impl<'a> Bench<'a> {
         let known = names(&registry, &problems);
         let wanted = args.solvers.iter().map(String::as_str);
         if let Some(bad) = wanted.clone().find(|name| !GROUPS.contains(name) && !known.contains(name)) {
+            let is_external =
+                |text: &String| text.split_once('=').is_some_and(|(name, _)| name.trim() == bad);
+            if args.external.iter().any(is_external) {
+                let message = format!(
+                    "--solvers '{bad}': this external program always runs; --solvers selects built-in algorithms"
+                );
+                return Err(Failure::input(message));
+            }
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
             return Err(unknown("solver", bad, &all, "plimsoll list algorithms"));
         }
@@ -312,7 +320,7 @@ impl<'a> Bench<'a> {
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
         let own = std::mem::take(&mut self.posings);
         if self.args.problems.is_empty() || kinds.is_empty() {
-            return Ok(self.keep_offsets(&kinds));
+            return Ok(self.keep_defaults(&kinds, own));
         }
         let makes =
             !kinds.contains(&SubjectKind::Instance) && self.lanes.iter().any(|lane| on_instances(&**lane));
@@ -328,15 +336,19 @@ impl<'a> Bench<'a> {
         Ok((!terms.is_empty()).then(note))
     }
 
-    /// Restricts a benchmark to offsets if all its inputs are instances of the user and no option refers to
-    /// another problem. Returns a note if it does so.
-    fn keep_offsets(&mut self, kinds: &[SubjectKind]) -> Option<String> {
+    /// Restricts a benchmark whose inputs are all files of the user, unless an option refers to another
+    /// problem: to offsets if all inputs are instances, and to orders and offsets if all are graphs or
+    /// models. Returns a note if it does so. `posings` are the terms for deriving instances.
+    fn keep_defaults(&mut self, kinds: &[SubjectKind], posings: Vec<Terms>) -> Option<String> {
         let args = self.args;
         let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);
         let is_own = !args.suites.is_empty() && !args.suites.iter().any(is_suite);
-        let instances = !kinds.is_empty() && kinds.iter().all(|kind| *kind == SubjectKind::Instance);
-        let offsets = self.lanes.iter().position(|lane| lane.problem() == Offsets::NAME)?;
-        let names = self.lanes[offsets].names();
+        let all = |kind: SubjectKind| !kinds.is_empty() && kinds.iter().all(|own| *own == kind);
+        let (instances, graphs) = (all(SubjectKind::Instance), all(SubjectKind::Graph));
+        let defaults: &[&str] = if instances { &[Offsets::NAME] } else { &[Offsets::NAME, Orders::NAME] };
+        let is_kept = |lane: &dyn Lane| defaults.contains(&lane.problem());
+        let kept = || self.lanes.iter().filter(|lane| is_kept(&***lane));
+        let names: Vec<&str> = kept().flat_map(|lane| lane.names()).collect();
         let known = |name: &String| {
             let name = name.as_str();
             GROUPS.contains(&name)
@@ -344,11 +356,22 @@ impl<'a> Bench<'a> {
                 || self.externals.iter().any(|peer| peer.name() == name)
         };
         let named = args.solvers.iter().chain(&args.reference).all(known);
-        let applies = is_own && instances && named && args.terms.is_empty() && self.lanes.len() > 1;
-        applies.then(|| {
-            self.lanes = vec![self.lanes.swap_remove(offsets)];
-            "problem: offsets, because all inputs are instances (--problems selects others)".to_owned()
-        })
+        let is_less = kept().count() < self.lanes.len() || graphs;
+        if !is_own || !(instances || graphs) || !named || !args.terms.is_empty() || !is_less {
+            return None;
+        }
+        self.lanes.retain(|lane| is_kept(&**lane));
+        if instances {
+            return Some(
+                "problem: offsets, because all inputs are instances (--problems selects others)".to_owned(),
+            );
+        }
+        self.posings = posings;
+        Some(
+            "problems: orders, and offsets in the order of the file, because all inputs are graphs or models \
+             (--problems selects others)"
+                .to_owned(),
+        )
     }
 
     /// Returns the settings for comparing times.
