@@ -42,6 +42,10 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
+/// How to state unknown types and shapes. Sizes in bytes suffice for all commands.
+const UNKNOWN: &str = "In a graph file, `element` and `shape` of a tensor state its type and shape. For a model, \
+    --input-shape and --dim set shapes. All other commands use only the bytes.";
+
 /// Returns the report on a graph.
 fn report(import: &Import) -> Report {
     let graph = &import.graph;
@@ -87,10 +91,22 @@ fn report(import: &Import) -> Report {
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
         for &id in list {
             let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
-            let element = element.as_deref().unwrap_or("?");
-            let shape = shape.as_deref().map_or_else(|| "?".to_owned(), extents);
-            report.line(what, format_args!("{name} {element} {shape}, {}", crate::report::bytes(*bytes)));
+            let bytes = crate::report::bytes(*bytes);
+            let shape = shape.as_deref().map(extents);
+            report.line(
+                what,
+                match (element, shape) {
+                    (Some(element), Some(shape)) => format!("{name} {element} {shape}, {bytes}"),
+                    (Some(element), None) => format!("{name} {element}, {bytes}, shape unknown"),
+                    (None, Some(shape)) => format!("{name} {shape}, {bytes}, element type unknown"),
+                    (None, None) => format!("{name}, {bytes}, element type and shape unknown"),
+                },
+            );
         }
+    }
+    let is_unknown = |id: &TensorId| graph.tensor(*id).element.is_none() || graph.tensor(*id).shape.is_none();
+    if body.inputs.iter().chain(&body.outputs).any(is_unknown) {
+        report.line("", UNKNOWN);
     }
     report.push(&basis.text());
     report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");
