@@ -12,7 +12,7 @@ use plimsoll::model::{OperatorId, TensorId};
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct ImportArgs {
@@ -38,16 +38,12 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.dot {
         output::write_file(path, |file| write_dot(&import.graph, file))?;
     }
-    report(&import).print(args.json)?;
+    report(&import, &args.model.model).print(args.json)?;
     Ok(ANSWERED)
 }
 
-/// How to state unknown types and shapes. Sizes in bytes suffice for all commands.
-const UNKNOWN: &str = "In a graph file, `element` and `shape` of a tensor state its type and shape. For a model, \
-    --input-shape and --dim set shapes. All other commands use only the bytes.";
-
 /// Returns the report on a graph.
-fn report(import: &Import) -> Report {
+fn report(import: &Import, model: &Path) -> Report {
     let graph = &import.graph;
     let body = graph.region(Graph::BODY);
     let interface = |id: &TensorId| {
@@ -106,7 +102,15 @@ fn report(import: &Import) -> Report {
     }
     let is_unknown = |id: &TensorId| graph.tensor(*id).element.is_none() || graph.tensor(*id).shape.is_none();
     if body.inputs.iter().chain(&body.outputs).any(is_unknown) {
-        report.line("", UNKNOWN);
+        let is_graph = model.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"));
+        report.line(
+            "",
+            if is_graph {
+                "(members `element` and `shape` of a tensor; the sizes in bytes suffice)"
+            } else {
+                "(--input-shape and --dim set shapes; the sizes in bytes suffice)"
+            },
+        );
     }
     report.push(&basis.text());
     report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");

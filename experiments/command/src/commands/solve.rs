@@ -227,11 +227,12 @@ fn help<P: Plan>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report:
         return;
     }
     let (command, help) = match subject.is_model() {
-        false => ("spill", "buffers in slower memory; this command chooses them:"),
-        true if args.has_model_options() => {
-            ("plan", "another order, a smaller batch or spilling; with the same options for models:")
-        }
-        true => ("plan", "another order, a smaller batch or spilling; this command computes all:"),
+        false => ("spill", "`spill` chooses buffers to move to slower memory:"),
+        true if args.has_model_options() => (
+            "plan",
+            "`plan`, with the same options for models, also tries other orders, smaller batches and spilling:",
+        ),
+        true => ("plan", "`plan` also tries other orders, smaller batches and spilling:"),
     };
     report.line("would help", help);
     report.line("", format_args!("plimsoll {command} {} --capacity {capacity}", args.quoted()));
