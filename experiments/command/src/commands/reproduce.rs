@@ -1,6 +1,7 @@
 //! `plimsoll reproduce`: recomputes published results and compares them with the printed numbers.
 
 use crate::args::{seconds, threads};
+use crate::commands::choose::near;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::format;
 use crate::output;
@@ -225,6 +226,8 @@ fn choose(name: &str) -> Result<Vec<&'static Paper>, Failure> {
     found.map(|paper| vec![paper]).ok_or_else(|| {
         let known: Vec<String> =
             PAPERS.iter().map(|paper| format!("{} ({})", paper.name, paper.source)).collect();
-        Failure::input(format!("unknown paper '{name}' (known: all, {})", known.join(", ")))
+        let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name.as_str()).chain(["all"]).collect();
+        let near = near(name, &names).map_or_else(String::new, |near| format!("; {near}"));
+        Failure::input(format!("unknown paper '{name}' (known: all, {}){near}", known.join(", ")))
     })
 }

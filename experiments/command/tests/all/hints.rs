@@ -157,6 +157,7 @@ fn wrong_command_lines_suggest_the_right_ones() {
         (&["check", "a.csv", "b.csv"], "unrecognized subcommand 'check'; did you mean 'verify'?"),
         (&["solve", "a.csv", "--compare"], "`plimsoll bench FILE` compares all algorithms"),
         (&["overlap", "a.json", "--compare"], "`overlap` compares all schedules"),
+        (&["reproduce", "patnt"], "; did you mean 'patent'?"),
         (&["solve"], "<INSTANCE>; Instance (.csv)"),
         (&["solve"], "; `-` reads standard input"),
         (&["plan"], "; `-` reads standard input"),
@@ -175,6 +176,10 @@ fn errors_in_files_name_line_and_value() {
     scratch.write("semicolons.csv", TINY.replace(',', ";"));
     let message = "semicolons.csv: line 1: the header 'id;lower;upper;size' is separated by ';'; separate the columns by commas";
     scratch.plimsoll(&["solve", "semicolons.csv"]).refuses(&[message]);
+    scratch.write("five.csv", FIVE);
+    scratch.write("layout.csv", "id,offset\ninput,0\n");
+    let message = "the header has: id, offset; this is a layout, and the instance comes first";
+    scratch.plimsoll(&["verify", "layout.csv", "five.csv"]).refuses(&["missing column 'lower'", message]);
     for (from, to, message) in [
         ("\"bytes\": 400", "\"bytes\": \"6KiB\"", "value '6KiB' is not a whole number; write 6144"),
         (
@@ -266,4 +271,17 @@ fn reproductions_begin_with_a_summary() {
     assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
     let all = scratch.narrow(&["reproduce", "patent", "--verbose"]).exits(0).stdout;
     assert!(all.contains("memory once operator 4") && all.lines().count() > 60, "{all}");
+}
+
+#[cfg(unix)]
+#[test]
+fn failures_of_external_programs_fit_the_width() {
+    let scratch = Scratch::new();
+    scratch.write("five.csv", FIVE);
+    let external = "mine=./a-program-with-a-long-name-that-does-not-exist {input} {output}";
+    let words = ["bench", "five.csv", "--solvers", "exact", "--external", external];
+    let run = scratch.narrow(&words).exits(3);
+    assert!(run.words().contains("; mine has no value."), "{}", run.stdout);
+    assert!(run.words().contains("mine (offsets) failed in 1 of 1 runs"), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
 }

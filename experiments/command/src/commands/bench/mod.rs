@@ -97,11 +97,11 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
         text += &compared(rows, comparison, verbose, width);
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\nunreadable: {}\n", row.error);
+        let _ = write!(text, "\n{}", output::filled(&format!("unreadable: {}", row.error)));
     }
     let failed = lines(&failures(rows));
     if !failed.is_empty() {
-        let _ = write!(text, "\n{failed}");
+        let _ = write!(text, "\n{}", output::filled(&failed));
     }
     output::print(&text)?;
     let Some(store) = store else {
