@@ -226,13 +226,15 @@ fn help<P: Plan>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report:
     if P::NAME != Offsets::NAME {
         return;
     }
-    let (command, help) = match subject.is_model() {
-        false => ("spill", "`spill` chooses buffers to move to slower memory:"),
-        true if args.has_model_options() => (
+    let (command, help) = if !subject.is_model() {
+        ("spill", "`spill` chooses buffers to move to slower memory:")
+    } else if args.has_model_options() {
+        (
             "plan",
             "`plan`, with the same options for models, also tries other orders, smaller batches and spilling:",
-        ),
-        true => ("plan", "`plan` also tries other orders, smaller batches and spilling:"),
+        )
+    } else {
+        ("plan", "`plan` also tries other orders, smaller batches and spilling:")
     };
     report.line("would help", help);
     report.line("", format_args!("plimsoll {command} {} --capacity {capacity}", args.quoted()));

@@ -1,5 +1,5 @@
-//! The benchmark: the selected problems, algorithms and external programs, and their runs on every instance and
-//! graph.
+//! The benchmark: the selected problems, algorithms and external programs, and their runs on every instance
+//! and graph.
 
 use super::args::{BenchArgs, Decide};
 use super::lanes::{Ground, Lane, Select, Shared, on_instances};

@@ -57,6 +57,7 @@ pub fn store(
 }
 
 /// The input of a report.
+#[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub build: &'a Programs<'a>,
     /// The algorithm that ordered the operators.
