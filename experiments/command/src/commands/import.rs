@@ -84,6 +84,16 @@ fn report(import: &Import, model: &Path) -> Report {
     report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
     let unknown = costs().any(|operator| operator.cost.is_none());
     report.show("arithmetic", if unknown { "{cost} ({cost_unknown operator} unknown)" } else { "{cost}" });
+    ends(graph, model, &mut report);
+    report.push(&basis.text());
+    report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");
+    report
+}
+
+/// Adds one line per input and output of the graph, and how to state their types and shapes if some are
+/// unknown.
+fn ends(graph: &Graph, model: &Path, report: &mut Report) {
+    let body = graph.region(Graph::BODY);
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
         for &id in list {
             let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
@@ -112,9 +122,6 @@ fn report(import: &Import, model: &Path) -> Report {
             },
         );
     }
-    report.push(&basis.text());
-    report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");
-    report
 }
 
 fn extents(shape: &[u64]) -> String {

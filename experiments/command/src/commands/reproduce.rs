@@ -83,15 +83,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         output::print(&format!("{}\n", tally(&done).text_within(output::width())))?;
     }
     if let Some(folder) = &args.out {
-        let rows =
-            done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name.as_str(), row)));
-        let mut text = Vec::new();
-        write_rows(rows, &mut text).map_err(Failure::internal)?;
-        output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
-        let text = summary(&done);
-        output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
-        let text = readme(args, &context, &done);
-        output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+        write_all(args, &context, &done, folder)?;
     }
     if !args.verbose && args.out.is_none() {
         output::print("--verbose prints all rows and reports; --out DIR writes them\n")?;
@@ -111,6 +103,24 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         return Ok(REFUTED);
     }
     Ok(ANSWERED)
+}
+
+/// Writes the rows of all papers, the summary and the README.
+fn write_all(
+    args: &ReproduceArgs,
+    context: &Context<'_>,
+    done: &[(&Paper, Reproduction)],
+    folder: &Path,
+) -> Result<(), Failure> {
+    let rows = done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name.as_str(), row)));
+    let mut text = Vec::new();
+    write_rows(rows, &mut text).map_err(Failure::internal)?;
+    output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
+    let text = summary(done);
+    output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
+    let text = readme(args, context, done);
+    output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+    Ok(())
 }
 
 /// Converts an error. Unreadable input is a user error, a reached limit means that nothing was found, and any

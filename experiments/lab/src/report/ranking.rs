@@ -166,7 +166,14 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
             first.instances
         );
     }
-    let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own) && own.mean_gap.is_some()).collect();
+    let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own)).collect();
+    Some(format!("{text}{}.", behind(&rest)))
+}
+
+/// Returns the end of the sentence: the mean gaps of the algorithms behind the best, with those of external
+/// programs, and the external programs without a value.
+fn behind(others: &[&Standing]) -> String {
+    let rest: Vec<&Standing> = others.iter().copied().filter(|own| own.mean_gap.is_some()).collect();
     let gaps = || rest.iter().filter_map(|own| own.mean_gap);
     let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
     let (least, most) = (percent(least), percent(most));
@@ -181,13 +188,13 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         format!("{} has {} %", own.algorithm, percent(own.mean_gap.unwrap_or_default()))
     });
     let is_silent = |own: &&Standing| own.kind == "external" && own.mean_gap.is_none();
-    let silent: Vec<String> = others.iter().filter(is_silent).map(|own| own.algorithm.clone()).collect();
+    let silent: Vec<String> = others.iter().copied().filter(is_silent).map(|own| own.algorithm.clone()).collect();
     let silent = match silent.as_slice() {
         [] => String::new(),
         [one] => format!("; {one} has no value"),
         _ => format!("; {} have no value", and(&silent)),
     };
-    Some(format!("{text}{end}{named}{silent}."))
+    format!("{end}{named}{silent}")
 }
 
 #[cfg(test)]
