@@ -157,7 +157,7 @@ fn wrong_command_lines_suggest_the_right_ones() {
         (&["check", "a.csv", "b.csv"], "unrecognized subcommand 'check'; did you mean 'verify'?"),
         (&["solve", "a.csv", "--compare"], "`plimsoll bench FILE` compares all algorithms"),
         (&["overlap", "a.json", "--compare"], "`overlap` compares all schedules"),
-        (&["reproduce", "patnt"], "; did you mean 'patent'?"),
+        (&["reproduce", "patnt"], "; did you mean 'patent'"),
         (&["solve"], "<INSTANCE>; Instance (.csv)"),
         (&["solve"], "; `-` reads standard input"),
         (&["plan"], "; `-` reads standard input"),

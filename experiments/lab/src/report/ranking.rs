@@ -188,7 +188,8 @@ fn behind(others: &[&Standing]) -> String {
         format!("{} has {} %", own.algorithm, percent(own.mean_gap.unwrap_or_default()))
     });
     let is_silent = |own: &&Standing| own.kind == "external" && own.mean_gap.is_none();
-    let silent: Vec<String> = others.iter().copied().filter(is_silent).map(|own| own.algorithm.clone()).collect();
+    let silent: Vec<String> =
+        others.iter().copied().filter(is_silent).map(|own| own.algorithm.clone()).collect();
     let silent = match silent.as_slice() {
         [] => String::new(),
         [one] => format!("; {one} has no value"),
