@@ -133,7 +133,10 @@ fn to_header(args: &ConvertArgs) -> Result<u8, Failure> {
     let layout = read_layout_file(Path::new(layout), &instance)?;
     let violations = check_layout(&instance, &layout);
     if !violations.is_empty() {
-        let lines: String = violations.iter().map(|one| format!("violation: {one}\n")).collect();
+        let mut lines = String::new();
+        for violation in &violations {
+            let _ = writeln!(lines, "violation: {violation}");
+        }
         output::print(&lines)?;
         let count = human::count(violations.len(), "violation");
         output::complain(&format!("{count}, so {} is not written", args.output.display()));

@@ -298,7 +298,8 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
         match violations.len() {
             0 => report.line(answer, "valid"),
             n => {
-                report.line(answer, format_args!("{}, {}", refusal(violations), human::count(n, "violation")))
+                report
+                    .line(answer, format_args!("{}, {}", refusal(violations), human::count(n, "violation")));
             }
         }
         for line in lines_of(violations) {
