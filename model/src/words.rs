@@ -41,13 +41,13 @@ fn in_plain_words(text: &str) -> String {
     if let Some((name, known)) =
         text.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "))
     {
-        let known = known.trim_start_matches("one of ").replace('`', "");
+        let known = names(known);
         return format!("unknown member '{name}'; allowed: {known}");
     }
     if let Some((name, known)) =
         text.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected "))
     {
-        let known = known.trim_start_matches("one of ").replace('`', "");
+        let known = names(known);
         return format!("value '{name}' is not allowed; expected {known}");
     }
     if let Some(name) = text.strip_prefix("missing field ") {
@@ -60,6 +60,11 @@ fn in_plain_words(text: &str) -> String {
         return "the file ends too early".to_owned();
     }
     quoted(text)
+}
+
+/// Returns a list of quoted names, as in "one of `a`, `b`" or "`a` or `b`", without quotes.
+fn names(list: &str) -> String {
+    list.trim_start_matches("one of ").replace("` or `", ", ").replace('`', "")
 }
 
 /// Describes a value that the JSON reader found.

@@ -355,7 +355,7 @@ mod tests {
             "g.json: format 'plimsoll-graph' version 2 is not supported; expected 'plimsoll-graph' version 1"
         );
         assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("refers to tensor 'd'"));
-        assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown field `scrach`"));
+        assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown member 'scrach'"));
         assert!(swap("\"name\": \"z\"", "\"name\": \"y\"").contains("tensor 4 has the name 'y'"));
         assert!(swap("\"bytes\": 4", "\"bytes\": -4").contains("line 2"));
     }
