@@ -7,6 +7,7 @@ use crate::instance::Instance;
 use crate::outcome::Outcome;
 use crate::problem::InstanceProblem;
 use crate::units::{BufferId, Bytes};
+use crate::words::json_error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -128,7 +129,7 @@ impl Certificate {
     /// [`CertificateError::Version`] for an unsupported version. [`CertificateError::Malformed`] for any
     /// other text that is not a certificate.
     pub fn from_json(text: &str) -> Result<Self, CertificateError> {
-        let malformed = |error: serde_json::Error| CertificateError::Malformed(error.to_string());
+        let malformed = |error: serde_json::Error| CertificateError::Malformed(json_error(&error));
         let value: serde_json::Value = serde_json::from_str(text).map_err(malformed)?;
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version != u64::from(CERTIFICATE_VERSION) => {

@@ -136,4 +136,4 @@ pub use units::{
     BufferId, Bytes, OperatorId, ParseBytesError, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd, root,
 };
 pub use value::{Relations, Value, gap_percent};
-pub use words::hexadecimal;
+pub use words::{hexadecimal, json_error};

@@ -1,6 +1,6 @@
 //! Errors in files of the structured schema.
 
-use plimsoll_model::{Bytes, InstanceError};
+use plimsoll_model::{Bytes, InstanceError, json_error};
 use std::io;
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum DsaError {
     #[error("{file}: {source}", file = .file.display())]
     Io { file: PathBuf, source: io::Error },
-    #[error("{file}: {source}", file = .file.display())]
+    #[error("{file}: {}", json_error(.source), file = .file.display())]
     Json { file: PathBuf, source: serde_json::Error },
     /// An invalid or unsupported item.
     #[error("{file}: {at}: {kind}", file = .file.display())]

@@ -12,7 +12,8 @@ use crate::{output, progress};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
-use plimsoll_lab::external::reaper;
+use plimsoll_lab::external::{quote, reaper};
+use std::path::Path;
 
 /// The output of `plimsoll` without arguments; the four command lines run as printed, in this order.
 const FIRST_STEPS: &str = "\
@@ -205,8 +206,12 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
                 !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more")
             };
             let mut parts: Vec<&str> = kept.split("\n\n").map(str::trim).filter(keep).collect();
-            let missing = missing(error);
+            let (missing, command) = (missing(error), other_command(error));
             parts.extend(missing.as_deref());
+            if command.is_some() {
+                parts.retain(|part| !part.starts_with("tip:"));
+            }
+            parts.extend(command.as_deref());
             parts.extend(elsewhere(error));
             let line = parts.join("; ");
             Err(Failure::input(line.strip_prefix("error: ").unwrap_or(&line)))
@@ -214,14 +219,51 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
     }
 }
 
-/// Returns a hint about an unknown option, if the command has another option for what the user probably
-/// wants.
+/// Other names for commands.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("check", "verify"),
+    ("validate", "verify"),
+    ("pack", "solve"),
+    ("allocate", "solve"),
+    ("optimize", "solve"),
+    ("benchmark", "bench"),
+    ("diff", "compare"),
+    ("schedule", "overlap"),
+];
+
+/// Returns a hint about an unknown command: a command with this meaning, or the command for a file.
+fn other_command(error: &clap::Error) -> Option<String> {
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return None;
+    };
+    if let Some((_, command)) = OTHER_NAMES.iter().find(|(other, _)| other == name) {
+        return Some(format!("did you mean '{command}'?"));
+    }
+    let suffix = Path::new(name).extension().map(|suffix| suffix.to_string_lossy().to_lowercase())?;
+    let (command, what) = match suffix.as_str() {
+        "csv" => ("solve", "places the buffers of an instance"),
+        "json" | "onnx" | "tflite" => ("plan", "plans the memory of a graph or model"),
+        "toml" => ("sweep", "runs a sweep"),
+        _ => return None,
+    };
+    Some(format!("`plimsoll {command} {}` {what}", quote(name)))
+}
+
+/// Returns a hint about an unknown option if another option of the command does what it probably asks for.
 fn elsewhere(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let command = std::env::args().nth(1)?;
     match (error.kind(), command.as_str(), option.as_str()) {
         (ErrorKind::UnknownArgument, "bench", "--plot") => {
             Some("`bench --out DIR` writes the best layouts and charts as pictures")
+        }
+        (ErrorKind::UnknownArgument, "solve", "--compare") => {
+            Some("`plimsoll bench FILE` compares all algorithms on a file")
+        }
+        (ErrorKind::UnknownArgument, "overlap", "--compare") => {
+            Some("`overlap` compares all schedules unless --schedule selects one")
         }
         _ => None,
     }
@@ -240,7 +282,12 @@ fn missing(error: &clap::Error) -> Option<String> {
         let argument = command.get_arguments().find(|argument| argument.to_string() == *name)?;
         argument.get_help().map(ToString::to_string)
     });
-    let helps = helps.collect::<Vec<_>>().join("; ");
+    let mut helps: Vec<String> = helps.collect();
+    // The arguments that are instances, graphs and models.
+    if names.iter().any(|name| ["<INSTANCE", "<GRAPH", "<LAYOUT"].iter().any(|own| name.starts_with(own))) {
+        helps.push("`-` reads standard input".to_owned());
+    }
+    let helps = helps.join("; ");
     (!helps.is_empty()).then_some(helps)
 }
 

@@ -26,6 +26,8 @@ pub const PROOF: Format = format("a proof", &["proof"]);
 pub const TOML: Format = format("TOML", &["toml"]);
 /// A C header.
 pub const HEADER: Format = format("a C header", &["h"]);
+/// A layout. The suffix determines its format; it is CSV if there is no suffix.
+pub const LAYOUT: Format = format("CSV or a C header", &["csv", "h"]);
 /// The placement of tensors. The suffix determines its format; it is CSV if there is no suffix.
 pub const PLACES: Format = format("CSV, JSON or a C header", &["csv", "json", "h"]);
 /// A model with its plan, in the format of the model.
@@ -105,6 +107,11 @@ pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
 /// Returns true if a picture with this name is PNG.
 pub fn is_png(path: &Path) -> bool {
     suffix(path).is_some_and(|suffix| PNG.suffixes.contains(&suffix.as_str()))
+}
+
+/// Returns true if a layout with this name is a C header.
+pub fn is_header(path: &Path) -> bool {
+    suffix(path).is_some_and(|suffix| HEADER.suffixes.contains(&suffix.as_str()))
 }
 
 fn suffix(path: &Path) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The help: commands grouped by question, and examples of each command.
 
+use crate::args::{TIME_LIMIT_OF_BEST, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
 use clap::Command;
@@ -208,13 +209,25 @@ pub fn complete(mut command: Command) -> Command {
     let width = output::width().min(WIDEST);
     let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     for name in &names {
-        command = command.mut_subcommand(name, |one| one.after_long_help(after(name, width)));
+        command = command.mut_subcommand(name, |one| limited(one).after_long_help(after(name, width)));
     }
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         groups(&command, width)
     );
     command.help_template(template).after_help(filled(EXIT_CODES, width)).term_width(width)
+}
+
+/// Adapts the help of --time-limit to the other options of a command.
+fn limited(command: Command) -> Command {
+    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    let help = match () {
+        () if !has("time_limit") => return command,
+        () if has("compare") => TIME_LIMIT_WITH_COMPARE,
+        () if has("no_best") => TIME_LIMIT_OF_BEST,
+        () => return command,
+    };
+    command.mut_arg("time_limit", |argument| argument.help(help))
 }
 
 fn groups(command: &Command, width: usize) -> String {
@@ -255,6 +268,18 @@ fn filled(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_of_a_limit_names_only_options_of_its_command() {
+        let command = crate::cli::declaration();
+        for one in command.get_subcommands() {
+            let Some(limit) = one.get_arguments().find(|own| own.get_id() == "time_limit") else { continue };
+            let help = limit.get_help().map(ToString::to_string).unwrap_or_default();
+            let has = |id: &str| one.get_arguments().any(|own| own.get_id() == id);
+            assert_eq!(help.contains("--compare"), has("compare"), "{}", one.get_name());
+            assert!(!help.contains("--best") || has("best"), "{}", one.get_name());
+        }
+    }
 
     #[test]
     fn every_command_has_a_group_and_two_examples() {

@@ -1,6 +1,7 @@
 //! Input files, where `-` stands for standard input.
 
 use clap::builder::{PathBufValueParser, StringValueParser, TypedValueParser};
+use plimsoll_lab::external::quote;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -43,6 +44,11 @@ pub fn folder_of(path: &Path) -> &Path {
 /// Returns the name of an input file in reports.
 pub fn shown(path: &Path) -> String {
     if is_copy(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Returns the name of an input file as an argument of another command, quoted for a shell.
+pub fn quoted(path: &Path) -> String {
+    if is_copy(path) { "-".to_owned() } else { quote(&path.display().to_string()) }
 }
 
 /// Returns true if an input file is the copy of standard input.

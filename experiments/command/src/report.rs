@@ -154,6 +154,11 @@ impl Report {
         self.line("instance", format_args!("{name}: {buffers}, load {load}{note}{limit}"));
     }
 
+    /// Returns a member that is a count.
+    pub fn count(&self, key: &str) -> u64 {
+        self.member(&self.object, key).as_u64().unwrap_or_default()
+    }
+
     /// Adds a line with the gap in percent, if there is one.
     pub fn gap(&mut self, gap: Option<f64>) {
         if let Some(gap) = gap {

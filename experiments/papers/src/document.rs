@@ -157,6 +157,20 @@ impl Reproduction {
         format!("{text}\n{}", self.report)
     }
 
+    /// Returns a summary as text: the number of rows per verdict, the skipped parts, and the rows whose value
+    /// differs from the printed one.
+    pub fn brief(&self) -> String {
+        let mut text = format!("{}\n", self.tally());
+        for line in &self.skipped {
+            let _ = writeln!(text, "skipped: {line}");
+        }
+        let differing = [Verdict::Explained, Verdict::Unexpected];
+        for row in self.rows.iter().filter(|row| differing.contains(&row.verdict())) {
+            let _ = write!(text, "\n{}", row.in_words());
+        }
+        text
+    }
+
     /// Returns the reproduction as text for a terminal of this width, with underlined headings and tables in
     /// columns.
     pub fn text(&self, width: usize) -> String {

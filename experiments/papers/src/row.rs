@@ -180,6 +180,14 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
+    /// Returns two lines: the name of the row with both values and the verdict, and the indented reason.
+    pub fn in_words(&self) -> String {
+        let ([printed, ours, _], verdict) = (self.numbers(), self.verdict().as_str());
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        let head = format!("{}, {}: printed {printed}, ours {ours}{unit} ({verdict})", self.table, self.row);
+        format!("{head}\n    {}\n", self.reason.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
     /// Returns the cells in the order of [`COLUMNS`].
     fn cells(&self) -> [String; 8] {
         let ([printed, ours, difference], verdict) = (self.numbers(), self.verdict().as_str().to_owned());

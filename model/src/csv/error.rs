@@ -27,11 +27,13 @@ pub enum CsvErrorKind {
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Malformed(String),
+    #[error("the header '{header}' is separated by {separator:?}; separate the columns by commas")]
+    Separator { header: String, separator: char },
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
     #[error(
-        "missing column '{missing}'{}; the header has: {found}{}",
-        others(.synonyms), renamed(.likely.as_ref(), .missing)
+        "missing column '{missing}'{}; the header has: {found}{}{}",
+        others(.synonyms), renamed(.likely.as_ref(), .missing), layout(.found, .missing)
     )]
     MissingColumn {
         missing: &'static str,
@@ -77,6 +79,12 @@ fn others(synonyms: &[&str]) -> String {
 
 fn renamed(likely: Option<&String>, missing: &str) -> String {
     likely.map_or_else(String::new, |name| format!("; rename '{name}' to '{missing}'?"))
+}
+
+/// Returns a hint if a layout was given in place of an instance.
+fn layout(found: &str, missing: &str) -> &'static str {
+    let is_layout = missing == "lower" && found.split(", ").any(|name| name == "offset");
+    if is_layout { "; this is a layout, and the instance comes first" } else { "" }
 }
 
 /// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes, or an empty text if

@@ -111,6 +111,11 @@ impl Header {
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+        if let [name] = names.as_slice()
+            && let Some(separator) = name.chars().find(|one| [';', '\t', '|'].contains(one))
+        {
+            return Err(CsvErrorKind::Separator { header: name.clone(), separator });
+        }
         let mut at: [Option<usize>; Column::ALL.len()] = [None; Column::ALL.len()];
         let mut endpoints = Endpoints::HalfOpen;
         let mut unknown = Vec::new();

@@ -34,6 +34,7 @@
 
 use super::{AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use crate::words::json_error;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -50,7 +51,7 @@ pub const VERSION: u32 = 1;
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
     /// The file is not JSON of this schema.
-    #[error("{path}: {source}", path = .path.display())]
+    #[error("{path}: {}", json_error(.source), path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
     /// The file has another format, or a version that this build does not support.
     #[error(
@@ -354,7 +355,7 @@ mod tests {
             "g.json: format 'plimsoll-graph' version 2 is not supported; expected 'plimsoll-graph' version 1"
         );
         assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("refers to tensor 'd'"));
-        assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown field `scrach`"));
+        assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown member 'scrach'"));
         assert!(swap("\"name\": \"z\"", "\"name\": \"y\"").contains("tensor 4 has the name 'y'"));
         assert!(swap("\"bytes\": 4", "\"bytes\": -4").contains("line 2"));
     }

@@ -307,10 +307,27 @@ impl Machine {
         self.times.keys().filter(|name| !called.contains(*name)).map(String::as_str).collect()
     }
 
+    /// Returns the number of operators whose computing time is estimated from the accessed bytes, because
+    /// the graph does not contain their arithmetic cost. Operators with a measured time do not count, nor do
+    /// kinds for which the machine has only a rate of bytes.
+    pub fn estimated(&self, graph: &Graph) -> usize {
+        let is_estimated = |&id: &OperatorId| {
+            let operator = graph.operator(id);
+            let computes = !operator.moves_nothing() && operator.regions.is_empty();
+            let is_timed = || timed_as(graph, id).iter().any(|name| self.times.contains_key(name));
+            computes && operator.cost.is_none() && !self.is_by_bytes(operator) && !is_timed()
+        };
+        (0..graph.operators().len()).map(OperatorId::at).filter(is_estimated).count()
+    }
+
+    /// Returns true if the machine has only a rate of bytes for operators of this kind.
+    fn is_by_bytes(&self, operator: &Operator) -> bool {
+        self.kinds.get(&operator.kind).is_some_and(|rates| rates.bytes.is_some() && rates.macs.is_none())
+    }
+
     fn rated(&self, graph: &Graph, operator: &Operator) -> Option<Time> {
         let rates = self.kinds.get(&operator.kind).copied().unwrap_or_default();
-        let by_bytes_alone = rates.bytes.is_some() && rates.macs.is_none();
-        if let (Some(cost), false) = (operator.cost, by_bytes_alone) {
+        if let (Some(cost), false) = (operator.cost, self.is_by_bytes(operator)) {
             return Time::at_rate(cost, rates.macs.unwrap_or(self.macs_per_second));
         }
         let tensors = operator.inputs.iter().chain(&operator.outputs);

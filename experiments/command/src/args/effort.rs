@@ -10,11 +10,18 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Default time limit for each algorithm if a command compares several.
 const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
 
+/// The help of --time-limit for commands with the option --compare.
+pub const TIME_LIMIT_WITH_COMPARE: &str = "Stop after this many seconds, or `none` for no limit [default: 60; \
+    with --compare, 10 per algorithm; with --node-limit, none]";
+
+/// The help of --time-limit for commands that search for the optimum only on request or if necessary.
+pub const TIME_LIMIT_OF_BEST: &str = "Stop the search for the optimum after this many seconds, or `none` for no \
+    limit; implies --best [default: 60; with --node-limit, none]";
+
 /// Limits, threads and seed.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct EffortArgs {
-    /// Stop after this many seconds, or `none` for no limit [default: 60; with --compare, 10 per algorithm;
-    /// with --node-limit, none]
+    /// Stop after this many seconds, or `none` for no limit [default: 60; with --node-limit, none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
     /// Stop each search after this many nodes; without --time-limit, results are reproducible

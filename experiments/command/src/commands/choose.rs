@@ -4,6 +4,8 @@ use crate::failure::Failure;
 use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, excluded};
+use std::fmt::Display;
+use std::path::Path;
 use strsim::levenshtein;
 
 /// Returns the name of the problem with this current or former name, if that problem is posed on instances.
@@ -99,6 +101,21 @@ pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure
     if let Some(reason) = excluded(name) {
         return Failure::input(reason);
     }
+    let hint = near(name, known).map_or_else(String::new, |near| near + " ");
+    Failure::input(format!("unknown {what} '{name}'; {hint}`{listing}` lists all"))
+}
+
+/// Returns the error for a machine that is neither built in nor a file. If a built-in machine has a similar
+/// name, the error suggests it.
+pub fn no_machine(error: impl Display, name: &str, presets: &[(&str, &str)]) -> Failure {
+    let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
+    let is_file = Path::new(name).extension().is_some() || Path::new(name).exists();
+    let near = near(name, &known).filter(|_| !is_file);
+    Failure::input(near.map_or_else(|| error.to_string(), |near| format!("{error}; {near}")))
+}
+
+/// Suggests the known names that are nearest to a name, as in `did you mean 'exact'?`.
+pub fn near(name: &str, known: &[&str]) -> Option<String> {
     let distance = |candidate: &str| levenshtein(name, candidate);
     let is_near = |candidate: &&str| {
         distance(candidate) <= 2 + name.len() / 4 || (name.len() > 2 && candidate.contains(name))
@@ -107,17 +124,27 @@ pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure
     near.sort_by_key(|candidate| distance(candidate));
     near.dedup();
     let near: Vec<String> = near.iter().take(MOST_NEAR).map(|near| format!("'{near}'")).collect();
-    let hint = match near.as_slice() {
-        [] => String::new(),
-        [near] => format!("did you mean {near}? "),
-        [first @ .., last] => format!("did you mean {} or {last}? ", first.join(", ")),
-    };
-    Failure::input(format!("unknown {what} '{name}'; {hint}`{listing}` lists all"))
+    match near.as_slice() {
+        [] => None,
+        [near] => Some(format!("did you mean {near}?")),
+        [first @ .., last] => Some(format!("did you mean {} or {last}?", first.join(", "))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn similar_machines_are_suggested() {
+        let presets = [("luna", ""), ("generic", "")];
+        let message = |name| no_machine("no machine", name, &presets).message;
+        assert_eq!(message("genric"), "no machine; did you mean 'generic'?");
+        assert_eq!(
+            (message("gpu"), message("luna.toml")),
+            ("no machine".to_owned(), "no machine".to_owned())
+        );
+    }
 
     #[test]
     fn the_nearest_name_is_suggested() {

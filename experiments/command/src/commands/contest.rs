@@ -8,7 +8,7 @@ use crate::report::Report;
 use plimsoll::Registry;
 use plimsoll::interrupt;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{Claim, Value as _};
+use plimsoll::model::{Bytes, Claim, Kind, Value as _};
 use plimsoll::posed::Posed;
 use plimsoll::run::Limits;
 use plimsoll_lab::attempt::attempt;
@@ -27,6 +27,15 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
+/// When searches end that prove nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stops {
+    /// At their limits.
+    AtLimits,
+    /// Also at an optimum that an exact algorithm has proved. The value must be a number of bytes.
+    AtOptimum,
+}
+
 /// Runs every algorithm on a question, each with fresh limits from `limits`. Then cross-checks the records
 /// and fills in the best bound and the gaps. Algorithms that do not support the question have no record.
 /// `about` contains the columns that all records share.
@@ -34,11 +43,17 @@ pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
     about: &Record,
-    effort: EffortArgs,
+    (effort, stops): (EffortArgs, Stops),
     limits: impl Fn() -> Limits,
 ) -> Result<Vec<Record>, Failure> {
-    let mut records = Vec::new();
-    for entry in interrupt::until_requested(P::entries(registry)) {
+    let entries = P::entries(registry);
+    let mut records: Vec<Record> = Vec::new();
+    // Exact algorithms run first: with a proven optimum, the others stop at it.
+    let mut sorted: Vec<_> = entries.to_vec();
+    if stops == Stops::AtOptimum {
+        sorted.sort_by_key(|entry| std::cmp::Reverse(entry.kind == Kind::Exact));
+    }
+    for entry in interrupt::until_requested(sorted) {
         let asked = Record {
             algorithm: entry.name.to_owned(),
             kind: entry.kind.to_string(),
@@ -49,13 +64,18 @@ pub fn compare<P: Posed>(
             node_limit: effort.node_limit,
             ..about.clone()
         };
-        let (record, _) = attempt::<P>(entry, question, asked, limits(), false);
+        let optimum = records.iter().find(|record| stops == Stops::AtOptimum && record.claim == "optimal");
+        let target = optimum.and_then(|record| record.value).map(Bytes::new);
+        let limits = if entry.kind == Kind::Heuristic { Limits { target, ..limits() } } else { limits() };
+        let (record, _) = attempt::<P>(entry, question, asked, limits, false);
         match record.status.as_str() {
             "skipped" => {}
             "done" => records.push(record),
             _ => return Err(Failure::internal(format!("{}: {}", entry.name, record.error))),
         }
     }
+    let place = |record: &Record| entries.iter().position(|entry| entry.name == record.algorithm);
+    records.sort_by_key(place);
     settle(&mut records, P::floor_of(question).map(P::Value::number));
     match records.iter().find(|record| record.status != "done") {
         Some(wrong) => Err(Failure::internal(format!("{}: {}", wrong.algorithm, wrong.error))),

@@ -2,6 +2,7 @@
 //! allocations.
 
 use crate::args::{EndpointsArg, note_instance};
+use crate::commands::header::Header;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::{input_file, input_named};
@@ -21,12 +22,13 @@ pub struct ConvertArgs {
     #[arg(value_name = "FILE", required = true, value_parser = input_file())]
     files: Vec<PathBuf>,
     /// Write to this file or folder. For a JSON document: a folder for one instance per pool, created if
-    /// missing, or a .csv file if there is only one pool. For CSV instances, or with --layout: a .json file
+    /// missing, or a .csv file if there is only one pool. For CSV instances, or with --layout: a .json file.
+    /// For one CSV instance with its --layout: a C header, if the name ends in .h
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
-    /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document;
-    /// required once per pool. POOL is a name or an id, and is optional if only one pool has the buffers of
-    /// the layout
+    /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document, or as
+    /// a C header; required once per pool. POOL is a name or an id, and is optional if only one pool has the
+    /// buffers of the layout
     #[arg(long, value_name = "[POOL=]FILE", value_parser = input_named())]
     layout: Vec<String>,
     /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,
@@ -49,9 +51,10 @@ pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
             Some(path) => {
                 Err(Failure::input(format!("{}: a JSON document must be the only input", path.display())))
             }
-            None if !args.layout.is_empty() => {
-                Err(Failure::input("--layout requires the JSON document of its pools as input"))
-            }
+            None if format::is_header(&args.output) => to_header(args),
+            None if !args.layout.is_empty() => Err(Failure::input(
+                "--layout requires the JSON document of its pools as input, or an output ending in .h",
+            )),
             None => to_json(args),
         },
     }
@@ -113,6 +116,36 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
         );
     }
     output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+/// Writes a layout of one CSV instance as a C header.
+fn to_header(args: &ConvertArgs) -> Result<u8, Failure> {
+    let ([file], [layout]) = (args.files.as_slice(), args.layout.as_slice()) else {
+        let message = "a C header requires one CSV instance and its --layout (`solve -o FILE.h` writes both)";
+        return Err(Failure::input(message));
+    };
+    output::check_target(&args.output, &[file, Path::new(layout)])?;
+    let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
+    let noted = read_instance_file_noted(file, options)?;
+    note_instance(file, &noted, args.endpoints);
+    let instance = noted.value.with_capacity(None);
+    let layout = read_layout_file(Path::new(layout), &instance)?;
+    let violations = check_layout(&instance, &layout);
+    if !violations.is_empty() {
+        let mut lines = String::new();
+        for violation in &violations {
+            let _ = writeln!(lines, "violation: {violation}");
+        }
+        output::print(&lines)?;
+        let count = human::count(violations.len(), "violation");
+        output::complain(&format!("{count}, so {} is not written", args.output.display()));
+        return Ok(REFUTED);
+    }
+    let header = Header::of(&instance, &layout);
+    output::write_file(&args.output, |output| header.write(output))?;
+    let (buffers, arena) = (human::count(instance.len(), "buffer"), size(header.arena));
+    output::print(&format!("{}: {buffers}, arena {arena}\n", args.output.display()))?;
     Ok(ANSWERED)
 }
 

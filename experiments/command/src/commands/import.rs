@@ -12,7 +12,7 @@ use plimsoll::model::{OperatorId, TensorId};
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct ImportArgs {
@@ -38,12 +38,12 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.dot {
         output::write_file(path, |file| write_dot(&import.graph, file))?;
     }
-    report(&import).print(args.json)?;
+    report(&import, &args.model.model).print(args.json)?;
     Ok(ANSWERED)
 }
 
 /// Returns the report on a graph.
-fn report(import: &Import) -> Report {
+fn report(import: &Import, model: &Path) -> Report {
     let graph = &import.graph;
     let body = graph.region(Graph::BODY);
     let interface = |id: &TensorId| {
@@ -84,17 +84,44 @@ fn report(import: &Import) -> Report {
     report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
     let unknown = costs().any(|operator| operator.cost.is_none());
     report.show("arithmetic", if unknown { "{cost} ({cost_unknown operator} unknown)" } else { "{cost}" });
-    for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
-        for &id in list {
-            let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
-            let element = element.as_deref().unwrap_or("?");
-            let shape = shape.as_deref().map_or_else(|| "?".to_owned(), extents);
-            report.line(what, format_args!("{name} {element} {shape}, {}", crate::report::bytes(*bytes)));
-        }
-    }
+    ends(graph, model, &mut report);
     report.push(&basis.text());
     report.table(&kinds, "kind, operators, weight bytes = weight_bytes, output bytes = output_bytes");
     report
+}
+
+/// Adds one line per input and output of the graph, and how to state their types and shapes if some are
+/// unknown.
+fn ends(graph: &Graph, model: &Path, report: &mut Report) {
+    let body = graph.region(Graph::BODY);
+    for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
+        for &id in list {
+            let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
+            let bytes = crate::report::bytes(*bytes);
+            let shape = shape.as_deref().map(extents);
+            report.line(
+                what,
+                match (element, shape) {
+                    (Some(element), Some(shape)) => format!("{name} {element} {shape}, {bytes}"),
+                    (Some(element), None) => format!("{name} {element}, {bytes}, shape unknown"),
+                    (None, Some(shape)) => format!("{name} {shape}, {bytes}, element type unknown"),
+                    (None, None) => format!("{name}, {bytes}, element type and shape unknown"),
+                },
+            );
+        }
+    }
+    let is_unknown = |id: &TensorId| graph.tensor(*id).element.is_none() || graph.tensor(*id).shape.is_none();
+    if body.inputs.iter().chain(&body.outputs).any(is_unknown) {
+        let is_graph = model.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"));
+        report.line(
+            "",
+            if is_graph {
+                "(members `element` and `shape` of a tensor; the sizes in bytes suffice)"
+            } else {
+                "(--input-shape and --dim set shapes; the sizes in bytes suffice)"
+            },
+        );
+    }
 }
 
 fn extents(shape: &[u64]) -> String {

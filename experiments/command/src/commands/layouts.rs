@@ -44,6 +44,14 @@ pub fn lines_of(violations: &[Violation]) -> Vec<String> {
     lines
 }
 
+/// Returns how an answer with violations is called: `too large` if it only exceeds the capacity, and
+/// otherwise `invalid`.
+pub fn refusal(violations: &[Violation]) -> &'static str {
+    let is_size =
+        |one: &Violation| matches!(one, Violation::OverCapacity { .. } | Violation::TotalOverCapacity { .. });
+    if violations.iter().all(is_size) { "too large" } else { "invalid" }
+}
+
 /// A checked answer compared with the best bound.
 pub struct Compared {
     pub violations: Vec<Violation>,
@@ -66,10 +74,10 @@ impl Compared {
         Self { violations, diagnosis, gap_percent, is_optimum_known: best.is_optimal() }
     }
 
-    /// Returns the standing of the answer: `invalid`, `optimal`, `above the optimum`, or `open`.
+    /// Returns the standing of the answer: `invalid`, `too large`, `optimal`, `above the optimum`, or `open`.
     pub fn verdict(&self) -> &'static str {
         match () {
-            () if !self.violations.is_empty() => "invalid",
+            () if !self.violations.is_empty() => refusal(&self.violations),
             () if self.diagnosis.excess() == Bytes::ZERO => "optimal",
             () if self.is_optimum_known => "above the optimum",
             () => "open",

@@ -1,6 +1,7 @@
 //! `plimsoll measure`: runs schedules on this machine and compares measured with predicted times.
 
 use crate::args::{bytes, bytes_within, seconds};
+use crate::commands::choose::no_machine;
 use crate::commands::overlap::{SEARCH_NODES, chosen};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
@@ -10,7 +11,7 @@ use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::timelines::Machine;
+use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::run::Limits;
 use plimsoll_hardware::{
     CalibrateError, Calibration, CalibrationSample, CalibrationSettings, Cold, CompareError, Link, Question,
@@ -248,7 +249,8 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         prepare(folder)?;
     }
     let graphs = graphs(args)?;
-    let machine = args.machine.as_deref().map(Machine::find).transpose().map_err(Failure::input)?;
+    let find = |name| Machine::find(name).map_err(|error| no_machine(error, name, &PRESETS));
+    let machine = args.machine.as_deref().map(find).transpose()?;
     let unknown = machine.as_ref().map(|machine| same_link(machine, args.link.link())).transpose()?.flatten();
     let cold = Cold::new(args.link.cold as usize);
     let calibration = match &machine {

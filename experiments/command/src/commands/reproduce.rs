@@ -1,6 +1,7 @@
 //! `plimsoll reproduce`: recomputes published results and compares them with the printed numbers.
 
 use crate::args::{seconds, threads};
+use crate::commands::choose::near;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::format;
 use crate::output;
@@ -30,6 +31,9 @@ pub struct ReproduceArgs {
     /// folder, created if missing
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: Option<PathBuf>,
+    /// Print all rows and the reports, instead of the numbers of rows and the rows that differ
+    #[arg(long, short)]
+    verbose: bool,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
@@ -68,7 +72,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         let text = format!("{name} ({title}): {about}\nThis takes {takes} with the default limits.\n\n");
         output::print(&output::filled(&text))?;
         let found = (paper.run)(&context).map_err(failure)?;
-        output::print(&output::filled(&format!("{}\n", found.text(output::width()))))?;
+        let text = if args.verbose { found.text(output::width()) } else { found.brief() };
+        output::print(&output::filled(&format!("{text}\n")))?;
         if let Some(folder) = &args.out {
             write(folder, paper, &found)?;
         }
@@ -78,15 +83,10 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         output::print(&format!("{}\n", tally(&done).text_within(output::width())))?;
     }
     if let Some(folder) = &args.out {
-        let rows =
-            done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name.as_str(), row)));
-        let mut text = Vec::new();
-        write_rows(rows, &mut text).map_err(Failure::internal)?;
-        output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
-        let text = summary(&done);
-        output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
-        let text = readme(args, &context, &done);
-        output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+        write_all(args, &context, &done, folder)?;
+    }
+    if !args.verbose && args.out.is_none() {
+        output::print("--verbose prints all rows and reports; --out DIR writes them\n")?;
     }
     if let Some(folder) = &args.out {
         output::print(&format!("written to {}: README.md lists the files\n", folder.display()))?;
@@ -103,6 +103,24 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         return Ok(REFUTED);
     }
     Ok(ANSWERED)
+}
+
+/// Writes the rows of all papers, the summary and the README.
+fn write_all(
+    args: &ReproduceArgs,
+    context: &Context<'_>,
+    done: &[(&Paper, Reproduction)],
+    folder: &Path,
+) -> Result<(), Failure> {
+    let rows = done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name.as_str(), row)));
+    let mut text = Vec::new();
+    write_rows(rows, &mut text).map_err(Failure::internal)?;
+    output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
+    let text = summary(done);
+    output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
+    let text = readme(args, context, done);
+    output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+    Ok(())
 }
 
 /// Converts an error. Unreadable input is a user error, a reached limit means that nothing was found, and any
@@ -218,6 +236,8 @@ fn choose(name: &str) -> Result<Vec<&'static Paper>, Failure> {
     found.map(|paper| vec![paper]).ok_or_else(|| {
         let known: Vec<String> =
             PAPERS.iter().map(|paper| format!("{} ({})", paper.name, paper.source)).collect();
-        Failure::input(format!("unknown paper '{name}' (known: all, {})", known.join(", ")))
+        let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name.as_str()).chain(["all"]).collect();
+        let near = near(name, &names).map_or_else(String::new, |near| format!("; {near}"));
+        Failure::input(format!("unknown paper '{name}' (known: all, {}){near}", known.join(", ")))
     })
 }

@@ -1,6 +1,8 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose, of_instances};
+use super::fit::Fit;
+use super::header::Header;
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
@@ -11,13 +13,14 @@ use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Silent, Witness, load,
+    Bytes, Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem, SharedObjects, Silent,
+    SplitBuffers, Witness, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, map::Map};
 use serde_json::json;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -35,8 +38,9 @@ pub struct SolveArgs {
     decide: bool,
     #[command(flatten)]
     effort: EffortArgs,
-    /// Write the solution as CSV
-    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    /// Write the solution as CSV or, if the name ends in .h, as a C header with sizes, offsets and the
+    /// alignment of the arena (offsets only)
+    #[arg(long, short, value_name = "FILE.csv|FILE.h", value_parser = format::LAYOUT.file())]
     output: Option<PathBuf>,
     /// Write a certificate of the claim and the lower bound as JSON
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
@@ -57,15 +61,22 @@ pub struct SolveArgs {
     subject: SubjectArgs,
 }
 
+/// A function that writes a solution to the file of --output.
+type Writer<P> = fn(&Instance, &<P as Problem>::Solution, &mut dyn Write) -> io::Result<()>;
+
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
     let subject = args.subject.read()?;
     check(args, &subject.instance, &choice)?;
     match choice {
-        Choice::Offsets(entry) => solve(args, &subject, entry),
-        Choice::SplitBuffers(entry) => solve(args, &subject, entry),
-        Choice::SharedObjects(entry) => solve(args, &subject, entry),
+        Choice::Offsets(entry) => {
+            let is_header = args.output.as_deref().is_some_and(format::is_header);
+            let header: Writer<Offsets> = |instance, layout, file| Header::of(instance, layout).write(file);
+            solve(args, &subject, entry, if is_header { header } else { Offsets::write })
+        }
+        Choice::SplitBuffers(entry) => solve(args, &subject, entry, SplitBuffers::write),
+        Choice::SharedObjects(entry) => solve(args, &subject, entry, SharedObjects::write),
     }
 }
 
@@ -82,13 +93,21 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     if args.proof.is_some() && !matches!(choice, Choice::Offsets(_)) {
         return Err(Failure::input("--proof supports only the problem offsets"));
     }
+    if args.output.as_deref().is_some_and(format::is_header) && !matches!(choice, Choice::Offsets(_)) {
+        return Err(Failure::input("--output: a C header supports only the problem offsets"));
+    }
     output::check_targets(
         &[&args.output, &args.certificate, &args.proof, &args.plot],
         &[&args.subject.instance],
     )
 }
 
-fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Result<u8, Failure> {
+fn solve<P: Plan>(
+    args: &SolveArgs,
+    subject: &Subject,
+    entry: &Entry<P>,
+    writer: Writer<P>,
+) -> Result<u8, Failure> {
     let instance = &subject.instance;
     let target = if args.decide { instance.capacity() } else { None };
     let notes = P::notes(instance);
@@ -101,7 +120,7 @@ fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Resu
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),
     })?;
-    store(args, instance, entry, &outcome)?;
+    store(args, instance, (entry, writer), &outcome)?;
     let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
     if let Some(path) = &args.proof {
         match proof::write(path, instance, &outcome.lower_bound, limits)? {
@@ -124,12 +143,12 @@ fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Resu
 fn store<P: Plan>(
     args: &SolveArgs,
     instance: &Instance,
-    entry: &Entry<P>,
+    (entry, writer): (&Entry<P>, Writer<P>),
     outcome: &Outcome<P>,
 ) -> Result<(), Failure> {
     if let Some(solution) = &outcome.solution {
         if let Some(path) = &args.output {
-            output::write_file(path, |file| P::write(instance, solution, file))?;
+            output::write_file(path, |file| writer(instance, solution, file))?;
         }
         if let Some(path) = &args.plot {
             let pieces = P::pieces(instance, solution);
@@ -189,14 +208,7 @@ fn report<P: Plan>(
     report.show("solver", "{solver} ({problem})");
     report.lines(&["claim"]);
     let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
-    let peak = match (outcome.value, capacity) {
-        (None, _) => format!("no {plan} found"),
-        (Some(peak), Some(capacity)) if peak > capacity => {
-            format!("{}, above the capacity of {}", bytes(peak), bytes(capacity))
-        }
-        (Some(peak), _) => bytes(peak),
-    };
-    report.line(what, peak);
+    report.line(what, outcome.value.map_or_else(|| format!("no {plan} found"), bytes));
     let why = witness + arithmetic.remark();
     match bound.witness {
         Witness::Contradiction { .. } => {
@@ -205,14 +217,44 @@ fn report<P: Plan>(
         _ => report.line("lower bound", noted(&bytes(bound.value), &why)),
     }
     report.gap(gap);
+    if let Some(capacity) = capacity {
+        let fit = Fit { capacity, value: outcome.value, bound: bound.value };
+        fit.report(&mut report, "fits", &shortfall(fit, outcome, plan));
+    }
     report.lines(&["stop", "seconds"]);
-    if outcome.claim == Claim::Infeasible && P::NAME == Offsets::NAME {
-        let help = if subject.is_model() {
-            "`plimsoll plan --capacity` tries other orders, smaller batches and spilling"
-        } else {
-            "`plimsoll spill` chooses the buffers to move to slower memory"
-        };
-        report.line("would help", help);
+    if let Some(capacity) = capacity.filter(|capacity| outcome.value.is_none_or(|value| value > *capacity)) {
+        help::<P>(subject, capacity, &args.subject, &mut report);
     }
     report
+}
+
+/// Describes by how much no answer, or this answer, fits the capacity.
+fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
+    match (outcome.claim, fit.most()) {
+        (Claim::Infeasible, _) if matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }) => {
+            format!("no {plan} exists")
+        }
+        (Claim::Infeasible, _) => format!("no {plan} fits, at least {} short", bytes(fit.least())),
+        (_, Some(most)) => format!("this {plan} is {} short; another may fit", bytes(most)),
+        (_, None) => format!("no {plan} found that fits"),
+    }
+}
+
+/// Adds the command that helps if the capacity does not suffice.
+fn help<P: Plan>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report: &mut Report) {
+    if P::NAME != Offsets::NAME {
+        return;
+    }
+    let (command, help) = if !subject.is_model() {
+        ("spill", "`spill` chooses buffers to move to slower memory:")
+    } else if args.has_model_options() {
+        (
+            "plan",
+            "`plan`, with the same options for models, also tries other orders, smaller batches and spilling:",
+        )
+    } else {
+        ("plan", "`plan` also tries other orders, smaller batches and spilling:")
+    };
+    report.line("would help", help);
+    report.line("", format_args!("plimsoll {command} {} --capacity {capacity}", args.quoted()));
 }

@@ -3,9 +3,9 @@
 use super::choose;
 use crate::args::{InstanceArgs, LivenessArgs, OpenArgs};
 use crate::failure::Failure;
-use crate::input::input_file;
+use crate::input::{input_file, quoted};
 use crate::report::Report;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use plimsoll::branches::ordered_program;
 use plimsoll::datasets::{Import, import_file};
 use plimsoll::graphs::GraphRun;
@@ -52,7 +52,7 @@ impl SubjectArgs {
     pub fn read(&self) -> Result<Subject, Failure> {
         let path = &self.instance;
         if !is_model(path) {
-            if !self.import.is_default() || self.liveness.options() != LivenessOptions::default() {
+            if self.has_model_options() {
                 let message = "options for models are not allowed with a CSV instance";
                 return Err(Failure::input(message).about(path));
             }
@@ -69,6 +69,19 @@ impl SubjectArgs {
         let model = FromModel { basis: Basis::of(&import), operators, regions, steps };
         let capacity = self.input.capacity.map(Bytes::new);
         Ok(Subject { instance: instance.with_capacity(capacity), model: Some(model) })
+    }
+
+    /// Returns the file and the options for reading it as arguments of another command, quoted for a shell.
+    /// Options for models are not included.
+    pub fn quoted(&self) -> String {
+        let file = quoted(&self.instance);
+        let endpoints = self.input.endpoints.and_then(|how| how.to_possible_value());
+        endpoints.map_or(file.clone(), |how| format!("{file} --endpoints {}", how.get_name()))
+    }
+
+    /// Returns true if options for models are given.
+    pub fn has_model_options(&self) -> bool {
+        !self.import.is_default() || self.liveness.options() != LivenessOptions::default()
     }
 }
 

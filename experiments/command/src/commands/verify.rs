@@ -1,7 +1,7 @@
 //! `plimsoll verify`: checks an answer, its certificate and a proof of its bound.
 
 use super::best::{Best, BestArgs};
-use super::layouts::{Compared, lines_of, read};
+use super::layouts::{Compared, lines_of, read, refusal};
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
@@ -185,6 +185,15 @@ where
     best.lines(subject, &mut report);
     one.gap(&mut report);
     one.reasons(instance, &mut report);
+    if one.verdict() == "open" {
+        report.line(
+            "hint",
+            match search {
+                None => "--best or --time-limit SECONDS searches for the optimum, as `compare` does",
+                Some(_) => "a longer --time-limit may close the gap",
+            },
+        );
+    }
     Ok(Checked { compared: Some(report), ..checked })
 }
 
@@ -328,7 +337,10 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
         }
         match violations.len() {
             0 => report.line(answer, "valid"),
-            n => report.line(answer, format_args!("invalid, {}", human::count(n, "violation"))),
+            n => {
+                report
+                    .line(answer, format_args!("{}, {}", refusal(violations), human::count(n, "violation")));
+            }
         }
         for line in lines_of(violations) {
             report.line("violation", line);

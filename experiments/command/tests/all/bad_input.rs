@@ -180,13 +180,17 @@ fn suffixes_of_other_formats_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     let refused: [(&[&str], &str, &str); 26] = [
-        (&["solve", "tiny.9.csv", "-o"], "x.json", "the output is CSV, not JSON: use a name ending in .csv"),
+        (
+            &["solve", "tiny.9.csv", "-o"],
+            "x.json",
+            "the output is CSV or a C header, not JSON: use a name ending in .csv or .h",
+        ),
         (
             &["solve", "tiny.9.csv", "--plot"],
             "x.tif",
             "the output is a picture, not '.tif': use a name ending in .svg or .png",
         ),
-        (&["solve", "tiny.9.csv", "-o"], "x.cvs", "the output is CSV, not '.cvs': use a name ending in .csv"),
+        (&["solve", "tiny.9.csv", "-o"], "x.cvs", "the output is CSV or a C header, not '.cvs'"),
         (&["bench", "--out"], "x.csv", "the output is a folder, not CSV: use a name without a suffix"),
         (&["sweep", "s.toml", "--out"], "x.json", "the output is a folder, not JSON"),
         (&["man"], "x.txt.gz", "the output is a folder, not a compressed file"),

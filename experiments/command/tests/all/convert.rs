@@ -79,7 +79,10 @@ fn bad_conversions_are_rejected() {
     };
     refuses(&["k.txt", "-o", "o"], &["k.txt: expected a .csv or .json file"]);
     refuses(&["none.json", "-o", "o"], &["none.json: "]);
-    refuses(&["broken.json", "-o", "o"], &["broken.json: EOF", "line 1"]);
+    refuses(
+        &["broken.json", "-o", "o"],
+        &["broken.json: line 1, column 1: the file ends too early", "line 1"],
+    );
     refuses(&["k.json", "x.csv", "-o", "o"], &["k.json: a JSON document must be the only input"]);
     refuses(&["x.csv", "--layout", "l", "-o", "o"], &["--layout requires the JSON document"]);
     refuses(&["k.json", "-o", "o.csv"], &["o.csv: k.json has 2 pools; use a folder"]);

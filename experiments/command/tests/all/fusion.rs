@@ -84,7 +84,7 @@ fn empty_graphs_are_fused() {
 #[test]
 fn the_numbers_of_the_papers_are_recomputed() {
     let scratch = Scratch::new();
-    let printed = scratch.plimsoll(&["reproduce", "S3"]).exits(0).stdout;
+    let printed = scratch.plimsoll(&["reproduce", "S3", "--verbose"]).exits(0).stdout;
     for line in [
         "18 of 30 (60.0 %)",
         "171 of 277 (61.7 %)",
@@ -94,8 +94,8 @@ fn the_numbers_of_the_papers_are_recomputed() {
     ] {
         assert!(printed.contains(line), "{line}: {printed}");
     }
-    assert_eq!(scratch.plimsoll(&["reproduce", "fusion"]).exits(0).stdout, printed);
-    let printed = scratch.plimsoll(&["reproduce", "S2"]).exits(0).stdout;
+    assert_eq!(scratch.plimsoll(&["reproduce", "fusion", "--verbose"]).exits(0).stdout, printed);
+    let printed = scratch.plimsoll(&["reproduce", "S2", "--verbose"]).exits(0).stdout;
     for line in [
         "4 7 2 3 6 1 8 5  4 7 2 3 6 1 8 5",
         "operators 4, 5, 6, 7, exclusive in pairs",

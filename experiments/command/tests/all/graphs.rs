@@ -214,7 +214,7 @@ fn unreadable_files_and_bad_options_are_reported() {
         (&["import", "none.onnx"], "none.onnx: "),
         (&["import", "model.bin"], "model.bin: unknown model format"),
         (&["plan", "t.csv"], "graphs as .json; `solve` reads instances (.csv)"),
-        (&["import", "cut.json"], "cut.json: EOF while parsing"),
+        (&["import", "cut.json"], ": the file ends too early"),
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
         (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
         (&["plan", "two.json", "--solver", "exakt"], "unknown solver 'exakt'; did you mean 'exact'?"),
@@ -233,12 +233,12 @@ fn unreadable_files_and_bad_options_are_reported() {
 #[test]
 fn published_results_are_recomputed() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found"]).exits(0);
+    let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found", "--verbose"]).exits(0);
     assert!(run.stdout.contains("Memory Saving:"), "{}", run.stdout);
     assert!(scratch.read("found/mini-infer/report.md").contains("| vgg16 "));
     let record = scratch.read("found/README.md");
     assert!(
-        record.contains("    plimsoll reproduce S1 --out found\n") && record.contains("commit "),
+        record.contains("    plimsoll reproduce S1 --out found --verbose\n") && record.contains("commit "),
         "{record}"
     );
     let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
@@ -254,7 +254,7 @@ fn published_results_are_recomputed() {
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
-    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "600", "--seeds", "1"];
+    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "600", "--seeds", "1", "--verbose"];
     let run = scratch.plimsoll(&words).exits(0);
     let printed = run.stdout;
     for part in [

@@ -16,6 +16,7 @@ mod first_steps;
 mod fronts;
 mod fusion;
 mod graphs;
+mod hints;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod large;

@@ -132,7 +132,7 @@ fn models_are_solved_in_the_order_of_the_file() {
         (&"optimal".into(), &"as-in-file".into())
     );
     let text = scratch.plimsoll(&["solve", "m.onnx", "--capacity", "100", "--batch", "3"]).exits(1).words();
-    assert!(text.contains("would help `plimsoll plan --capacity`"), "{text}");
+    assert!(text.contains("smaller batches and spilling: plimsoll plan m.onnx --capacity 100"), "{text}");
     scratch.write("i.csv", "id,lower,upper,size\na,0,2,4\n");
     for (words, part) in [
         (

@@ -152,7 +152,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     run(&["--capacity", "17", "--slice", "9"]).exits(0);
     run(&["--capacity", "17", "--slice", "10"]).exits(1);
     let none = run(&["--capacity", "7"]).exits(1).stdout;
-    let hint = "hint: activations alone occupy up to 8 bytes; --order exact may lower this, and `plan";
+    let hint = "hint: activations alone occupy up to 8 bytes; --order exact may lower this, and `plimsoll plan net.json";
     assert!(none.contains(hint), "{none}");
     let front = run(&["--capacity", "17", "--front"]).exits(1).stdout;
     assert!(front.contains("hint         --slice 9 splits weights"), "{front}");

@@ -339,14 +339,14 @@ fn a_peer_is_compared_and_checked() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
     peer("good", "a,0\\nb,4\\nc,4\\n");
-    let run = with_corpora(&scratch, &["minimalloc"], Some("good")).exits(0);
+    let run = with_corpora(&scratch, &["minimalloc", "--verbose"], Some("good")).exits(0);
     assert!(
         run.stdout.contains("its answer: fits; whole process, same run; 0.125 s by its own clock"),
         "{}",
         run.stdout
     );
     peer("bad", "a,0\\nb,0\\nc,4\\n");
-    let run = with_corpora(&scratch, &["minimalloc"], Some("bad")).exits(0);
+    let run = with_corpora(&scratch, &["minimalloc", "--verbose"], Some("bad")).exits(0);
     assert!(run.stdout.contains("the checker rejected its layout"), "{}", run.stdout);
     let run = with_corpora(&scratch, &["minimalloc"], Some("missing")).exits(0);
     assert!(run.stdout.contains("skipped: MiniMalloc itself:") && run.stdout.contains("is not a file"));

@@ -94,7 +94,23 @@ fn decided(first: &Standing, others: &[Standing]) -> Option<String> {
         (Some(one), _) => format!("; {} decides {}", one.algorithm, one.solved),
         _ => String::new(),
     };
+    let others = others.iter().filter(|_| others.len() > 1);
+    let rest = rest + &externals(others, |own| format!("{} decides {}", own.algorithm, own.solved));
     Some(format!("{name} decides {}{mean}{rest}.", of_all(first)))
+}
+
+/// Names the external programs among several algorithms, as in `, of which mine has 1.50 %`.
+fn externals<'a>(of: impl Iterator<Item = &'a Standing>, describe: impl Fn(&Standing) -> String) -> String {
+    let all: Vec<String> = of.filter(|own| own.kind == "external").map(describe).collect();
+    if all.is_empty() { String::new() } else { format!(", of which {}", and(&all)) }
+}
+
+/// Joins words with commas and `and`.
+fn and(words: &[String]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 /// Returns the number of solved instances, as in `3 of 7 instances`.
@@ -129,7 +145,18 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
             let other = others.iter().find(is_tied).map_or("", |own| &own.algorithm);
             format!("{name} and {other} are best with a mean gap of {gap} %, and {prover} {proof}")
         }
-        _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {prover} {proof}"),
+        _ => {
+            // External programs are named even if many algorithms tie.
+            let named = others.iter().filter(is_tied).filter(|own| own.kind == "external");
+            let mut names: Vec<String> =
+                std::iter::once(first).chain(named).map(|own| own.algorithm.clone()).collect();
+            match tied + 1 - names.len() {
+                0 => {}
+                1 => names.push("1 other".to_owned()),
+                more => names.push(format!("{more} others")),
+            }
+            format!("{} are best with a mean gap of {gap} %, and {prover} {proof}", and(&names))
+        }
     };
     if first.answered < first.instances {
         let _ = write!(
@@ -139,7 +166,14 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
             first.instances
         );
     }
-    let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own) && own.mean_gap.is_some()).collect();
+    let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own)).collect();
+    Some(format!("{text}{}.", behind(&rest)))
+}
+
+/// Returns the end of the sentence: the mean gaps of the algorithms behind the best, with those of external
+/// programs, and the external programs without a value.
+fn behind(others: &[&Standing]) -> String {
+    let rest: Vec<&Standing> = others.iter().copied().filter(|own| own.mean_gap.is_some()).collect();
     let gaps = || rest.iter().filter_map(|own| own.mean_gap);
     let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
     let (least, most) = (percent(least), percent(most));
@@ -149,7 +183,19 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         _ if least == most => format!("; the mean gap of the {} others is {least} %", rest.len()),
         _ => format!("; the mean gaps of the {} others are {least} % to {most} %", rest.len()),
     };
-    Some(format!("{text}{end}."))
+    let several = rest.iter().copied().filter(|_| rest.len() > 1);
+    let named = externals(several, |own| {
+        format!("{} has {} %", own.algorithm, percent(own.mean_gap.unwrap_or_default()))
+    });
+    let is_silent = |own: &&Standing| own.kind == "external" && own.mean_gap.is_none();
+    let silent: Vec<String> =
+        others.iter().copied().filter(is_silent).map(|own| own.algorithm.clone()).collect();
+    let silent = match silent.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} has no value"),
+        _ => format!("; {} have no value", and(&silent)),
+    };
+    format!("{end}{named}{silent}")
 }
 
 #[cfg(test)]
@@ -195,6 +241,25 @@ mod tests {
         assert_eq!(text(&alone, false), "fast has a mean gap of 1.00 % and proves no optimum.");
         assert_eq!(headline(&group(false), &[own("silent", None, 0, 1.0)]), None);
         assert_eq!((headline(&group(true), &alone), headline(&group(false), &[])), (None, None));
+    }
+
+    #[test]
+    fn external_programs_are_always_named() {
+        let external = |name, gap| Standing { kind: "external".to_owned(), ..own(name, gap, 1, 0.1) };
+        let text = |all: &[Standing], decide| headline(&group(decide), all).unwrap();
+        let mut all = vec![
+            own("exact", Some(0.0), 3, 1.0),
+            own("slow", Some(1.0), 0, 1.0),
+            external("mine", Some(2.0)),
+            external("other", None),
+        ];
+        let end = "; the mean gaps of the 2 others are 1.00 % to 2.00 %, of which mine has 2.00 %; other has no value.";
+        assert!(text(&all, false).ends_with(end), "{}", text(&all, false));
+        let end = "; the 3 others decide 0 to 1, of which mine decides 1 and other decides 1.";
+        assert!(text(&all, true).ends_with(end), "{}", text(&all, true));
+        all[2].mean_gap = Some(0.0);
+        all[1].mean_gap = Some(0.0);
+        assert!(text(&all, false).starts_with("exact, mine and 1 other are best"), "{}", text(&all, false));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! bounds.
 
 mod args;
+mod lanes;
+mod processes;
 mod runs;
 mod screen;
 mod store;
@@ -45,7 +47,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     }
     notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
-        output::print(&format!("{note}\n"))?;
+        output::print(&output::filled(note))?;
     }
     let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
     let bar = ProgressBar::new(all as u64);
@@ -88,18 +90,18 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
 /// Prints the summary or all tables, and writes the pages.
 fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let (comparison, width) = (bench.comparison(), output::width());
-    let verbose = bench.args.verbose;
+    let verbose = bench.shared.args.verbose;
     let mut text = if verbose { details(rows, width) } else { String::new() };
-    text += &screen::screen(rows, bench.args.time_limit, comparison.shift, !verbose, width);
+    text += &screen::screen(rows, bench.shared.args.time_limit, comparison.shift, !verbose, width);
     if comparison.is_asked {
         text += &compared(rows, comparison, verbose, width);
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\nunreadable: {}\n", row.error);
+        let _ = write!(text, "\n{}", output::filled(&format!("unreadable: {}", row.error)));
     }
     let failed = lines(&failures(rows));
     if !failed.is_empty() {
-        let _ = write!(text, "\n{failed}");
+        let _ = write!(text, "\n{}", output::filled(&failed));
     }
     output::print(&text)?;
     let Some(store) = store else {
@@ -120,7 +122,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     store.finish(&question, rows)?;
     let folder = store.folder();
     output::print(&format!("\nwritten to {}: README.md lists the files\n", folder.display()))?;
-    if bench.args.report {
+    if bench.shared.args.report {
         let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
         output::print(&format!("report page: {}\n", page.display()))?;
     }

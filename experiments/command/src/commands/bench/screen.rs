@@ -32,7 +32,9 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
             let best = if shown < count { format!(": best {shown} of {count}") } else { String::new() };
             table.heading(format!("{label}{best}"));
         }
-        table.extend(ranking(decide, real(standings).take(shown)));
+        // External programs are always shown.
+        let rows = real(standings).enumerate().filter(|(at, own)| *at < shown || own.kind == "external");
+        table.extend(ranking(decide, rows.map(|(_, own)| own)));
     }
     let problems: BTreeSet<&str> = all.iter().map(|(group, _)| group.question.problem.as_str()).collect();
     let named = |graphs: bool| -> BTreeSet<_> {
@@ -117,6 +119,15 @@ mod tests {
         assert!(text.contains("\norders\nb "), "{text}");
         assert_eq!(screen(&rows, Duration::ZERO, 0.01, false, 80).lines().count(), 5 + 1 + 41 + 1 + 1);
         assert_eq!(screen(&[], Duration::ZERO, 0.01, true, 80), "");
+    }
+
+    #[test]
+    fn external_programs_are_shown_below_the_best() {
+        let mut rows: Vec<Record> =
+            (0..40).map(|at| row("offsets", &format!("a{at}"), "x", Some(at))).collect();
+        rows.push(Record { kind: "external".to_owned(), ..row("offsets", "mine", "x", Some(90)) });
+        let text = screen(&rows, Duration::from_secs(1), 0.01, true, 80);
+        assert!(text.contains("\nmine  ") && !text.contains("\na39 "), "{text}");
     }
 
     #[test]

@@ -47,7 +47,13 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
             let question = ToFuse { graph, patterns: patterns.clone(), units: units.clone(), rule };
             let about = Record { terms: format!("fusion={rule}"), ..contest::about(graph) };
             let limits = || args.effort.limits_each_from_now();
-            records.extend(contest::compare::<Fusions>(&registry, &question, &about, args.effort, limits)?);
+            records.extend(contest::compare::<Fusions>(
+                &registry,
+                &question,
+                &about,
+                (args.effort, contest::Stops::AtLimits),
+                limits,
+            )?);
         }
         let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
         let mut report = Report::of_graph(object, &Basis::of(&import));

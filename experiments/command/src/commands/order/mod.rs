@@ -3,7 +3,7 @@
 mod args;
 
 use crate::commands::choose;
-use crate::commands::contest::{about, compare, print};
+use crate::commands::contest::{Stops, about, compare, print};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::{Report, bytes, noted, sized};
@@ -33,7 +33,9 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         let question = InOrder { graph, liveness: args.liveness.options() };
         let about = about(graph);
         let limits = || args.effort.limits_each_from_now();
-        let records = compare::<Orders>(&registry, &question, &about, args.effort, limits)?;
+        // The value of a graph with several regions is not that of each search.
+        let stops = if graph.regions().len() == 1 { Stops::AtOptimum } else { Stops::AtLimits };
+        let records = compare::<Orders>(&registry, &question, &about, (args.effort, stops), limits)?;
         let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));
         let operators = human::count(graph.operators().len(), "operator");
         report.line("graph", format_args!("{}: {operators}", graph.name()));

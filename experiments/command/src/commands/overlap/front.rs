@@ -44,7 +44,10 @@ pub(super) fn main(
     let found = match front(machine, &candidates, entries, effort(args, build.limits)) {
         Err(error @ ScheduleError::Infeasible { .. }) => {
             let segments = candidates.iter().flat_map(|one| one.program.segments());
-            Err((error.to_string(), hint(segments.map(|segment| &segment.problem), machine)))
+            Err((
+                error.to_string(),
+                hint(segments.map(|segment| &segment.problem), machine, &args.model.model),
+            ))
         }
         Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error)),
         Err(error) => return Err(Failure::input(error)),

@@ -18,7 +18,7 @@ use plimsoll::timelines::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
 pub use programs::SEARCH_NODES;
 use programs::{Programs, limits_of_schedules, machine, unused_times};
-use report::{Row, fastest, report, store};
+use report::{Given, Row, fastest, report, store};
 use speculation::Chances;
 use std::time::Instant;
 
@@ -72,7 +72,8 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let by = limits_of_schedules(args, limits);
     let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
-    report(&build, &program, proved, &rows, guessed.as_ref(), &Basis::of(&import))?.print(args.json)?;
+    let given = Given { build: &build, order: order.name, basis: &Basis::of(&import) };
+    report(given, &program, proved, &rows, guessed.as_ref())?.print(args.json)?;
     Ok(code(&rows))
 }
 

@@ -1,10 +1,11 @@
 use super::args::{ActivationsArg, OverlapArgs};
+use crate::commands::choose::no_machine;
 use crate::failure::Failure;
 use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::timelines::{Activations, Machine, OverlapOptions, OverlapProgram, read_times};
+use plimsoll::model::timelines::{Activations, Machine, OverlapOptions, OverlapProgram, PRESETS, read_times};
 use plimsoll::model::{Bytes, Entry, Offsets, Orders};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
@@ -86,7 +87,8 @@ fn limits_or(args: &OverlapArgs, limits: Limits, nodes: u64) -> Limits {
 }
 
 pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
-    let mut machine = Machine::find(&args.machine).map_err(Failure::input)?;
+    let mut machine =
+        Machine::find(&args.machine).map_err(|error| no_machine(error, &args.machine, &PRESETS))?;
     if let Some(capacity) = args.capacity {
         machine.capacity = Bytes::new(capacity);
     }

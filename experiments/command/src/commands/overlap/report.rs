@@ -4,6 +4,7 @@ use super::args::OverlapArgs;
 use super::programs::Programs;
 use super::speculation::Speculated;
 use crate::failure::Failure;
+use crate::input::quoted;
 use crate::output;
 use crate::report::{Report, bytes};
 use plimsoll::arithmetic::Arithmetic;
@@ -14,6 +15,7 @@ use plimsoll::timelines::{ProgramBounds, ScheduleError, Scheduled};
 use plimsoll_lab::report::timeline::Playback;
 use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Columns of --output.
 const COLUMNS: &str = "graph, machine, capacity, steps, segments, weights, activations, resident, lower_bound_ps, \
@@ -54,14 +56,22 @@ pub fn store(
     Ok(())
 }
 
+/// The input of a report.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub build: &'a Programs<'a>,
+    /// The algorithm that ordered the operators.
+    pub order: &'static str,
+    pub basis: &'a Basis,
+}
+
 /// Returns the report on the schedules of one program, and writes their rows.
 pub(super) fn report(
-    build: &Programs<'_>,
+    Given { build, order, basis }: Given<'_>,
     program: &OverlapProgram,
     limits: ProgramBounds,
     rows: &[Row],
     speculated: Option<&Speculated>,
-    basis: &Basis,
 ) -> Result<Report, Failure> {
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     let (machine, residency) = (build.machine, program.residency());
@@ -82,6 +92,9 @@ pub(super) fn report(
         "capacity": machine.capacity,
         "channels": machine.channels,
         "operators": build.graph.operators().len(),
+        "order": order,
+        // Operators whose compute time is estimated from bytes, because the graph lacks their cost.
+        "estimated": machine.estimated(build.graph),
         // Scheduled operators and slices of operators.
         "steps": problems().map(TimelineProblem::len).sum::<usize>(),
         "segments": program.segments().len(),
@@ -115,10 +128,12 @@ pub(super) fn report(
     }
     let columns = "schedule, makespan = makespan_ps, stall = stall_ps, gap % = gap_percent, \
                    gain % = gain_percent, on-chip = peak, claim";
-    report.table(&schedules, columns);
+    if rows.iter().any(|row| row.result.is_ok()) {
+        report.table(&schedules, columns);
+    }
     reasons(&mut report, &schedules);
     if rows.iter().any(|row| matches!(row.result, Err(ScheduleError::Infeasible { .. }))) {
-        report.push(&format!("\nhint: {}\n", hint(problems(), machine)));
+        report.push(&format!("\nhint: {}\n", hint(problems(), machine, &build.args.model.model)));
     }
     if let Some(speculated) = speculated {
         speculated.lines(&mut report);
@@ -137,7 +152,11 @@ fn stall(scheduled: &Scheduled) -> Time {
 
 /// Returns a hint on how to make oversized operators fit into on-chip memory: by slicing weights or, if
 /// activations alone are too large, by raising the capacity.
-pub(super) fn hint<'p>(problems: impl Iterator<Item = &'p TimelineProblem>, machine: &Machine) -> String {
+pub(super) fn hint<'p>(
+    problems: impl Iterator<Item = &'p TimelineProblem>,
+    machine: &Machine,
+    model: &Path,
+) -> String {
     let alignment = machine.alignment.get();
     let (mut left, mut most) = (u64::MAX, Bytes::ZERO);
     for problem in problems {
@@ -150,9 +169,10 @@ pub(super) fn hint<'p>(problems: impl Iterator<Item = &'p TimelineProblem>, mach
         return format!("--slice {left} splits weights so that every operator fits");
     }
     format!(
-        "activations alone occupy up to {}; --order exact may lower this, and `plan --capacity {}` \
+        "activations alone occupy up to {}; --order exact may lower this, and `plimsoll plan {} --capacity {}` \
          lists what else would help",
         bytes(most),
+        quoted(model),
         machine.capacity
     )
 }
@@ -161,6 +181,13 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     let (residency, segments) = (program.residency(), program.segments().len());
     report.show("graph", "{graph}: {operators operator}, {steps step} in {segments segment}");
     report.show("machine", "{machine}: {capacity bytes} of on-chip memory, DMA channels: {channels}");
+    report.show(
+        "order",
+        match report.count("estimated") {
+            0 => "{order}",
+            _ => "{order}; the compute times of {estimated operator} without `cost` are estimated from bytes",
+        },
+    );
     let once = if segments > 1 { " (each segment once)" } else { "" };
     let memory = "peak activations {activations bytes}, weights to fetch {weights bytes}";
     report.show("memory", &format!("{memory}{once}"));

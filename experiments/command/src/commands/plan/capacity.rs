@@ -1,7 +1,8 @@
-//! `plan --capacity`: whether the plan fits, what needs the memory, and how much spilling would help.
+//! What needs the memory of a plan and, with `--capacity`, whether the plan fits and what would help.
 
 use super::alternatives::Alternatives;
 use crate::commands::choose;
+use crate::commands::fit::Fit;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::report::{Report, bytes, named};
 use plimsoll::model::graph::Role;
@@ -9,7 +10,7 @@ use plimsoll::model::{
     Bytes, Claim, Instance, OperatorId, Outcome, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
 };
 use plimsoll::run::run;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Maximum number of buffers listed in the text; the JSON lists all.
 const MOST: usize = 6;
@@ -29,22 +30,19 @@ pub(super) struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// If the command line gives a capacity, adds the lines about it. Returns the exit code: 0 if this plan
-    /// fits or no capacity is given, 1 if no order and no layout fits, and 3 if this plan does not fit, but
-    /// another may.
+    /// Adds the line about the step with the most live bytes and, if the command line gives a capacity, the
+    /// lines about it. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if no order and
+    /// no layout fits, and 3 if this plan does not fit, but another may.
     pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
-        let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else { return Ok(ANSWERED) };
-        let over = |value: Bytes| Bytes::new(value.get().saturating_sub(capacity.get()));
-        let most = over(self.arena);
-        if most == Bytes::ZERO {
-            let spare = bytes(Bytes::new(capacity.get() - self.arena.get()));
-            report.extend(json!({
-                "capacity": capacity, "fits": true, "shortfall_min": 0, "shortfall_max": 0,
-            }));
+        let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else {
+            self.needs(report);
+            return Ok(ANSWERED);
+        };
+        let fit = Fit { capacity, value: Some(self.arena), bound: self.bound };
+        if fit.spare().is_some() {
             let weights = self.asked.import.graph.bytes(Role::Weight);
             let is_all = self.asked.run.liveness.weights || weights == Bytes::ZERO;
-            let fits = if is_all { "fits" } else { "fits without the weights" };
-            report.line("capacity", format_args!("{}: {fits}, {spare} to spare", bytes(capacity)));
+            fit.report(report, if is_all { "fits" } else { "fits without the weights" }, "");
             self.needs(report);
             return Ok(ANSWERED);
         }
@@ -53,13 +51,9 @@ impl Planned<'_> {
             Some(other) if other.bound > self.bound => (other.bound, &other.reason),
             _ => (self.bound, &self.reason),
         };
-        let (least, is_refuted) = (over(bound), bound > capacity);
+        let fit = Fit { bound, ..fit };
+        let (least, most, is_refuted) = (fit.least(), fit.most().unwrap_or_default(), bound > capacity);
         report.extend(json!({
-            "capacity": capacity,
-            // Null if this plan does not fit, but another may.
-            "fits": if is_refuted { json!(false) } else { Value::Null },
-            "shortfall_min": least,
-            "shortfall_max": most,
             // The plan of `--joint`; null if it was not computed or not found.
             "another_order": other.as_ref().map(|other| json!({
                 "arena": other.arena, "fits": other.arena <= capacity,
@@ -74,7 +68,7 @@ impl Planned<'_> {
             }
             _ => format!("this plan is {} short; another order may fit", bytes(most)),
         };
-        report.line("capacity", format_args!("{}: {verdict}", bytes(capacity)));
+        fit.report(report, "fits", &verdict);
         self.needs(report);
         let mut help = Vec::new();
         if let Some(other) = other.filter(|_| !is_refuted) {

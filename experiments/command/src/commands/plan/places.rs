@@ -1,5 +1,6 @@
 //! The placement of every tensor, for `--tensors` and `--format`.
 
+use crate::commands::header::{Header, Row};
 use crate::failure::Failure;
 use crate::format::{self, Format};
 use crate::output;
@@ -10,13 +11,7 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, OperatorId, RegionId, TensorId};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::HashSet;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// Maximum length of the name of a graph or a tensor in an identifier. C compilers may ignore all but the
-/// first 63 characters of an identifier.
-const LONGEST: usize = 24;
 
 /// The format in which the placement is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -25,7 +20,7 @@ pub enum PlacesFormat {
     Csv,
     /// One object, with the tensors and with the operators in their new order
     Json,
-    /// Defines of sizes and offsets, and arrays of tensors and operators, in C99
+    /// Defines of sizes, offsets and the alignment, and arrays of tensors and operators, in C99
     CHeader,
 }
 
@@ -176,12 +171,17 @@ impl<'a> Places<'a> {
         });
     }
 
-    /// Writes the placement to a file.
-    pub fn store(&self, path: &Path, format: PlacesFormat, arena: Bytes) -> Result<(), Failure> {
+    /// Writes the placement to a file. `arena` is the size of the arena, and `align` its alignment.
+    pub fn store(
+        &self,
+        path: &Path,
+        format: PlacesFormat,
+        (arena, align): (Bytes, Bytes),
+    ) -> Result<(), Failure> {
         output::write_file(path, |file| match format {
             PlacesFormat::Csv => output::csv(file, &self.rows),
             PlacesFormat::Json => writeln!(file, "{:#}", self.json(arena)),
-            PlacesFormat::CHeader => self.header(file, arena),
+            PlacesFormat::CHeader => self.header(arena, align).write(file),
         })
     }
 
@@ -213,107 +213,24 @@ impl<'a> Places<'a> {
         self.import.places.get(id.index()).map_or(id.index(), |place| place.index)
     }
 
-    fn header(&self, file: &mut dyn Write, arena: Bytes) -> io::Result<()> {
+    fn header(&self, arena: Bytes, align: Bytes) -> Header<'_> {
         let graph = self.graph();
-        let mut taken = HashSet::new();
-        let name = identifier(graph.name(), "net", &mut taken);
-        let (upper, count) = (name.to_uppercase(), self.rows.len());
-        let steps: Vec<_> = self.steps().collect();
-        writeln!(file, "/* Memory plan of {}, in bytes. Written by Plimsoll. */", plain(graph.name()))?;
-        writeln!(file, "#ifndef PLIMSOLL_{upper}_H\n#define PLIMSOLL_{upper}_H\n\n#include <stddef.h>\n")?;
-        writeln!(file, "#define {upper}_ARENA {arena}\n#define {upper}_TENSORS {count}")?;
-        writeln!(file, "#define {upper}_OPERATORS {}\n", steps.len())?;
-        for row in &self.rows {
-            let number = row.index.map_or_else(|| "scratch".to_owned(), |index| format!("t{index}"));
-            let tensor = identifier(&row.tensor, &number, &mut taken).to_uppercase();
-            writeln!(file, "#define {upper}_OFFSET_{tensor} {}", row.offset)?;
-            writeln!(file, "#define {upper}_SIZE_{tensor} {}", row.bytes)?;
-        }
-        let text = "
-#ifndef PLIMSOLL_TENSOR
-#define PLIMSOLL_TENSOR
-/* Memory in the arena: the index of the tensor in the model (-1 for scratch), its offset and size, the first
-   and last step at which it is live, and the step of its producer in its region (-1 for inputs). */
-struct plimsoll_tensor {
-    long index;
-    size_t offset, size;
-    long first, last, producer;
-};
-#endif
-";
-        writeln!(file, "{text}")?;
-        let number = |number: Option<usize>| number.map_or(-1, |number| number as i64);
-        let rows = self.rows.iter().map(|row| {
-            let (index, producer) = (number(row.index), number(row.operator));
-            let Place { offset, bytes, lower, upper, .. } = row;
-            let last = upper.saturating_sub(1);
-            let note = plain(&format!("{} {}", row.region, row.tensor));
-            format!("{{ {index}, {offset}, {bytes}, {lower}, {last}, {producer} }}, /* {note} */")
-        });
-        array(file, &format!("struct plimsoll_tensor {name}_tensors[{upper}_TENSORS]"), rows)?;
-        writeln!(file, "/* Indices of operators in the model, in their new order. */")?;
-        let rows = steps.iter().map(|&(region, _, id)| {
-            let note = plain(&format!("{region}:{} {}", graph.region(region).name, graph.called(id)));
-            format!("{}, /* {note} */", self.index_of(id))
-        });
-        array(file, &format!("long {name}_operators[{upper}_OPERATORS]"), rows)?;
-        writeln!(file, "#endif")
-    }
-}
-
-/// Writes an array, unless it is empty.
-fn array(
-    file: &mut dyn Write,
-    declaration: &str,
-    rows: impl ExactSizeIterator<Item = String>,
-) -> io::Result<()> {
-    if rows.len() == 0 {
-        return Ok(());
-    }
-    writeln!(file, "static const {declaration} = {{")?;
-    for row in rows {
-        writeln!(file, "    {row}")?;
-    }
-    writeln!(file, "}};\n")
-}
-
-/// Returns a C identifier that is not yet taken, derived from the name or, if the name is too long, from
-/// `short`. Names that differ only in case get different identifiers.
-fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
-    let name = if name.len() > LONGEST { short } else { name };
-    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };
-    let mut free = name.clone();
-    let mut number = 1;
-    while free.is_empty() || !taken.insert(free.to_lowercase()) {
-        number += 1;
-        free = format!("{name}_{number}");
-    }
-    free
-}
-
-/// Returns the text without control characters and without sequences that begin or end a C comment.
-fn plain(text: &str) -> String {
-    text.replace("*/", "* /")
-        .replace("/*", "/ *")
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn identifiers_are_valid_and_distinct() {
-        let mut taken = HashSet::new();
-        let mut of = |name: &str| identifier(name, "t7", &mut taken);
-        assert_eq!(of("conv/1:0"), "conv_1_0");
-        assert_eq!(of("Conv.1:0"), "Conv_1_0_2");
-        assert_eq!(of("3x3"), "_3x3");
-        assert_eq!(of(""), "_2");
-        assert_eq!(of(&"long".repeat(9)), "t7");
-        assert_eq!(plain("a*/b\nc"), "a* /b c");
+        let row = |row: &'_ Place| Row {
+            name: row.tensor.clone(),
+            short: row.index.map_or_else(|| "scratch".to_owned(), |index| format!("t{index}")),
+            note: format!("{} {}", row.region, row.tensor),
+            index: row.index,
+            offset: row.offset,
+            bytes: row.bytes,
+            lower: row.lower,
+            upper: row.upper,
+            producer: row.operator,
+        };
+        let operator = |(region, _, id): (RegionId, usize, OperatorId)| {
+            let note = format!("{region}:{} {}", graph.region(region).name, graph.called(id));
+            (self.index_of(id), note)
+        };
+        let (rows, operators) = (self.rows.iter().map(row).collect(), self.steps().map(operator).collect());
+        Header { name: graph.name(), arena, align, rows, operators }
     }
 }

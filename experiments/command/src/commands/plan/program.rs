@@ -39,7 +39,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     store(args, import, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
-    let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
+    let (mut report, rows) = report(&ordered, names, &found, &bound, &Basis::of(import));
     write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
     let instance = scheme.instance(&ordered.program);
     let planned = Planned {
@@ -52,6 +52,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         asked,
     };
     let code = planned.check(&mut report)?;
+    report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     if args.with_layout {
         report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)))?;
     }
@@ -155,13 +156,14 @@ fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramP
     places
 }
 
+/// Returns the report, and the rows of its table of regions.
 fn report(
     ordered: &OrderedProgram<'_>,
     (order, branches, solver): (&str, &str, &str),
     found: &ProgramPlan,
     bound: &ProgramBound,
     basis: &Basis,
-) -> Report {
+) -> (Report, Vec<Value>) {
     let OrderedProgram { regions, program } = ordered;
     let (graph, arena) = (program.graph(), found.peak);
     let claim = if found.is_optimal() { "optimal" } else { "feasible" };
@@ -222,8 +224,7 @@ fn report(
         format_args!("{} of the program ({all}): {checked}", human::count(found.runs, "run")),
     );
     report.lines(&["seconds"]);
-    report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
-    report
+    (report, rows)
 }
 
 /// Describes the reason for a bound over all orders.

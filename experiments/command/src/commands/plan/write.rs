@@ -62,7 +62,7 @@ pub fn store(
     report: &mut Report,
 ) -> Result<(), Failure> {
     if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
-        places.store(&path, format, arena)?;
+        places.store(&path, format, (arena, asked.run.liveness.align))?;
     }
     write(asked, places, arena, report)
 }

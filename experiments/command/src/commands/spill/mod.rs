@@ -53,7 +53,8 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
         ..Record::on(&Machine::here())
     };
     let limits = || effort.limits_each().from_now();
-    let records = contest::compare::<Spilling>(registry, problem, &about, effort, limits)?;
+    let records =
+        contest::compare::<Spilling>(registry, problem, &about, (effort, contest::Stops::AtLimits), limits)?;
     let mut report = Report::of_graph(json!({ "instance": instance.name() }), &input.basis);
     report.push(&report::need_text(input, &need));
     contest::print::<Spilling>(report, &records, args.output.as_ref(), args.json)

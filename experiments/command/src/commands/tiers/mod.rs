@@ -12,7 +12,7 @@ pub use args::TiersArgs;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
-use plimsoll::model::tiers::{TierMachine, Tiers};
+use plimsoll::model::tiers::{TIER_PRESETS, TierMachine, Tiers};
 use plimsoll::model::{Entry, Kind, Silent};
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
@@ -30,7 +30,8 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
     inputs.push(&args.model.model);
     output::check_targets(&[&args.output], &inputs)?;
-    let machine = TierMachine::find(&args.machine).map_err(Failure::input)?;
+    let machine = TierMachine::find(&args.machine)
+        .map_err(|error| choose::no_machine(error, &args.machine, &TIER_PRESETS))?;
     let patterns = Patterns::find(patterns_of(args)).map_err(Failure::input)?;
     let import = args.model.read()?;
     let graph = &import.graph;
@@ -62,7 +63,8 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     if args.compare {
         let limits = || effort.limits_each().from_now();
         let own = contest::about(graph);
-        let records = contest::compare::<Tiers>(&registry, &case, &own, effort, limits)?;
+        let records =
+            contest::compare::<Tiers>(&registry, &case, &own, (effort, contest::Stops::AtLimits), limits)?;
         contest::print::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
     } else {
         single(args, entry, limits, &about)

@@ -1,0 +1,191 @@
+//! A layout as a C99 header: defines of sizes and offsets, and arrays.
+
+use plimsoll::model::{Bytes, Instance, Layout};
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+/// Maximum length of the name of a graph or a tensor in an identifier. C compilers may ignore all but the
+/// first 63 characters of an identifier.
+const LONGEST: usize = 24;
+
+/// The struct of the array of tensors. Several headers may define it.
+const STRUCT: &str = "
+#ifndef PLIMSOLL_TENSOR
+#define PLIMSOLL_TENSOR
+/* Memory in the arena: the index of the tensor in the model (-1 for scratch) or of the buffer in the instance,
+   its offset and size, the first and last step at which it is live, and the step of its producer in its region
+   (-1 for inputs). */
+struct plimsoll_tensor {
+    long index;
+    size_t offset, size;
+    long first, last, producer;
+};
+#endif
+";
+
+/// A tensor or a buffer in the arena.
+pub struct Row {
+    pub name: String,
+    /// The identifier if the name is too long.
+    pub short: String,
+    /// The text of the comment.
+    pub note: String,
+    /// The index in the file; `None` for scratch.
+    pub index: Option<usize>,
+    pub offset: Bytes,
+    pub bytes: Bytes,
+    /// The first step at which the memory is live.
+    pub lower: u64,
+    /// The step after the last step at which the memory is live.
+    pub upper: u64,
+    /// The step of the producer.
+    pub producer: Option<usize>,
+}
+
+/// The content of a header.
+pub struct Header<'a> {
+    /// The name of the graph or instance.
+    pub name: &'a str,
+    /// The size of the arena.
+    pub arena: Bytes,
+    /// The alignment of the arena: a multiple of all alignments of its offsets.
+    pub align: Bytes,
+    pub rows: Vec<Row>,
+    /// The operators in their order: their indices in the file and comments.
+    pub operators: Vec<(usize, String)>,
+}
+
+impl<'a> Header<'a> {
+    /// Returns the header of a layout of an instance.
+    pub fn of(instance: &'a Instance, layout: &Layout) -> Self {
+        let row = |(at, (buffer, &offset)): (usize, (&plimsoll::model::Buffer, &Bytes))| {
+            let hull = buffer.lifespan().hull();
+            Row {
+                name: buffer.name().to_owned(),
+                short: format!("b{at}"),
+                note: buffer.name().to_owned(),
+                index: Some(at),
+                offset,
+                bytes: buffer.size(),
+                lower: hull.lower.get(),
+                upper: hull.upper.get(),
+                producer: None,
+            }
+        };
+        let align = instance.buffers().iter().map(|buffer| buffer.alignment().get()).fold(1, common_multiple);
+        Self {
+            name: instance.name(),
+            arena: layout.peak(instance),
+            align: Bytes::new(align),
+            rows: instance.buffers().iter().zip(layout.offsets()).enumerate().map(row).collect(),
+            operators: Vec::new(),
+        }
+    }
+
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Any error from the writer.
+    pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
+        let mut taken = HashSet::new();
+        let name = identifier(self.name, "net", &mut taken);
+        let (upper, count) = (name.to_uppercase(), self.rows.len());
+        writeln!(file, "/* Memory plan of {}, in bytes. Written by Plimsoll. */", plain(self.name))?;
+        writeln!(file, "#ifndef PLIMSOLL_{upper}_H\n#define PLIMSOLL_{upper}_H\n\n#include <stddef.h>\n")?;
+        writeln!(file, "#define {upper}_ARENA {}\n#define {upper}_ALIGN {}", self.arena, self.align)?;
+        writeln!(file, "#define {upper}_TENSORS {count}")?;
+        writeln!(file, "#define {upper}_OPERATORS {}\n", self.operators.len())?;
+        for row in &self.rows {
+            let tensor = identifier(&row.name, &row.short, &mut taken).to_uppercase();
+            writeln!(file, "#define {upper}_OFFSET_{tensor} {}", row.offset)?;
+            writeln!(file, "#define {upper}_SIZE_{tensor} {}", row.bytes)?;
+        }
+        writeln!(file, "{STRUCT}")?;
+        let number = |number: Option<usize>| number.map_or(-1, |number| number as i64);
+        let rows = self.rows.iter().map(|row| {
+            let (index, producer) = (number(row.index), number(row.producer));
+            let Row { offset, bytes, lower, upper, .. } = row;
+            let last = upper.saturating_sub(1);
+            let note = plain(&row.note);
+            format!("{{ {index}, {offset}, {bytes}, {lower}, {last}, {producer} }}, /* {note} */")
+        });
+        array(file, &format!("struct plimsoll_tensor {name}_tensors[{upper}_TENSORS]"), rows)?;
+        if !self.operators.is_empty() {
+            writeln!(file, "/* Indices of operators in the model, in their new order. */")?;
+        }
+        let rows = self.operators.iter().map(|(index, note)| format!("{index}, /* {} */", plain(note)));
+        array(file, &format!("long {name}_operators[{upper}_OPERATORS]"), rows)?;
+        writeln!(file, "#endif")
+    }
+}
+
+/// Returns the least common multiple of two positive numbers, or the larger number if it overflows.
+fn common_multiple(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (a / divisor).checked_mul(b).unwrap_or(a.max(b))
+}
+
+/// Writes an array, unless it is empty.
+fn array(
+    file: &mut dyn Write,
+    declaration: &str,
+    rows: impl ExactSizeIterator<Item = String>,
+) -> io::Result<()> {
+    if rows.len() == 0 {
+        return Ok(());
+    }
+    writeln!(file, "static const {declaration} = {{")?;
+    for row in rows {
+        writeln!(file, "    {row}")?;
+    }
+    writeln!(file, "}};\n")
+}
+
+/// Returns a C identifier that is not yet taken, derived from the name or, if the name is too long, from
+/// `short`. Names that differ only in case get different identifiers.
+fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
+    let name = if name.len() > LONGEST { short } else { name };
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };
+    let mut free = name.clone();
+    let mut number = 1;
+    while free.is_empty() || !taken.insert(free.to_lowercase()) {
+        number += 1;
+        free = format!("{name}_{number}");
+    }
+    free
+}
+
+/// Returns the text without control characters and without sequences that begin or end a C comment.
+fn plain(text: &str) -> String {
+    text.replace("*/", "* /")
+        .replace("/*", "/ *")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_valid_and_distinct() {
+        let mut taken = HashSet::new();
+        let mut of = |name: &str| identifier(name, "t7", &mut taken);
+        assert_eq!(of("conv/1:0"), "conv_1_0");
+        assert_eq!(of("Conv.1:0"), "Conv_1_0_2");
+        assert_eq!(of("3x3"), "_3x3");
+        assert_eq!(of(""), "_2");
+        assert_eq!(of(&"long".repeat(9)), "t7");
+        assert_eq!(plain("a*/b\nc"), "a* /b c");
+    }
+
+    #[test]
+    fn the_alignment_of_the_arena_is_a_multiple_of_all() {
+        assert_eq!([4, 6, 8].into_iter().fold(1, common_multiple), 24);
+    }
+}
