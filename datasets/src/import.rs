@@ -96,8 +96,9 @@ pub struct Import {
 pub struct OperatorPlace {
     /// The index of its subgraph in a `TFLite` file; 0 for ONNX.
     pub subgraph: usize,
-    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file,
-    /// in which each node is followed by the nodes of its subgraphs.
+    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index of the node in the
+    /// list of nodes of its graph or of its subgraph, including constants. An operator from the body of a
+    /// function has the index of the call.
     pub index: usize,
     /// The indices of the tensors that the operator reads, for `TFLite`. An absent optional input is -1.
     pub inputs: Vec<i32>,
