@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-c install-c test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-c overhead-c install-c test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-benchopt    run the benchmark of experiments/benchopt in an environment of its own"
 	@echo "make test-tflm  write plans into models; run them in tflite-micro and ONNX Runtime (needs PLIMSOLL_CORPORA)"
 	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
+	@echo "make overhead-c    the time through the C library relative to Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
@@ -50,6 +51,9 @@ test-tflm: setup
 
 test-c: setup
 	@bash scripts/c.sh test
+
+overhead-c: setup
+	@bash scripts/c.sh overhead
 
 install-c: setup
 	@bash scripts/c.sh install $(or $(PREFIX),/usr/local)

@@ -10,6 +10,10 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+/// Rounds of the comparison of times.
+const ROUNDS: usize = 21;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -142,40 +146,58 @@ fn the_examples_run() {
     }
 }
 
-/// Compares the time through C with the time in Rust on the instances of a folder:
-/// `PLIMSOLL_CORPORA=DIR cargo test --release -p plimsoll-capi -- --ignored --nocapture`.
+/// Compares the time through C with the time in Rust on the instances of `MiniMalloc`, in rounds of both:
+/// `make overhead-c`, with the folder of the corpora in `PLIMSOLL_CORPORA`.
 #[test]
 #[ignore = "needs the corpora and an idle machine"]
 fn overhead() {
-    let folder = PathBuf::from(std::env::var_os("PLIMSOLL_CORPORA").expect("PLIMSOLL_CORPORA is not set"));
+    let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
+        return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
+    };
     let options = plimsoll::model::csv::ReadOptions::default();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.join("minimalloc"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "csv"))
-        .collect();
-    files.sort();
-    let (mut inputs, mut instances) = (String::new(), Vec::new());
-    for file in &files {
-        let Ok(instance) = plimsoll::model::csv::read_instance_file(file, options) else { continue };
-        for _ in 0..5 {
-            replayed(&instance, &mut inputs);
-            instances.push(instance.clone());
+    let entries = std::fs::read_dir(Path::new(&corpora).join("minimalloc")).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "csv"));
+    let read = |path: PathBuf| plimsoll::model::csv::read_instance_file(&path, options).unwrap();
+    let instances: Vec<Instance> = files.map(read).collect();
+    let mut inputs = String::new();
+    instances.iter().for_each(|instance| replayed(instance, &mut inputs));
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(&here("tests/replay.c"), folder.path()).expect("no compiler");
+    let through_c = || {
+        let text = String::from_utf8(run(&program, &inputs).stdout).unwrap();
+        text.lines().last().unwrap().parse::<f64>().unwrap()
+    };
+    let in_rust = || {
+        let started = Instant::now();
+        for instance in &instances {
+            // The caller of the C interface also spends time on building the buffers and their names.
+            let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
+                .buffers(instance.buffers().iter().cloned())
+                .capacity(instance.capacity())
+                .build()
+                .unwrap();
+            plimsoll::solve(&rebuilt).unwrap();
         }
+        started.elapsed().as_secs_f64()
+    };
+    let mut ratios: Vec<f64> = Vec::new();
+    for round in 0..ROUNDS {
+        // Whichever runs second may find warmer caches, so the order alternates.
+        let (c, rust) = if round % 2 == 0 {
+            (through_c(), in_rust())
+        } else {
+            let rust = in_rust();
+            (through_c(), rust)
+        };
+        println!("round {round}: {c:.4} s through C, {rust:.4} s in Rust: {:.3}", c / rust);
+        ratios.push(c / rust);
     }
-    let text = output("tests/replay.c", &inputs).expect("no compiler");
-    let through_c: f64 = text.lines().last().unwrap().parse().unwrap();
-    let started = std::time::Instant::now();
-    for instance in &instances {
-        // The caller of the C interface also spends time on building the buffers and their names.
-        let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
-            .buffers(instance.buffers().iter().cloned())
-            .capacity(instance.capacity())
-            .build()
-            .unwrap();
-        plimsoll::solve(&rebuilt).unwrap();
-    }
-    let in_rust = started.elapsed().as_secs_f64();
-    let ratio = through_c / in_rust;
-    println!("{} runs: {through_c:.4} s through C, {in_rust:.4} s in Rust: {ratio:.3}", instances.len());
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ROUNDS / 2];
+    let (low, high) = (ratios[ROUNDS / 4], ratios[ROUNDS * 3 / 4]);
+    println!(
+        "{} instances, {ROUNDS} rounds: median {median:.3}, quartiles {low:.3} and {high:.3}",
+        instances.len()
+    );
 }
