@@ -1,5 +1,6 @@
 //! Options, results and errors of the importers.
 
+use crate::tflite::MICRO_ALIGNMENT;
 use plimsoll_model::graph::{Graph, GraphError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -8,6 +9,26 @@ use std::path::{Path, PathBuf};
 
 /// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
+
+/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only while it
+/// runs. No file contains it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scratch {
+    /// The index of the subgraph in the file.
+    pub subgraph: usize,
+    /// The index of the operator in its subgraph.
+    pub operator: usize,
+    /// The size in bytes.
+    pub bytes: u64,
+}
+
+impl Scratch {
+    /// Returns the size in bytes, rounded up to a multiple of 16, as `tflite-micro` reserves it.
+    pub(crate) fn reserved(self) -> u64 {
+        self.bytes.checked_next_multiple_of(MICRO_ALIGNMENT.get()).unwrap_or(u64::MAX)
+    }
+}
 
 /// Import options: information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,6 +65,9 @@ pub struct ImportOptions {
     /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
+    /// Scratch buffers of operators of a `TFLite` model. An operator may have several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scratch: Vec<Scratch>,
 }
 
 impl ImportOptions {
@@ -65,8 +89,9 @@ impl ImportOptions {
             .tensor_shapes
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
+        let scratch = (!self.scratch.is_empty()).then(|| "--scratch FILE".to_owned());
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
-        sizes.chain(element).chain(keep).chain(assume).collect()
+        sizes.chain(element).chain(keep).chain(assume).chain(scratch).collect()
     }
 }
 

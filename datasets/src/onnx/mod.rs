@@ -84,6 +84,10 @@ pub(crate) use write::{name_in_file, reordered, with_properties};
 /// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
 /// file.
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
+    if !options.scratch.is_empty() {
+        let reason = "the option applies only to models of TFLite";
+        return Err(ImportProblem::option("--scratch FILE", reason));
+    }
     let float = match &options.element {
         None => None,
         Some(name) => Some(Element::named(name).ok_or_else(|| {
