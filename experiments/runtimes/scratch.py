@@ -57,7 +57,7 @@ def has_values(model: Any, tensor: Any) -> bool:
 
 
 def head(model: bytes) -> int:
-    """The bytes of an arena that the interpreter uses for tensors and scratch buffers."""
+    """The bytes that the interpreter uses for tensors and scratch buffers of a model."""
     one = runtime.Interpreter.from_bytes(model, arena_size=ARENA)
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
@@ -74,7 +74,7 @@ def head(model: bytes) -> int:
 
 
 class Alone:
-    """A model of one operator. The last `MOST` tensors are outputs that no operator makes."""
+    """A model of one operator. The last `MOST` tensors are outputs that no operator produces."""
 
     def __init__(self, model: Any, subgraph: int, operator: int) -> None:
         part = copy.copy(model.subgraphs[subgraph])
@@ -86,14 +86,14 @@ class Alone:
                 tensor.shape, tensor.shapeSignature, tensor.buffer, tensor.isVariable = [0], None, 0, False
         constant = [has_values(model, tensor) for tensor in part.tensors]
         self.variable = [tensor.isVariable for tensor in part.tensors]
-        self.tensors = len(part.tensors)
+        tensors = len(part.tensors)
         for at in range(MOST):
             blocker = schema.TensorT()
             blocker.name, blocker.shape, blocker.type = f"blocker{at}", [GRAIN], schema.TensorType.INT8
             part.tensors.append(blocker)
         given = {at for at in one.inputs if at >= 0 and not constant[at] and not self.variable[at]}
         part.operators, part.inputs = [one], sorted(given)
-        part.outputs = [*one.outputs, *range(self.tensors, self.tensors + MOST)]
+        part.outputs = [*one.outputs, *range(tensors, tensors + MOST)]
         whole = copy.copy(model)
         whole.subgraphs, whole.signatureDefs = [part], None
         kept = {part.tensors[at].buffer for at in used}
@@ -105,7 +105,7 @@ class Alone:
         whole.buffers.append(plan)
         whole.metadata = [entry]
         self.before, _, self.after = pack(whole).partition(marked.tobytes())
-        # If the tensors start at a large offset, all scratch buffers are below the tensors, and the tensors end at the head.
+        # All scratch buffers fit below a large offset, so the head is the end of the largest tensor.
         self.tensor_bytes = self.head(LARGE, [LARGE] * MOST) - LARGE
 
     def head(self, tensors: int, blockers: list[int]) -> int:
@@ -115,8 +115,7 @@ class Alone:
         return head(self.before + plan.tobytes() + self.after)
 
     def rest(self, gaps: list[int]) -> int:
-        """The bytes of scratch buffers that are above the last blocker, if there are gaps between tensors and
-        blockers."""
+        """The bytes of the scratch buffers above the last blocker, with these gaps between the blockers."""
         top, blockers = self.tensor_bytes, []
         for gap in gaps:
             blockers.append(top + gap)

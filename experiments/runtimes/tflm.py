@@ -5,16 +5,17 @@ Writes one row per model to `rows.csv` in a folder.
 
 The columns are as follows, with sizes in bytes. `scratch` is the sum of all scratch buffers that kernels
 request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that Plimsoll
-computes for the tensors and scratch buffers of the written model. The run fails unless the interpreter reports
-this size, and for the original model the size that Plimsoll computes for the planner of the interpreter.
-`greedy` and `planned` are the smallest arenas in which tflite-micro runs the original model and the written
-model, found by bisection to within 16 bytes; they include persistent data. `file_order` is the same for a plan in file order (`--order as-in-file`), and
-`in_place` for a plan in which elementwise operators overwrite an input (`--in-place`). `saved_percent` and
-`in_place_percent` are the savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of
-operators whose position changed. `inputs` is the number of random inputs, and `equal` the number of inputs
-for which all models have bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be
-set, so the rows of its models contain no size except that of the plan. Models `built_*` are those of
-`control_models.py`, which have parallel chains or control flow.
+computes for the tensors and scratch buffers of the written model. The run fails unless the interpreter
+reports this size, and unless it reports for the original model the size that Plimsoll computes for the
+planner of the interpreter. `greedy` and `planned` are the smallest arenas in which tflite-micro runs the
+original model and the written model, found by bisection to within 16 bytes. They include persistent data.
+`file_order` is the same for a plan in file order (`--order as-in-file`), and `in_place` for a plan in which
+elementwise operators overwrite an input (`--in-place`). `saved_percent` and `in_place_percent` are the
+savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of operators whose position
+changed. `inputs` is the number of random inputs, and `equal` the number of inputs for which all models have
+bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be set, so the rows of its
+models contain no size except that of the plan. Models `built_*` are those of `control_models.py`, which have
+parallel chains or control flow.
 """
 
 from __future__ import annotations
@@ -261,15 +262,16 @@ def main() -> int:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     describe(arguments)
     failed = 0
-    with tempfile.TemporaryDirectory() as scratch, (arguments.folder / "rows.csv").open("w", newline="") as file:
+    rows = arguments.folder / "rows.csv"
+    with tempfile.TemporaryDirectory() as temporary, rows.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         micro = sorted((arguments.corpora / "tflite").glob("*.tflite")) + arguments.models
-        micro += built(Path(scratch))
+        micro += built(Path(temporary))
         tasks = [(micro_row, model) for model in micro]
         tasks += [(onnx_row, model) for model in sorted((arguments.corpora / "onnx").glob("*.onnx"))]
         for task, model in tasks:
-            found = task(arguments, model, Path(scratch))
+            found = task(arguments, model, Path(temporary))
             writer.writerow(found)
             file.flush()
             print(", ".join(f"{key}={found[key]}" for key in COLUMNS if key in found), flush=True)
