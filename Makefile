@@ -46,16 +46,20 @@ test-executorch: setup
 test-benchopt: setup
 	@bash scripts/benchopt.sh
 
-test-tflm: setup
+test-tflm:
+	@bash scripts/setup.sh first
 	@bash scripts/tflm.sh
 
-test-c: setup
+test-c:
+	@bash scripts/setup.sh first
 	@bash scripts/c.sh test
 
-overhead-c: setup
+overhead-c:
+	@bash scripts/setup.sh first
 	@bash scripts/c.sh overhead
 
-install-c: setup
+install-c:
+	@bash scripts/setup.sh first
 	@bash scripts/c.sh install $(or $(PREFIX),/usr/local)
 
 test-long: setup
