@@ -279,8 +279,9 @@ fn judged(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
     (columns, check_layout(&instance, &offsets).is_empty() && offsets.peak(&instance) <= capacity)
 }
 
-/// Compares with `MiniMalloc` itself on every instance of its repository. `PLIMSOLL_CORPORA` is the folder of
-/// the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only the layouts are checked.
+/// Compares with `MiniMalloc` itself on every instance of its repository (`make test-minimalloc`).
+/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only the
+/// layouts are checked.
 #[test]
 #[ignore = "needs the corpora, and takes minutes"]
 fn every_instance_of_minimalloc_is_solved() {
