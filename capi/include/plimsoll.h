@@ -209,8 +209,8 @@ enum plimsoll_code plimsoll_solution_offsets(struct plimsoll_solution solution,
                                              uint64_t *offsets);
 
 // Writes the reason for the lower bound as a string. At most `size` bytes are written, including the
-// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of the
-// whole string without the null byte.
+// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of
+// the whole string without the null byte.
 //
 // `text` is null or has space for `size` bytes; `length` is null or valid for writes.
 enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,

@@ -328,8 +328,8 @@ fn same_length(count: usize, buffers: usize) -> Result<(), Failure> {
 }
 
 /// Writes the reason for the lower bound as a string. At most `size` bytes are written, including the
-/// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of the
-/// whole string without the null byte.
+/// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of
+/// the whole string without the null byte.
 ///
 /// `text` is null or has space for `size` bytes; `length` is null or valid for writes.
 #[unsafe(no_mangle)]

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-/// Rounds of the comparison of times.
-const ROUNDS: usize = 21;
+/// The number of runs of each instance in the comparison of times.
+const ROUNDS: usize = 10;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -146,58 +146,59 @@ fn the_examples_run() {
     }
 }
 
-/// Compares the time through C with the time in Rust on the instances of `MiniMalloc`, in rounds of both:
-/// `make overhead-c`, with the folder of the corpora in `PLIMSOLL_CORPORA`.
+/// Compares the time through C with the time in Rust on the instances of `MiniMalloc`: `make overhead-c`,
+/// with the folder of the corpora in `PLIMSOLL_CORPORA`. Prints the shortest time of [`ROUNDS`] runs of each
+/// instance.
 #[test]
 #[ignore = "needs the corpora and an idle machine"]
 fn overhead() {
     let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
         return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
     };
-    let options = plimsoll::model::csv::ReadOptions::default();
-    let entries = std::fs::read_dir(Path::new(&corpora).join("minimalloc")).unwrap();
-    let files = entries.map(|entry| entry.unwrap().path());
-    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "csv"));
-    let read = |path: PathBuf| plimsoll::model::csv::read_instance_file(&path, options).unwrap();
-    let instances: Vec<Instance> = files.map(read).collect();
-    let mut inputs = String::new();
-    instances.iter().for_each(|instance| replayed(instance, &mut inputs));
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(&here("tests/replay.c"), folder.path()).expect("no compiler");
-    let through_c = || {
-        let text = String::from_utf8(run(&program, &inputs).stdout).unwrap();
-        text.lines().last().unwrap().parse::<f64>().unwrap()
-    };
-    let in_rust = || {
-        let started = Instant::now();
-        for instance in &instances {
-            // The caller of the C interface also spends time on building the buffers and their names.
-            let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
-                .buffers(instance.buffers().iter().cloned())
-                .capacity(instance.capacity())
-                .build()
-                .unwrap();
-            plimsoll::solve(&rebuilt).unwrap();
+    let entries = std::fs::read_dir(Path::new(&corpora).join("minimalloc")).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "csv")).collect();
+    files.sort();
+    let (mut all_c, mut all_rust) = (0.0, 0.0);
+    for file in files {
+        let options = plimsoll::model::csv::ReadOptions::default();
+        let instance = plimsoll::model::csv::read_instance_file(&file, options).unwrap();
+        let (mut c, mut rust) = (f64::INFINITY, f64::INFINITY);
+        for round in 0..ROUNDS {
+            // The second run may find warmer caches, so the order alternates.
+            if round % 2 == 0 {
+                c = c.min(through_c(&program, &instance));
+            }
+            rust = rust.min(in_rust(&instance));
+            if round % 2 == 1 {
+                c = c.min(through_c(&program, &instance));
+            }
         }
-        started.elapsed().as_secs_f64()
-    };
-    let mut ratios: Vec<f64> = Vec::new();
-    for round in 0..ROUNDS {
-        // Whichever runs second may find warmer caches, so the order alternates.
-        let (c, rust) = if round % 2 == 0 {
-            (through_c(), in_rust())
-        } else {
-            let rust = in_rust();
-            (through_c(), rust)
-        };
-        println!("round {round}: {c:.4} s through C, {rust:.4} s in Rust: {:.3}", c / rust);
-        ratios.push(c / rust);
+        println!("{}: {c:.6} s through C, {rust:.6} s in Rust, ratio {:.3}", instance.name(), c / rust);
+        (all_c, all_rust) = (all_c + c, all_rust + rust);
     }
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios[ROUNDS / 2];
-    let (low, high) = (ratios[ROUNDS / 4], ratios[ROUNDS * 3 / 4]);
-    println!(
-        "{} instances, {ROUNDS} rounds: median {median:.3}, quartiles {low:.3} and {high:.3}",
-        instances.len()
-    );
+    println!("sum: {all_c:.4} s through C, {all_rust:.4} s in Rust, ratio {:.3}", all_c / all_rust);
+}
+
+/// Returns the seconds of all calls for an instance, without the start of the program.
+fn through_c(program: &Path, instance: &Instance) -> f64 {
+    let mut input = String::new();
+    replayed(instance, &mut input);
+    let text = String::from_utf8(run(program, &input).stdout).unwrap();
+    text.lines().last().unwrap().parse().unwrap()
+}
+
+/// Returns the seconds for the same work without the C interface: it also builds the buffers.
+fn in_rust(instance: &Instance) -> f64 {
+    let started = Instant::now();
+    let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
+        .buffers(instance.buffers().iter().cloned())
+        .capacity(instance.capacity())
+        .build()
+        .unwrap();
+    plimsoll::solve(&rebuilt).unwrap();
+    started.elapsed().as_secs_f64()
 }

@@ -1,6 +1,5 @@
 //! Options, results and errors of the importers.
 
-use crate::tflite::MICRO_ALIGNMENT;
 use plimsoll_model::graph::{Graph, GraphError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -10,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
-/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only while it
-/// runs. No file contains it.
+/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only while
+/// it runs. No file contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scratch {
@@ -21,13 +20,6 @@ pub struct Scratch {
     pub operator: usize,
     /// The size in bytes.
     pub bytes: u64,
-}
-
-impl Scratch {
-    /// Returns the size in bytes, rounded up to a multiple of 16, as `tflite-micro` reserves it.
-    pub(crate) fn reserved(self) -> u64 {
-        self.bytes.checked_next_multiple_of(MICRO_ALIGNMENT.get()).unwrap_or(u64::MAX)
-    }
 }
 
 /// Import options: information that the file does not contain.

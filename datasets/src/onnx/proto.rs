@@ -64,8 +64,8 @@ message! {
         /// The operator version of a function, if it differs from that of the model. The field is not part of
         /// the format, which does not use its number.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
-        /// The index in the list of nodes that contains the node in the file or, for a node from the body of a
-        /// function, the index of the call. Not part of the format either.
+        /// The index in the list of nodes that contains the node in the file or, for a node from the body of
+        /// a function, the index of the call. Not part of the format either.
         #[prost(uint32, tag = "19001")] index: u32,
     }
 }

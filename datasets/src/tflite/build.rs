@@ -3,6 +3,7 @@
 
 use super::given::Given;
 use super::infer::{COPIES, Inference, Inferred, too_many};
+use super::micro::reserved;
 use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
@@ -100,7 +101,7 @@ fn requested(model: &Model, options: &ImportOptions) -> Result<BTreeMap<(usize, 
             return Err(ImportProblem::option(option, reason));
         }
         let bytes = requested.entry((one.subgraph, one.operator)).or_default();
-        *bytes = bytes.saturating_add(one.reserved());
+        *bytes = bytes.saturating_add(reserved(one));
     }
     Ok(requested)
 }

@@ -33,6 +33,11 @@ const VIEWS: &str = "EXPAND_DIMS RESHAPE";
 const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC MAXIMUM MINIMUM \
                            MUL NEG PRELU RELU RELU6 ROUND RSQRT SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH";
 
+/// Returns the size in bytes that the runtime gives a scratch buffer.
+pub(super) fn reserved(scratch: &Scratch) -> u64 {
+    scratch.bytes.checked_next_multiple_of(MICRO_ALIGNMENT.get()).unwrap_or(u64::MAX)
+}
+
 /// Decides whether an input and an output, numbered through all subgraphs, share memory.
 pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
@@ -86,8 +91,8 @@ impl MicroArena {
         Some(self.placed(self.buffers.iter().map(one).collect::<Option<_>>()?))
     }
 
-    /// Returns the layout of the runtime for an offline plan with the tensors of a layout. Only the offsets of
-    /// scratch buffers may differ. O(n^2 log n) for n buffers.
+    /// Returns the layout of the runtime for an offline plan with the tensors of a layout. Only the offsets
+    /// of scratch buffers may differ. O(n^2 log n) for n buffers.
     #[must_use]
     pub fn in_runtime(&self, layout: &Layout) -> Layout {
         let offsets = self.buffers.iter().zip(layout.offsets());
@@ -111,8 +116,8 @@ impl MicroArena {
         tensors.first().is_some_and(|&first| first >= self.tensors)
     }
 
-    /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of decreasing
-    /// size, the last of equal ones first, each in the lowest gap that is large enough.
+    /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of
+    /// decreasing size, the last of equal ones first, each in the lowest gap that is large enough.
     fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
         let buffers = self.instance.buffers();
         let mut todo: Vec<usize> = (0..buffers.len()).rev().filter(|&at| offsets[at].is_none()).collect();
@@ -196,7 +201,7 @@ impl<'m, 'a> Scopes<'m, 'a> {
         let mut scratch: HashMap<_, Vec<usize>> = HashMap::new();
         for one in requests.iter().filter(|one| one.bytes > 0) {
             scratch.entry((one.subgraph, one.operator)).or_default().push(tensors.len());
-            tensors.push(Some(Placed { bytes: one.reserved(), first: None, last: None }));
+            tensors.push(Some(Placed { bytes: reserved(one), first: None, last: None }));
         }
         let shared = (0..tensors.len()).collect();
         Ok(Self { model, shares, starts, tensors, scratch, shared, scope: 0, stack: Vec::new(), work: 0 })
@@ -299,14 +304,13 @@ impl<'m, 'a> Scopes<'m, 'a> {
         let (mut groups, mut unused) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
         for number in 0..self.tensors.len() {
             match self.tensors[number] {
-                Some(Placed { first: None, last: None, bytes }) if number < tensors => {
-                    unused.push((number, bytes));
-                }
-                Some(Placed { first: None, .. }) => {} // scratch of an operator that never runs
+                Some(Placed { first: None, last: None, bytes }) => unused.push((number, bytes)),
                 Some(_) => groups.entry(root(&mut self.shared, number)).or_default().push(number),
                 None => {}
             }
         }
+        // Scratch buffers of operators that never run take no memory.
+        unused.retain(|&(number, _)| number < tensors);
         let buffer = |(&name, tensors): (&usize, &Vec<usize>)| {
             let all = || tensors.iter().filter_map(|&number| self.tensors[number]);
             let lower = all().map(|one| one.first.map_or(0, |first| first + 1)).min().unwrap_or(0);

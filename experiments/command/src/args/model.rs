@@ -47,7 +47,7 @@ pub struct OpenArgs {
     /// Assume this size for tensors of unknown shape or type, instead of failing
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
-    /// Read the scratch memory that kernels request, as CSV with the columns subgraph,operator,bytes (TFLite)
+    /// Add scratch memory of kernels, from a CSV file with columns subgraph, operator and bytes (.tflite)
     #[arg(long, value_name = "FILE.csv", value_parser = input_file(), help_heading = "Options for models")]
     pub scratch: Option<PathBuf>,
 }

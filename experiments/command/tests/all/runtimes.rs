@@ -271,7 +271,7 @@ fn formats_of_minimalloc_are_read() {
 }
 
 /// The columns of a layout without its offsets, and whether it is valid at this capacity.
-fn judged(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
+fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
     let instance = read_instance_file(input, ReadOptions::default()).unwrap();
     let offsets = read_layout_file(layout, &instance).unwrap();
     let text = std::fs::read_to_string(layout).unwrap();
@@ -280,8 +280,8 @@ fn judged(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
 }
 
 /// Compares with `MiniMalloc` itself on every instance of its repository (`make test-minimalloc`).
-/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only the
-/// layouts are checked.
+/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only
+/// the layouts are checked.
 #[test]
 #[ignore = "needs the corpora, and takes minutes"]
 fn every_instance_of_minimalloc_is_solved() {
@@ -310,7 +310,7 @@ fn every_instance_of_minimalloc_is_solved() {
         };
         let own = words("own.csv");
         minimalloc(&scratch, &own.each_ref().map(String::as_str)).exits(0);
-        let (columns, is_valid) = judged(&scratch.path("own.csv"), &input, capacity);
+        let (columns, is_valid) = checked(&scratch.path("own.csv"), &input, capacity);
         assert!(is_valid, "{}", input.display());
         let Some(peer) = &peer else {
             println!("{}: solved", input.display());
@@ -318,7 +318,7 @@ fn every_instance_of_minimalloc_is_solved() {
         };
         let status = Command::new(peer).args(words("peer.csv")).output().unwrap().status;
         if status.success() {
-            let (other, is_valid) = judged(&scratch.path("peer.csv"), &input, capacity);
+            let (other, is_valid) = checked(&scratch.path("peer.csv"), &input, capacity);
             assert!(is_valid, "{}: MiniMalloc", input.display());
             assert_eq!(columns, other, "{}", input.display());
         }
