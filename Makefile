@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-c install-c test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c overhead-c install-c test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -13,7 +13,10 @@ help:
 	@echo "make test-executorch    plan networks through the API of ExecuTorch and run them (installs 6 GB)"
 	@echo "make test-benchopt    run the benchmark of experiments/benchopt in an environment of its own"
 	@echo "make test-tflm  write plans into models; run them in tflite-micro and ONNX Runtime (needs PLIMSOLL_CORPORA)"
+	@echo "make test-minimalloc    solve MiniMalloc's instances with its flags (needs PLIMSOLL_CORPORA)"
+	@echo "                (PLIMSOLL_MINIMALLOC=FILE compares with the program itself)"
 	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
+	@echo "make overhead-c    the time through the C library relative to Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
@@ -45,13 +48,25 @@ test-executorch: setup
 test-benchopt: setup
 	@bash scripts/benchopt.sh
 
-test-tflm: setup
+test-tflm:
+	@bash scripts/setup.sh first
 	@bash scripts/tflm.sh
 
-test-c: setup
+test-minimalloc:
+	@bash scripts/setup.sh first
+	cargo test --locked --package plimsoll-command --no-default-features --test all \
+		every_instance_of_minimalloc -- --ignored --nocapture
+
+test-c:
+	@bash scripts/setup.sh first
 	@bash scripts/c.sh test
 
-install-c: setup
+overhead-c:
+	@bash scripts/setup.sh first
+	@bash scripts/c.sh overhead
+
+install-c:
+	@bash scripts/setup.sh first
 	@bash scripts/c.sh install $(or $(PREFIX),/usr/local)
 
 test-long: setup

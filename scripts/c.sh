@@ -3,6 +3,7 @@
 #
 #   scripts/c.sh install PREFIX   library (shared and static), headers, pkg-config file, CMake package
 #   scripts/c.sh test             sanitizers, 100,000 random instances, an installation used by both build tools
+#   scripts/c.sh overhead         time through C relative to Rust; PLIMSOLL_CORPORA is the folder of the corpora
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -69,8 +70,13 @@ test)
     install_library "$prefix"
     try_installation "$prefix"
     ;;
+overhead)
+    : "${PLIMSOLL_CORPORA:?is the folder of the corpora, see 'plimsoll datasets fetch'}"
+    cargo test --profile "${PROFILE:-release}" --locked --package plimsoll-capi --test c \
+        overhead -- --ignored --exact --nocapture
+    ;;
 *)
-    echo "usage: scripts/c.sh install PREFIX | test" >&2
+    echo "usage: scripts/c.sh install PREFIX | test | overhead" >&2
     exit 2
     ;;
 esac

@@ -9,9 +9,9 @@
 // a message with the position and the invalid value. A failed call changes nothing.
 //
 // Ownership: instances and solutions are handles, not pointers. The caller frees each of them once.
-// A handle that was freed, or was never created, is refused with PLIMSOLL_INVALID_HANDLE. The library
-// uses arrays and texts of the caller only during the call. They must be null or valid, and null is
-// refused where a value is needed.
+// A handle that was freed, or was never created, is rejected with PLIMSOLL_INVALID_HANDLE. Arrays and
+// strings passed to a function are used only during the call. They must be null or valid, and null is
+// rejected where a value is required.
 //
 // Threads: every function may be called from any thread at any time. Calls on the same instance wait
 // for each other, but a solve works on its own copy of the instance and delays no other call.
@@ -29,7 +29,7 @@
 typedef enum plimsoll_code {
   // Success.
   PLIMSOLL_OK = 0,
-  // A pointer is null, an index or a number is out of range, or a text is not UTF-8.
+  // A pointer is null, an index or a number is out of range, or a string is not UTF-8.
   PLIMSOLL_INVALID_ARGUMENT = 1,
   // The handle was freed, or was never created.
   PLIMSOLL_INVALID_HANDLE = 2,
@@ -129,10 +129,10 @@ typedef struct plimsoll_summary {
 extern "C" {
 #endif // __cplusplus
 
-// Returns the version of the library, such as "0.1.0". The text is valid forever.
+// Returns the version of the library, such as "0.1.0". The string is never freed.
 const char *plimsoll_version(void);
 
-// Returns the message of the last error in this thread, or an empty text. It is valid until the next call
+// Returns the message of the last error in this thread, or an empty string. It is valid until the next call
 // in this thread that fails.
 const char *plimsoll_error(void);
 
@@ -146,7 +146,7 @@ enum plimsoll_code plimsoll_instance_free(struct plimsoll_instance instance);
 // step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
 // 1 for all.
 //
-// Every array is null or has `count` values.
+// Every array is null or has `count` elements.
 enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,
                                          size_t count,
                                          const uint64_t *sizes,
@@ -203,16 +203,16 @@ enum plimsoll_code plimsoll_solution_summary(struct plimsoll_solution solution,
 // Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
 // number of buffers.
 //
-// `offsets` is null or has space for `count` values.
+// `offsets` is null or has space for `count` elements.
 enum plimsoll_code plimsoll_solution_offsets(struct plimsoll_solution solution,
                                              size_t count,
                                              uint64_t *offsets);
 
-// Writes the reason for the lower bound as text. At most `size` bytes are written, including the zero byte
-// at the end; a longer text is truncated. If `length` is not null, it receives the length of the whole text
-// without the zero byte.
+// Writes the reason for the lower bound as a string. At most `size` bytes are written, including the
+// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of
+// the whole string without the null byte.
 //
-// `text` is null or has space for `size` bytes; `length` is null or valid for a write.
+// `text` is null or has space for `size` bytes; `length` is null or valid for writes.
 enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,
                                              size_t size,
                                              char *text,
@@ -223,7 +223,7 @@ enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,
 // buffer in bytes, even if the layout is not valid. If the layout is not valid, the call returns
 // `PLIMSOLL_INVALID_LAYOUT`, and the message names the first violation.
 //
-// `offsets` is null or has `count` values; `peak` is null or valid for a write.
+// `offsets` is null or has `count` elements; `peak` is null or valid for writes.
 enum plimsoll_code plimsoll_check(struct plimsoll_instance instance,
                                   size_t count,
                                   const uint64_t *offsets,

@@ -39,7 +39,7 @@ pub unsafe fn array_mut<'a, T>(first: *mut T, count: usize, name: &str) -> Resul
     }
 }
 
-/// Returns a text, or `None` for a null pointer.
+/// Returns a string, or `None` for a null pointer.
 ///
 /// # Safety
 /// `text` is null, or a string that ends with a zero byte.

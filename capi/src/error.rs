@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub enum plimsoll_code {
     /// Success.
     PLIMSOLL_OK = 0,
-    /// A pointer is null, an index or a number is out of range, or a text is not UTF-8.
+    /// A pointer is null, an index or a number is out of range, or a string is not UTF-8.
     PLIMSOLL_INVALID_ARGUMENT = 1,
     /// The handle was freed, or was never created.
     PLIMSOLL_INVALID_HANDLE = 2,
@@ -64,7 +64,7 @@ pub fn call(work: impl FnOnce() -> Result<(), Failure>) -> plimsoll_code {
     failure.code
 }
 
-/// Returns the message of the last error in this thread, or an empty text. It is valid until the next call
+/// Returns the message of the last error in this thread, or an empty string. It is valid until the next call
 /// in this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_error() -> *const std::ffi::c_char {

@@ -127,7 +127,7 @@ pub extern "C" fn plimsoll_instance_free(instance: plimsoll_instance) -> plimsol
 /// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
 /// 1 for all.
 ///
-/// Every array is null or has `count` values.
+/// Every array is null or has `count` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_instance_add(
     instance: plimsoll_instance,

@@ -13,7 +13,7 @@ mod handle;
 mod instance;
 mod solve;
 
-/// Returns the version of the library, such as "0.1.0". The text is valid forever.
+/// Returns the version of the library, such as "0.1.0". The string is never freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_version() -> *const std::ffi::c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

@@ -299,7 +299,7 @@ pub unsafe extern "C" fn plimsoll_solution_summary(
 /// Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
 /// number of buffers.
 ///
-/// `offsets` is null or has space for `count` values.
+/// `offsets` is null or has space for `count` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solution_offsets(
     solution: plimsoll_solution,
@@ -327,11 +327,11 @@ fn same_length(count: usize, buffers: usize) -> Result<(), Failure> {
     (count == buffers).then_some(()).ok_or_else(wrong)
 }
 
-/// Writes the reason for the lower bound as text. At most `size` bytes are written, including the zero byte
-/// at the end; a longer text is truncated. If `length` is not null, it receives the length of the whole text
-/// without the zero byte.
+/// Writes the reason for the lower bound as a string. At most `size` bytes are written, including the
+/// terminating null byte; a longer string is truncated. If `length` is not null, it receives the length of
+/// the whole string without the null byte.
 ///
-/// `text` is null or has space for `size` bytes; `length` is null or valid for a write.
+/// `text` is null or has space for `size` bytes; `length` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solution_witness(
     solution: plimsoll_solution,
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
 /// buffer in bytes, even if the layout is not valid. If the layout is not valid, the call returns
 /// `PLIMSOLL_INVALID_LAYOUT`, and the message names the first violation.
 ///
-/// `offsets` is null or has `count` values; `peak` is null or valid for a write.
+/// `offsets` is null or has `count` elements; `peak` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_check(
     instance: plimsoll_instance,

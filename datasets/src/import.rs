@@ -9,6 +9,19 @@ use std::path::{Path, PathBuf};
 /// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
+/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only while
+/// it runs. No file contains it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scratch {
+    /// The index of the subgraph in the file.
+    pub subgraph: usize,
+    /// The index of the operator in its subgraph.
+    pub operator: usize,
+    /// The size in bytes.
+    pub bytes: u64,
+}
+
 /// Import options: information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -44,6 +57,9 @@ pub struct ImportOptions {
     /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
+    /// Scratch buffers of operators of a `TFLite` model. An operator may have several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scratch: Vec<Scratch>,
 }
 
 impl ImportOptions {
@@ -65,8 +81,9 @@ impl ImportOptions {
             .tensor_shapes
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
+        let scratch = (!self.scratch.is_empty()).then(|| "--scratch FILE".to_owned());
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
-        sizes.chain(element).chain(keep).chain(assume).collect()
+        sizes.chain(element).chain(keep).chain(assume).chain(scratch).collect()
     }
 }
 
@@ -96,8 +113,9 @@ pub struct Import {
 pub struct OperatorPlace {
     /// The index of its subgraph in a `TFLite` file; 0 for ONNX.
     pub subgraph: usize,
-    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file,
-    /// in which each node is followed by the nodes of its subgraphs.
+    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index of the node in the
+    /// list of nodes of its graph or of its subgraph, including constants. An operator from the body of a
+    /// function has the index of the call.
     pub index: usize,
     /// The indices of the tensors that the operator reads, for `TFLite`. An absent optional input is -1.
     pub inputs: Vec<i32>,

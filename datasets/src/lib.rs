@@ -36,7 +36,9 @@ pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use family::{FamilyParam, Generator};
-pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, SizeSources};
+pub use import::{
+    FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources,
+};
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};

@@ -1,6 +1,6 @@
 //! Writes plans into model files. Everything else in a file stays as it is.
 
-use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
+use crate::import::{Import, ImportError, ImportOptions, ImportProblem, Scratch};
 use crate::model_file::import_bytes;
 use crate::onnx::name_in_file;
 use crate::tflite::{self, MicroArena, Shares};
@@ -35,12 +35,20 @@ pub struct ModelFile<'a> {
     path: &'a Path,
     format: ModelFormat,
     bytes: Vec<u8>,
+    /// Requests of kernels, with the indices of operators in this file.
+    scratch: Vec<Scratch>,
 }
 
 impl<'a> ModelFile<'a> {
     /// Wraps the bytes of a file. `path` is used in messages.
     pub fn new(path: &'a Path, format: ModelFormat, bytes: Vec<u8>) -> Self {
-        Self { path, format, bytes }
+        Self { path, format, bytes, scratch: Vec::new() }
+    }
+
+    /// Adds the scratch memory that kernels of a `TFLite` file request.
+    #[must_use]
+    pub fn with_scratch(self, scratch: Vec<Scratch>) -> Self {
+        Self { scratch, ..self }
     }
 
     /// Returns the bytes of the file.
@@ -57,7 +65,8 @@ impl<'a> ModelFile<'a> {
     }
 
     fn changed(&self, bytes: Result<Vec<u8>, ImportProblem>) -> Result<Self, ImportError> {
-        Ok(Self { bytes: bytes.map_err(|problem| problem.of(self.path))?, ..*self })
+        let bytes = bytes.map_err(|problem| problem.of(self.path))?;
+        Ok(Self { bytes, scratch: self.scratch.clone(), ..*self })
     }
 
     /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of
@@ -67,8 +76,8 @@ impl<'a> ModelFile<'a> {
     /// # Errors
     /// If the file does not allow another order; see [`ImportProblem`].
     pub fn reordered(&self, import: &Import, orders: &[Vec<OperatorId>]) -> Result<Self, ImportError> {
-        self.changed(match self.format {
-            ModelFormat::Onnx => crate::onnx::reordered(&self.bytes, &import.graph, orders),
+        match self.format {
+            ModelFormat::Onnx => self.changed(crate::onnx::reordered(&self.bytes, &import.graph, orders)),
             ModelFormat::TfLite => {
                 let mut indices: Vec<Vec<usize>> = Vec::new();
                 for order in orders {
@@ -79,9 +88,14 @@ impl<'a> ModelFile<'a> {
                         indices[subgraph] = places.map(|place| place.index).collect();
                     }
                 }
-                tflite::reordered(&self.bytes, &indices)
+                let mut file = self.changed(tflite::reordered(&self.bytes, &indices))?;
+                for one in &mut file.scratch {
+                    let order = indices.get(one.subgraph).into_iter().flatten();
+                    one.operator = order.clone().position(|&old| old == one.operator).unwrap_or(one.operator);
+                }
+                Ok(file)
             }
-        })
+        }
     }
 
     /// Returns the first region whose operators are not in the order that [`ModelFile::reordered`] was given,
@@ -121,7 +135,7 @@ impl<'a> ModelFile<'a> {
     /// # Errors
     /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].
     pub fn micro_arena(&self, shares: &Shares<'_>) -> Result<MicroArena, ImportError> {
-        MicroArena::of(&self.bytes, shares).map_err(|problem| problem.of(self.path))
+        MicroArena::of(&self.bytes, &self.scratch, shares).map_err(|problem| problem.of(self.path))
     }
 
     /// Returns the offsets of the offline plan in a `TFLite` file; `None` if it has none.

@@ -3,15 +3,19 @@ Writes one row per model to `rows.csv` in a folder.
 
     python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
 
-The columns are as follows, with sizes in bytes. `arena` is the size of the arena in the plan. `greedy` and
-`planned` are the smallest arenas in which tflite-micro runs the original model and the written model, found
-by bisection to within 16 bytes. `file_order` is the same for a plan in file order (`--order as-in-file`), and
-`in_place` for a plan in which elementwise operators overwrite an input (`--in-place`). `saved_percent` and
-`in_place_percent` are the savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of
-operators whose position changed. `inputs` is the number of random inputs, and `equal` the number of inputs
-for which all models have bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be
-set, so the rows of its models contain no size except that of the plan. Models `built_*` are those of
-`control_models.py`, which have parallel chains or control flow.
+The columns are as follows, with sizes in bytes. `scratch` is the sum of all scratch buffers that kernels
+request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that Plimsoll
+computes for the tensors and scratch buffers of the written model. The run fails unless the interpreter
+reports this size, and unless it reports for the original model the size that Plimsoll computes for the
+planner of the interpreter. `greedy` and `planned` are the smallest arenas in which tflite-micro runs the
+original model and the written model, found by bisection to within 16 bytes. They include persistent data.
+`file_order` is the same for a plan in file order (`--order as-in-file`), and `in_place` for a plan in which
+elementwise operators overwrite an input (`--in-place`). `saved_percent` and `in_place_percent` are the
+savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of operators whose position
+changed. `inputs` is the number of random inputs, and `equal` the number of inputs for which all models have
+bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be set, so the rows of its
+models contain no size except that of the plan. Models `built_*` are those of `control_models.py`, which have
+parallel chains or control flow.
 """
 
 from __future__ import annotations
@@ -30,11 +34,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scratch
 
 INPUTS = 20
 GRAIN = 16
 COLUMNS = (
-    "model,runtime,operators,moved,arena,greedy,file_order,planned,in_place,saved_percent,in_place_percent,"
+    "model,runtime,operators,moved,scratch,arena,greedy,file_order,planned,in_place,saved_percent,in_place_percent,"
     "inputs,equal"
 ).split(",")
 PLANS = {"file_order": ["--order", "as-in-file"], "planned": [], "in_place": ["--in-place"]}
@@ -150,10 +155,17 @@ def moved(operators: list[dict[str, Any]]) -> int:
 def micro_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[str, Any]:
     original = model.read_bytes()
     greedy = smallest(original)
+    requests = scratch.requests(original)
+    with (folder / "scratch.csv").open("w", newline="") as file:
+        scratch.write(requests, file)
     found, plans, written = {"greedy": greedy}, {}, [(original, greedy)]
     for name, options in PLANS.items():
         out = folder / f"{name}.tflite"
-        plans[name] = plan(arguments, model, out, *options)
+        plans[name] = plan(arguments, model, out, "--scratch", str(folder / "scratch.csv"), *options)
+        computed = plans[name]["written"]
+        heads = [scratch.head(one) for one in (original, out.read_bytes())]
+        if heads != [computed["greedy"], computed["arena"]]:
+            raise RuntimeError(f"{model.name}: the interpreter reports {heads}, but Plimsoll computes {computed}")
         found[name] = smallest(out.read_bytes())
         written.append((out.read_bytes(), found[name]))
     best = plans["planned"]
@@ -162,6 +174,7 @@ def micro_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[
         "runtime": "tflite-micro",
         "operators": best["operators"],
         "moved": best["moved"],
+        "scratch": sum(size for _, _, size in requests),
         "arena": best["written"]["arena"],
         **found,
         "saved_percent": f"{100 * (1 - found['planned'] / greedy):.2f}",
@@ -223,13 +236,17 @@ def describe(arguments: argparse.Namespace) -> None:
     cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
     built = subprocess.run([arguments.plimsoll, "--version"], check=True, capture_output=True, text=True).stdout
+    with (Path(__file__).parent / "models.csv").open() as file:
+        origins = {row["sha256"]: f"{row['origin']}, `{row['path']}`" for row in csv.DictReader(file)}
     versions = [built.strip()]
     packages = ("tflite-micro", "onnx", "onnxruntime", "numpy")
     versions += [f"{one} {version(one)}" for one in packages]
     lines = ["# Plans in tflite-micro and ONNX Runtime", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
     lines += ["- command: `make test-tflm` (`experiments/runtimes/tflm.py`)"]
+    lines += ["- further models:"] if arguments.models else []
     for model in arguments.models:
-        lines += [f"- further model: {model.stem}, SHA-256 {hashlib.sha256(model.read_bytes()).hexdigest()}"]
+        digest = hashlib.sha256(model.read_bytes()).hexdigest()
+        lines += [f"  - {model.stem}: {origins.get(digest, 'origin unknown')}, SHA-256 {digest}"]
     lines += [f"- commit: {commit.stdout.strip()}", f"- processor: {cpu.partition(':')[2].strip()}"]
     lines += [f"- Python {platform.python_version()}, " + ", ".join(versions)]
     (arguments.folder / "README.md").write_text("\n".join(lines) + "\n")
@@ -245,15 +262,16 @@ def main() -> int:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     describe(arguments)
     failed = 0
-    with tempfile.TemporaryDirectory() as scratch, (arguments.folder / "rows.csv").open("w", newline="") as file:
+    rows = arguments.folder / "rows.csv"
+    with tempfile.TemporaryDirectory() as temporary, rows.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         micro = sorted((arguments.corpora / "tflite").glob("*.tflite")) + arguments.models
-        micro += built(Path(scratch))
+        micro += built(Path(temporary))
         tasks = [(micro_row, model) for model in micro]
         tasks += [(onnx_row, model) for model in sorted((arguments.corpora / "onnx").glob("*.onnx"))]
         for task, model in tasks:
-            found = task(arguments, model, Path(scratch))
+            found = task(arguments, model, Path(temporary))
             writer.writerow(found)
             file.flush()
             print(", ".join(f"{key}={found[key]}" for key in COLUMNS if key in found), flush=True)

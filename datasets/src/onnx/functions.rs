@@ -163,10 +163,10 @@ impl<'f> Inliner<'f> {
         attributes.extend(call.attribute.iter().map(|given| (given.name.as_str(), given)));
         let versions = function.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version);
         let opset = versions.max().filter(|&version| version != self.opset);
-        let mut copy = Copy { inliner: self, prefix, names, attributes, opset };
+        let mut copy = Copy { inliner: self, prefix, names, attributes, opset, index: call.index };
         let mut nodes = function.node.iter().map(|node| copy.node(node)).collect::<Result<Vec<_>, _>>()?;
         infos.extend(copy.infos(&function.value_info));
-        nodes.extend(copies);
+        nodes.extend(copies.into_iter().map(|copy| Node { index: call.index, ..copy }));
         Ok(nodes)
     }
 }
@@ -190,6 +190,8 @@ struct Copy<'c, 'f> {
     attributes: HashMap<&'c str, &'c Attribute>,
     /// The version of the standard ONNX operators, if it differs from that of the model.
     opset: Option<i64>,
+    /// The index of the call.
+    index: u32,
 }
 
 impl<'f> Copy<'_, 'f> {
@@ -238,7 +240,8 @@ impl<'f> Copy<'_, 'f> {
             if node.name.is_empty() { String::new() } else { format!("{}/{}", self.prefix, node.name) };
         let (input, output) = (self.list(&node.input), self.list(&node.output));
         let (op_type, domain, overload) = (node.op_type.clone(), node.domain.clone(), node.overload.clone());
-        Ok(Node { input, output, name, op_type, attribute, domain, overload, opset: self.opset })
+        let (opset, index) = (self.opset, self.index);
+        Ok(Node { input, output, name, op_type, attribute, domain, overload, opset, index })
     }
 
     /// Returns an attribute of a node. If it refers to an attribute of the call, the result has the value

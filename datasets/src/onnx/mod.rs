@@ -84,6 +84,10 @@ pub(crate) use write::{name_in_file, reordered, with_properties};
 /// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
 /// file.
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
+    if !options.scratch.is_empty() {
+        let reason = "the option applies only to models of TFLite";
+        return Err(ImportProblem::option("--scratch FILE", reason));
+    }
     let float = match &options.element {
         None => None,
         Some(name) => Some(Element::named(name).ok_or_else(|| {
@@ -104,6 +108,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
         graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it has no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
+    graph.number();
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
     let source = Source { graph: &graph, float, opset };
     let dims = Dims::new(options, &graph)?;
@@ -122,8 +127,10 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     if !complete {
         return Err(ImportProblem::Damaged("its operators form a cycle".to_owned()));
     }
-    let place = |index| OperatorPlace { index, ..OperatorPlace::default() };
-    let places = (0..graph.operators().len()).map(place).collect();
+    let mut places = vec![OperatorPlace::default(); graph.operators().len()];
+    for step in program.blocks.iter().flat_map(|block| &block.steps) {
+        places[step.id].index = step.node.index as usize;
+    }
     Ok(Import { graph, assumed, sizes, places, tensors: Vec::new() })
 }
 

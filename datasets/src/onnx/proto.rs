@@ -64,6 +64,9 @@ message! {
         /// The operator version of a function, if it differs from that of the model. The field is not part of
         /// the format, which does not use its number.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
+        /// The index in the list of nodes that contains the node in the file or, for a node from the body of
+        /// a function, the index of the call. Not part of the format either.
+        #[prost(uint32, tag = "19001")] index: u32,
     }
 }
 message! {
@@ -137,6 +140,21 @@ message! {
     Dimension {
         #[prost(int64, optional, tag = "1")] value: Option<i64>,
         #[prost(string, optional, tag = "2")] param: Option<String>,
+    }
+}
+
+impl Graph {
+    /// Sets [`Node::index`] in this graph and in all bodies.
+    pub fn number(&mut self) {
+        let mut todo = vec![self];
+        while let Some(graph) = todo.pop() {
+            for (index, node) in graph.node.iter_mut().enumerate() {
+                node.index = index as u32;
+                for attribute in &mut node.attribute {
+                    todo.extend(attribute.g.iter_mut().map(AsMut::as_mut).chain(&mut attribute.graphs));
+                }
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::given::Given;
 use super::infer::{COPIES, Inference, Inferred, too_many};
+use super::micro::reserved;
 use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
@@ -33,6 +34,8 @@ pub(super) struct Conversion<'m, 'a> {
     /// The number of tensors in used subgraphs that have neither a producer nor a consumer.
     idle: usize,
     sources: SizeSources,
+    /// The bytes that kernels request, by subgraph and index of the operator.
+    requested: BTreeMap<(usize, usize), u64>,
     /// Scratch tensors by subgraph and index, with the number of operators that refer to them.
     scratch: BTreeMap<(usize, usize), usize>,
     /// Per operator of the graph, its place in the file.
@@ -81,6 +84,28 @@ impl Scope {
     }
 }
 
+/// Returns the bytes that kernels request, by subgraph and index of the operator.
+///
+/// # Errors
+/// If the file does not contain one of the operators.
+fn requested(model: &Model, options: &ImportOptions) -> Result<BTreeMap<(usize, usize), u64>, ImportProblem> {
+    let mut requested: BTreeMap<_, u64> = BTreeMap::new();
+    for one in &options.scratch {
+        let count = model.subgraphs.get(one.subgraph).map_or(0, |subgraph| subgraph.operators.len());
+        if one.operator >= count {
+            let option = format!("--scratch, operator {} of subgraph {}", one.operator, one.subgraph);
+            let reason = match model.subgraphs.len() {
+                subgraphs if one.subgraph >= subgraphs => format!("the file has {subgraphs} subgraphs"),
+                _ => format!("the subgraph has {count} operators"),
+            };
+            return Err(ImportProblem::option(option, reason));
+        }
+        let bytes = requested.entry((one.subgraph, one.operator)).or_default();
+        *bytes = bytes.saturating_add(reserved(one));
+    }
+    Ok(requested)
+}
+
 impl<'m, 'a> Conversion<'m, 'a> {
     pub(super) fn new(
         name: String,
@@ -100,6 +125,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             assumed: Vec::new(),
             idle: 0,
             sources: SizeSources::default(),
+            requested: requested(model, options)?,
             scratch: BTreeMap::new(),
             places: Vec::new(),
             tensors: Vec::new(),
@@ -220,7 +246,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let mut operator = Operator::new("", kind.name.as_ref());
         operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
-        operator.scratch = self.hold(scope, &scratch, &subject)?;
+        let requested = self.requested.get(&(scope.index, at)).copied().unwrap_or(0);
+        let held = self.hold(scope, &scratch, &subject)?;
+        operator.scratch = Bytes::new(held.get().saturating_add(requested));
         if kind.builtin && matches!(kind.name.as_ref(), "ASSIGN_VARIABLE" | "READ_VARIABLE") {
             let value = inputs.get(1).or(outputs.first()).copied().flatten();
             operator.inputs.extend(self.resource(scope, step, value));

@@ -4,18 +4,23 @@
 //! The runtime numbers scopes: one for the start of a subgraph, one per operator, and further ones for the
 //! subgraphs that an operator runs. A subgraph that several operators run has one set of tensors, live from
 //! its first scope to its last. All subgraphs share one arena. Variables that the plan does not place get
-//! memory of their own; so do scratch buffers of kernels, which no file contains.
+//! memory of their own.
 //!
-//! Source: `micro_allocation_info.cc`, `memory_helpers.cc` and `reshape.cc` of `tflite-micro` (2026).
+//! An offline plan has no offsets for the scratch buffers of kernels, which no file contains. The runtime
+//! places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
+//!
+//! Sources: `micro_allocation_info.cc`, `greedy_memory_planner.cc`, `memory_helpers.cc` and `reshape.cc` of
+//! `tflite-micro` (2026).
 
 use super::infer::COPIES;
 use super::model::{self, Info, Model, Step};
 use super::schema::ELEMENTS;
-use crate::import::ImportProblem;
+use crate::import::{ImportProblem, Scratch};
 use crate::operators::is_listed;
 use plimsoll_model::graph::AliasKind;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, root};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 /// Sizes and offsets are multiples of this many bytes, as in the runtime.
 pub const MICRO_ALIGNMENT: Bytes = Bytes::new(16);
@@ -28,18 +33,24 @@ const VIEWS: &str = "EXPAND_DIMS RESHAPE";
 const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU LOG LOGISTIC MAXIMUM MINIMUM \
                            MUL NEG PRELU RELU RELU6 ROUND RSQRT SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH";
 
+/// Returns the size in bytes that the runtime gives a scratch buffer.
+pub(super) fn reserved(scratch: &Scratch) -> u64 {
+    scratch.bytes.checked_next_multiple_of(MICRO_ALIGNMENT.get()).unwrap_or(u64::MAX)
+}
+
 /// Decides whether an input and an output, numbered through all subgraphs, share memory.
 pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
 /// The offset problem that `tflite-micro` solves for a file.
 #[derive(Clone, Debug)]
 pub struct MicroArena {
-    /// One buffer per tensor that the runtime places, or per group of tensors that share memory.
+    /// One buffer per tensor that the runtime places, or per group of tensors that share memory, and then one
+    /// per scratch buffer.
     pub instance: Instance,
-    /// Per buffer, its tensors, numbered through all subgraphs.
+    /// Per buffer, its tensors, numbered through all subgraphs. Scratch buffers have the numbers that follow.
     buffers: Vec<Vec<usize>>,
-    /// Tensors that no operator uses. Their memory is never accessed.
-    unused: Vec<usize>,
+    /// Tensors that no operator uses, with their sizes. Their memory is never accessed.
+    unused: Vec<(usize, u64)>,
     /// Number of tensors in all subgraphs.
     tensors: usize,
 }
@@ -54,26 +65,81 @@ struct Placed {
 
 impl MicroArena {
     /// Reads the problem from a file. The operators run in the order of the file. An input and the output of
-    /// an operator share memory if its kernel allows it and `shares` returns true for them. O(operators and
-    /// operands of all uses of subgraphs).
+    /// an operator whose kernel allows it share memory if `shares` returns true for them. `scratch` contains
+    /// the requests of the kernels. O(operators and operands of all uses of subgraphs).
     ///
     /// # Errors
     /// If the file is damaged, contains a tensor of unknown size, or runs subgraphs too often.
-    pub(crate) fn of(bytes: &[u8], shares: &Shares<'_>) -> Result<Self, ImportProblem> {
+    pub(crate) fn of(bytes: &[u8], scratch: &[Scratch], shares: &Shares<'_>) -> Result<Self, ImportProblem> {
         let model = model::read(bytes)?;
-        let mut scopes = Scopes::new(&model, shares)?;
+        let mut scopes = Scopes::new(&model, scratch, shares)?;
         scopes.subgraph(0)?;
         scopes.problem()
     }
 
-    /// Returns the layout with these offsets of tensors, numbered through all subgraphs; `None` if an offset
-    /// is missing, or if tensors that share memory have different ones.
+    /// Returns the layout of the runtime for an offline plan with these offsets of tensors, numbered through
+    /// all subgraphs; `None` if an offset is missing, or if tensors that share memory have different ones.
+    /// O(n^2 log n) for n buffers.
     pub fn layout(&self, offset: impl Fn(usize) -> Option<Bytes>) -> Option<Layout> {
         let one = |tensors: &Vec<usize>| {
+            if self.is_scratch(tensors) {
+                return Some(None);
+            }
             let first = offset(*tensors.first()?)?;
-            tensors.iter().all(|&tensor| offset(tensor) == Some(first)).then_some(first)
+            tensors.iter().all(|&tensor| offset(tensor) == Some(first)).then_some(Some(first))
         };
-        Some(Layout::new(self.buffers.iter().map(one).collect::<Option<_>>()?))
+        Some(self.placed(self.buffers.iter().map(one).collect::<Option<_>>()?))
+    }
+
+    /// Returns the layout of the runtime for an offline plan with the tensors of a layout. Only the offsets
+    /// of scratch buffers may differ. O(n^2 log n) for n buffers.
+    #[must_use]
+    pub fn in_runtime(&self, layout: &Layout) -> Layout {
+        let offsets = self.buffers.iter().zip(layout.offsets());
+        self.placed(offsets.map(|(one, &offset)| (!self.is_scratch(one)).then_some(offset)).collect())
+    }
+
+    /// Returns the memory that the runtime reserves for a layout: its peak, or the largest unused tensor.
+    pub fn arena(&self, layout: &Layout) -> Bytes {
+        let unused = self.unused.iter().map(|&(_, bytes)| bytes).max();
+        layout.peak(&self.instance).max(Bytes::new(unused.unwrap_or(0)))
+    }
+
+    /// Returns the memory that the runtime reserves for a file without an offline plan. There, unused tensors
+    /// share no memory. O(n^2 log n) for n buffers.
+    pub fn greedy(&self) -> Bytes {
+        let unused = self.unused.iter().map(|&(_, bytes)| bytes).sum();
+        self.placed(vec![None; self.buffers.len()]).peak(&self.instance).max(Bytes::new(unused))
+    }
+
+    fn is_scratch(&self, tensors: &[usize]) -> bool {
+        tensors.first().is_some_and(|&first| first >= self.tensors)
+    }
+
+    /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of
+    /// decreasing size, the last of equal ones first, each in the lowest gap that is large enough.
+    fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
+        let buffers = self.instance.buffers();
+        let mut todo: Vec<usize> = (0..buffers.len()).rev().filter(|&at| offsets[at].is_none()).collect();
+        todo.sort_by_key(|&at| Reverse(buffers[at].size()));
+        for at in todo {
+            let size = buffers[at].size().get();
+            let others = buffers.iter().zip(&offsets);
+            let others = others.filter(|(other, _)| other.lifespan().intersects(buffers[at].lifespan()));
+            let mut below: Vec<(u64, u64)> = others
+                .filter_map(|(other, offset)| Some((offset.as_ref()?.get(), other.size().get())))
+                .collect();
+            below.sort_unstable();
+            let mut end = 0;
+            for (offset, other) in below {
+                if offset >= end + size {
+                    break;
+                }
+                end = end.max(offset + other);
+            }
+            offsets[at] = Some(Bytes::new(end));
+        }
+        Layout::new(offsets.into_iter().flatten().collect())
     }
 
     /// Returns the offset of each tensor of each subgraph; -1 for a tensor that the runtime places.
@@ -82,10 +148,11 @@ impl MicroArena {
     /// If an offset does not fit into 31 bits.
     pub fn offsets(&self, layout: &Layout) -> Result<Vec<i32>, ImportProblem> {
         let mut offsets = vec![-1; self.tensors];
-        for &tensor in &self.unused {
+        for &(tensor, _) in &self.unused {
             offsets[tensor] = 0;
         }
-        for (tensors, offset) in self.buffers.iter().zip(layout.offsets()) {
+        let buffers = self.buffers.iter().zip(layout.offsets());
+        for (tensors, offset) in buffers.filter(|(tensors, _)| !self.is_scratch(tensors)) {
             let offset = i32::try_from(offset.get()).map_err(|_| ImportProblem::Unsupported {
                 what: format!("offset {offset}"),
                 reason: "the runtime stores offsets in 31 bits".to_owned(),
@@ -104,8 +171,11 @@ struct Scopes<'m, 'a> {
     shares: &'m Shares<'m>,
     /// Per subgraph, the number of its first tensor.
     starts: Vec<usize>,
-    /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it.
+    /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it. Then the scratch
+    /// buffers.
     tensors: Vec<Option<Placed>>,
+    /// The numbers of the scratch buffers of operators, by subgraph and index.
+    scratch: HashMap<(usize, usize), Vec<usize>>,
     /// Per tensor, itself or another tensor with the same memory (a union-find forest).
     shared: Vec<usize>,
     scope: u64,
@@ -114,7 +184,11 @@ struct Scopes<'m, 'a> {
 }
 
 impl<'m, 'a> Scopes<'m, 'a> {
-    fn new(model: &'m Model<'a>, shares: &'m Shares<'m>) -> Result<Self, ImportProblem> {
+    fn new(
+        model: &'m Model<'a>,
+        requests: &[Scratch],
+        shares: &'m Shares<'m>,
+    ) -> Result<Self, ImportProblem> {
         let (mut starts, mut tensors) = (Vec::new(), Vec::new());
         for (at, subgraph) in model.subgraphs.iter().enumerate() {
             starts.push(tensors.len());
@@ -124,8 +198,13 @@ impl<'m, 'a> Scopes<'m, 'a> {
                 tensors.push((bytes > 0).then_some(placed));
             }
         }
+        let mut scratch: HashMap<_, Vec<usize>> = HashMap::new();
+        for one in requests.iter().filter(|one| one.bytes > 0) {
+            scratch.entry((one.subgraph, one.operator)).or_default().push(tensors.len());
+            tensors.push(Some(Placed { bytes: reserved(one), first: None, last: None }));
+        }
         let shared = (0..tensors.len()).collect();
-        Ok(Self { model, shares, starts, tensors, shared, scope: 0, stack: Vec::new(), work: 0 })
+        Ok(Self { model, shares, starts, tensors, scratch, shared, scope: 0, stack: Vec::new(), work: 0 })
     }
 
     /// Visits the operators of a subgraph. Recursion ends, since no subgraph runs itself.
@@ -139,8 +218,9 @@ impl<'m, 'a> Scopes<'m, 'a> {
             self.make(index, tensor);
             self.read(index, tensor);
         }
-        for step in &subgraph.operators {
+        for (at, step) in subgraph.operators.iter().enumerate() {
             self.scope += 1;
+            let start = self.scope;
             self.work += 1 + step.inputs.len() + step.outputs.len();
             if self.work > COPIES {
                 return Err(super::infer::too_many(model, index));
@@ -154,6 +234,12 @@ impl<'m, 'a> Scopes<'m, 'a> {
             }
             for tensor in step.inputs.iter().chain(step.outputs.iter()) {
                 self.read(index, tensor);
+            }
+            for &number in self.scratch.get(&(index, at)).into_iter().flatten() {
+                if let Some(placed) = self.tensors[number].as_mut() {
+                    placed.first.get_or_insert(start);
+                    placed.last = Some(self.scope);
+                }
             }
             self.share(index, step);
         }
@@ -214,14 +300,17 @@ impl<'m, 'a> Scopes<'m, 'a> {
     /// Returns the problem with the lifespans found. A tensor that is read but never written is live from the
     /// start.
     fn problem(mut self) -> Result<MicroArena, ImportProblem> {
+        let tensors = self.model.subgraphs.iter().map(|subgraph| subgraph.tensors.len()).sum();
         let (mut groups, mut unused) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
         for number in 0..self.tensors.len() {
             match self.tensors[number] {
-                Some(Placed { first: None, last: None, .. }) => unused.push(number),
+                Some(Placed { first: None, last: None, bytes }) => unused.push((number, bytes)),
                 Some(_) => groups.entry(root(&mut self.shared, number)).or_default().push(number),
                 None => {}
             }
         }
+        // Scratch buffers of operators that never run take no memory.
+        unused.retain(|&(number, _)| number < tensors);
         let buffer = |(&name, tensors): (&usize, &Vec<usize>)| {
             let all = || tensors.iter().filter_map(|&number| self.tensors[number]);
             let lower = all().map(|one| one.first.map_or(0, |first| first + 1)).min().unwrap_or(0);
@@ -233,7 +322,6 @@ impl<'m, 'a> Scopes<'m, 'a> {
         let buffers: Vec<Buffer> = groups.iter().filter_map(buffer).collect();
         let instance = InstanceBuilder::new("tflite-micro").buffers(buffers).build();
         let instance = instance.map_err(|error| ImportProblem::Damaged(error.to_string()))?;
-        let tensors = self.tensors.len();
         Ok(MicroArena { instance, buffers: groups.into_values().collect(), unused, tensors })
     }
 }

@@ -17,9 +17,10 @@
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents
 //!   have none either. An input of the model with an empty shape is a scalar, as in the interpreter. This is
 //!   reported as an assumption if the file declares `has_rank` for other tensors and not for this one.
-//! - The file does not contain the memory that kernels request while they run, so [`Operator::scratch`] is
-//!   zero. Custom operators may refer to tensors that nothing produces, as written by compilers for
-//!   accelerators. These are scratch. Each operator that refers to one has its own copy.
+//! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is
+//!   that of [`ImportOptions::scratch`], and otherwise zero. Custom operators may refer to tensors that
+//!   nothing produces, as written by compilers for accelerators. These are scratch. Each operator that refers
+//!   to one has its own copy.
 //!
 //! # Shapes
 //! Shapes of inputs and constants are those of the file. All others follow from the operators, in the order

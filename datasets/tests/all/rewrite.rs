@@ -1,7 +1,7 @@
 //! Writes orders and plans into model files, and reads them back.
 
 use crate::tflite_writer::*;
-use plimsoll_datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat};
+use plimsoll_datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat, Scratch};
 use plimsoll_model::graph::AliasKind;
 use plimsoll_model::{Bytes, Layout, OperatorId, load};
 use std::path::Path;
@@ -173,6 +173,61 @@ fn variables_unused_tensors_and_reshapes_follow_the_kernels() {
     assert_eq!(huge, "offset 2147483648 is not supported: the runtime stores offsets in 31 bits");
 }
 
+fn requests(list: &[[u64; 3]]) -> Vec<Scratch> {
+    let one = |&[subgraph, operator, bytes]: &[u64; 3]| Scratch {
+        subgraph: subgraph as usize,
+        operator: operator as usize,
+        bytes,
+    };
+    list.iter().map(one).collect()
+}
+
+#[test]
+fn scratch_follows_its_operator() {
+    let old = file(&chains()).with_scratch(requests(&[[0, 1, 100], [0, 1, 16], [0, 3, 64]]));
+    let order: Vec<OperatorId> = [0, 2, 1, 3, 4].map(OperatorId::new).into();
+    let new = old.reordered(&import(&old), &[order]).unwrap();
+    let scratch = |file| {
+        let buffers = micro(file).instance.buffers()[6..].to_vec();
+        let row =
+            |buffer: &plimsoll_model::Buffer| (buffer.size().get(), buffer.lifespan().hull().lower.get());
+        buffers.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(scratch(&old), [(112, 3), (16, 3), (64, 5)]);
+    assert_eq!(scratch(&new), [(112, 4), (16, 4), (64, 5)]);
+    assert_eq!(micro(&new).offsets(&micro(&new).in_runtime(&Layout::from_raw([0; 9]))).unwrap(), [0; 6]);
+    // The importer adds up the scratch of an operator.
+    let options = ImportOptions { scratch: requests(&[[0, 1, 100], [0, 1, 16]]), ..ImportOptions::default() };
+    let graph = old.import(&options).unwrap().graph;
+    let scratch: Vec<u64> = graph.operators().iter().map(|one| one.scratch.get()).collect();
+    assert_eq!(scratch, [0, 128, 0, 0, 0]);
+    for (row, reason) in
+        [([0, 5, 1], "the subgraph has 5 operators"), ([1, 0, 1], "the file has 1 subgraphs")]
+    {
+        let options = ImportOptions { scratch: requests(&[row]), ..ImportOptions::default() };
+        let error = old.import(&options).unwrap_err().to_string();
+        assert!(error.ends_with(reason), "{error}");
+    }
+}
+
+#[test]
+fn the_planner_of_the_runtime_is_simulated() {
+    // Of a and b, which are equally large, b comes first; c and x are above both.
+    assert_eq!(micro(&file(&chains())).greedy(), Bytes::new(144));
+    // In an offline plan, only scratch moves: the larger buffer comes first, into the lowest gap.
+    let arena = micro(&file(&chains()).with_scratch(requests(&[[0, 2, 32], [0, 2, 48]])));
+    let offsets = [96, 0, 176, 64, 80, 0];
+    let layout = arena.layout(|tensor| Some(Bytes::new(offsets[tensor]))).unwrap();
+    assert_eq!(layout.offsets()[6..], [128, 80].map(Bytes::new), "a, c and b are live");
+    assert_eq!((arena.arena(&layout), layout.peak(&arena.instance)), (Bytes::new(240), Bytes::new(240)));
+    // A tensor that nothing uses takes memory too.
+    let sizes = [("x", 16), ("u", 500), ("v", 400), ("y", 16)];
+    let body = subgraph("main", &sizes, [&[0], &[3]], vec![operator(ADD, &[0, 0], &[3])]);
+    let arena = micro(&file(&model(vec![body])));
+    let layout = arena.layout(|_| Some(Bytes::ZERO)).unwrap();
+    assert_eq!((arena.arena(&layout), arena.greedy()), (Bytes::new(512), Bytes::new(912)));
+}
+
 #[test]
 fn subgraphs_are_planned_together() {
     let inner = |name: &str, size: i32| {
@@ -195,6 +250,12 @@ fn subgraphs_are_planned_together() {
     let large = arena.instance.buffers()[5].lifespan().hull();
     let start = arena.instance.buffers()[3].lifespan().hull();
     assert!(large.lower < start.lower && large.upper > start.lower, "{large:?} {start:?}");
+    // So is scratch in 'then', which is live in all uses of its operator.
+    let scratch = file(&spec).with_scratch(requests(&[[1, 0, 16], [4, 0, 16]]));
+    let with_scratch = micro(&scratch).instance;
+    assert_eq!(with_scratch.len(), 4 + 3 + 3 + 2 + 1);
+    let hull = with_scratch.buffers()[12].lifespan().hull();
+    assert!(hull.lower == large.lower && start.lower < hull.upper && hull.upper < large.upper, "{hull:?}");
     // The most bytes are live in 'else': three tensors of the body, those of 'then', and two of its own.
     assert_eq!(load(&arena.instance).0.get(), 3 * 16 + (256 + 32) + (128 + 16));
     let layout = Layout::from_raw((0..12).map(|at| at * 256));

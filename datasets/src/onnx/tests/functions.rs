@@ -45,6 +45,35 @@ fn a_call_becomes_the_body() {
 }
 
 #[test]
+fn indices_are_those_of_nodes_in_the_file() {
+    let constant = |name: &str| node("Constant", "", name, [ints("value_ints", &[1, 2])]);
+    let half = function(
+        "Half",
+        "a",
+        [constant("k"), node("Transpose", "a", "t", []), node("Relu", "t", "b", [])],
+        "b",
+    );
+    let then = graph(&[], [constant("c"), node("Neg", "y", "n", [])], "n");
+    let otherwise = graph(&[], [node("Abs", "y", "m", []), node("Neg", "m", "o", [])], "o");
+    let branches = [body("then_branch", then), body("else_branch", otherwise)];
+    let nodes = [
+        constant("w"),
+        call("Half", "x", "y", []),
+        constant("v"),
+        node("If", "c", "r", branches),
+        node("Abs", "r", "z", []),
+    ];
+    let mut file = with(graph(&[("x", "2x3"), ("c", "bool:")], nodes, "z"), [half]);
+    // The number in the file has no effect.
+    file.graph.as_mut().unwrap().node[4].index = 7;
+    let import = read(&file, &ImportOptions::default()).unwrap();
+    let kinds = import.graph.operators().iter().map(|operator| operator.kind.as_str());
+    let places: Vec<(&str, usize)> = kinds.zip(import.places.iter().map(|place| place.index)).collect();
+    let expected = [("Transpose", 1), ("Relu", 1), ("If", 3), ("Neg", 1), ("Abs", 0), ("Neg", 1), ("Abs", 4)];
+    assert_eq!(places, expected);
+}
+
+#[test]
 fn attributes_are_those_of_the_call_or_defaults() {
     let soft = node("Transpose", "a", "t", [referring("perm", "order"), referring("none", "absent")]);
     let cast = node("Cast", "t", "b", [referring("to", "kind")]);

@@ -2,8 +2,9 @@ use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
 use crate::input::input_file;
 use clap::Args;
-use plimsoll::datasets::{Import, ImportOptions, import_file};
-use std::path::PathBuf;
+use plimsoll::datasets::{Import, ImportOptions, Scratch, import_file};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 /// The graph or model, with import options.
 #[derive(Args, Debug)]
@@ -46,6 +47,9 @@ pub struct OpenArgs {
     /// Assume this size for tensors of unknown shape or type, instead of failing
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
+    /// Add scratch memory of kernels, from a CSV file with columns subgraph, operator and bytes (.tflite)
+    #[arg(long, value_name = "FILE.csv", value_parser = input_file(), help_heading = "Options for models")]
+    pub scratch: Option<PathBuf>,
 }
 
 impl ModelArgs {
@@ -68,6 +72,7 @@ impl OpenArgs {
             dim_default: self.dim_default,
             values: once("--value", &self.value)?.into_iter().collect(),
             tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
+            scratch: self.scratch.as_deref().map(scratch).transpose()?.unwrap_or_default(),
         })
     }
 
@@ -99,6 +104,30 @@ fn value(text: &str) -> Result<(String, Vec<i64>), String> {
     let list = list.split(',').filter(|_| !list.is_empty());
     let list: Result<Vec<i64>, _> = list.map(str::parse).collect();
     Ok((name.to_owned(), list.map_err(|_| expected())?))
+}
+
+/// Reads a file with the columns `subgraph,operator,bytes`.
+fn scratch(path: &Path) -> Result<Vec<Scratch>, Failure> {
+    const COLUMNS: [&str; 3] = ["subgraph", "operator", "bytes"];
+    let wrong = |reason: &dyn Display| Failure::input(format!("{}: {reason}", path.display()));
+    let mut reader = csv::Reader::from_path(path).map_err(|error| wrong(&error))?;
+    let header = reader.headers().map_err(|error| wrong(&error))?;
+    if !header.iter().eq(COLUMNS) {
+        let found = header.iter().collect::<Vec<_>>().join(",");
+        return Err(wrong(&format_args!("line 1: the header is '{found}'; expected {}", COLUMNS.join(","))));
+    }
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record.map_err(|error| wrong(&error))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let number = |at: usize| {
+            let text = record.get(at).unwrap_or_default();
+            let reason = format!("line {line}: {} '{text}' is not a whole number", COLUMNS[at]);
+            text.parse::<u64>().map_err(|_| wrong(&reason))
+        };
+        let (subgraph, operator) = (number(0)? as usize, number(1)? as usize);
+        Ok(Scratch { subgraph, operator, bytes: number(2)? })
+    };
+    reader.records().map(row).collect()
 }
 
 #[cfg(test)]

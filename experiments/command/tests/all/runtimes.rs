@@ -2,9 +2,9 @@
 
 use crate::common::{Run, Scratch};
 use plimsoll::datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat, import_file};
-use plimsoll::model::check_layout;
-use plimsoll::model::csv::{ReadOptions, read_instance_file, read_layout_file};
+use plimsoll::model::csv::{ReadOptions, capacity_from_name, read_instance_file, read_layout_file};
 use plimsoll::model::graph::AliasKind;
+use plimsoll::model::{Bytes, check_layout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +41,7 @@ fn a_tflite_model_takes_its_plan() {
         let layout = arena.layout(|tensor| u64::try_from(offsets[tensor]).ok().map(Into::into));
         let layout = layout.expect("every tensor has an offset");
         assert_eq!(check_layout(&arena.instance, &layout), [], "{name}");
-        assert_eq!(plan["written"]["arena"], layout.peak(&arena.instance).get());
+        assert_eq!(plan["written"]["arena"], arena.arena(&layout).get());
         assert!(offsets.iter().all(|offset| offset % 16 == 0 || *offset == -1), "{offsets:?}");
         // The written model can be read, yields the same proved numbers, and accepts the same plan again.
         let words = ["plan", "out.tflite", "--order", "as-in-file", "--align", "16", "--no-states", "--json"];
@@ -86,6 +86,44 @@ fn plans_that_no_file_can_hold_are_refused() {
     refuses(&["plan", &chain, "--write", &chain], &["it is an input of this command"]);
     refuses(&["plan", &chain, "--format", "json", "--tensors", "x.csv"], &["the output is JSON, not CSV"]);
     scratch.plimsoll(&["plan", &chain, "--format", "json", "--compare"]).exits(2);
+}
+
+#[test]
+fn scratch_memory_is_planned_with_the_tensors() {
+    let scratch = Scratch::new();
+    let chain = seed("chain.tflite").display().to_string();
+    let plan = |more: &[&str]| {
+        let words = ["plan", &chain, "--write", "out.tflite", "--json"];
+        json(&scratch.plimsoll(&[&words[..], more].concat()).exits(0))
+    };
+    let before = plan(&[]);
+    scratch.write("s.csv", "subgraph,operator,bytes\n0,1,4000\n0,1,20\n");
+    let after = plan(&["--scratch", "s.csv"]);
+    let number = |plan: &Value, key: &str| plan["written"][key].as_u64().unwrap();
+    assert!(number(&after, "arena") >= number(&before, "arena").max(4032), "{after}");
+    assert_eq!(after["written"]["arena"], after["arena"], "the runtime places the scratch as planned");
+    assert!(number(&after, "arena") <= number(&after, "greedy"));
+    let refuses = |text: &str, part: &str| {
+        scratch.write("s.csv", text);
+        scratch.plimsoll(&["plan", &chain, "--scratch", "s.csv"]).refuses(&[part]);
+    };
+    refuses(
+        "operator,bytes\n0,1\n",
+        "line 1: the header is 'operator,bytes'; expected subgraph,operator,bytes",
+    );
+    refuses("subgraph,operator,bytes\n0,1,1\n0,x,1\n", "s.csv: line 3: operator 'x' is not a whole number");
+    refuses("subgraph,operator,bytes\n0,9,1\n", "operator 9 of subgraph 0: the subgraph has 3 operators");
+    let onnx = seed("convolution.onnx").display().to_string();
+    scratch.plimsoll(&["plan", &onnx, "--scratch", "s.csv"]).refuses(&["only to models of TFLite"]);
+}
+
+#[test]
+fn a_plan_that_is_worse_than_none_is_not_written() {
+    let scratch = Scratch::new();
+    let model = seed("regions.tflite").display().to_string();
+    let run = scratch.plimsoll(&["plan", &model, "--solver", "naive", "--write", "out.tflite"]).exits(3);
+    assert!(run.stderr.contains("but tflite-micro needs"), "{}", run.stderr);
+    assert!(!scratch.path("out.tflite").exists());
 }
 
 #[test]
@@ -230,4 +268,60 @@ fn formats_of_minimalloc_are_read() {
     fails("id,lower,upper,size,gaps\na,0,9,1,2-4@0:1\n", "memory used during a gap is not supported");
     fails("id,lower,upper,size\na,5,3,1\n", "buffer 'a': ");
     fails("id,lower,upper,size\na,0,3,-1\n", "buffer 'a': size -1");
+}
+
+/// The columns of a layout without its offsets, and whether it is valid at this capacity.
+fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
+    let instance = read_instance_file(input, ReadOptions::default()).unwrap();
+    let offsets = read_layout_file(layout, &instance).unwrap();
+    let text = std::fs::read_to_string(layout).unwrap();
+    let columns = text.lines().filter_map(|line| Some(line.rsplit_once(',')?.0.to_owned())).collect();
+    (columns, check_layout(&instance, &offsets).is_empty() && offsets.peak(&instance) <= capacity)
+}
+
+/// Compares with `MiniMalloc` itself on every instance of its repository (`make test-minimalloc`).
+/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only
+/// the layouts are checked.
+#[test]
+#[ignore = "needs the corpora, and takes minutes"]
+fn every_instance_of_minimalloc_is_solved() {
+    let folder = |name| std::env::var_os(name).filter(|path| !path.is_empty());
+    let Some(corpora) = folder("PLIMSOLL_CORPORA") else {
+        return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
+    };
+    let peer = folder("PLIMSOLL_MINIMALLOC");
+    let entries = std::fs::read_dir(Path::new(&corpora).join("minimalloc")).unwrap();
+    let inputs = entries.map(|entry| entry.unwrap().path());
+    let mut inputs: Vec<PathBuf> =
+        inputs.filter(|path| path.extension().is_some_and(|suffix| suffix == "csv")).collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "no instances");
+    let scratch = Scratch::new();
+    for input in inputs {
+        let capacity = capacity_from_name(&input).expect("the name contains the capacity");
+        let words = |output: &str| {
+            let (path, output) = (input.display(), scratch.path(output));
+            [
+                format!("--capacity={capacity}"),
+                format!("--input={path}"),
+                format!("--output={}", output.display()),
+                "--timeout=60s".to_owned(),
+            ]
+        };
+        let own = words("own.csv");
+        minimalloc(&scratch, &own.each_ref().map(String::as_str)).exits(0);
+        let (columns, is_valid) = checked(&scratch.path("own.csv"), &input, capacity);
+        assert!(is_valid, "{}", input.display());
+        let Some(peer) = &peer else {
+            println!("{}: solved", input.display());
+            continue;
+        };
+        let status = Command::new(peer).args(words("peer.csv")).output().unwrap().status;
+        if status.success() {
+            let (other, is_valid) = checked(&scratch.path("peer.csv"), &input, capacity);
+            assert!(is_valid, "{}: MiniMalloc", input.display());
+            assert_eq!(columns, other, "{}", input.display());
+        }
+        println!("{}: solved; MiniMalloc: {status}", input.display());
+    }
 }

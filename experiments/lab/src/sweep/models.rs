@@ -47,6 +47,7 @@ pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
             element: raw.element.clone(),
             keep_constants: raw.keep_constants == Some(true),
             assume_bytes: raw.assume_bytes.map(|bytes| bytes.0),
+            scratch: Vec::new(),
         };
         let varied = chosen.iter().filter(|(key, _)| lists[*key].0.len() > 1);
         let words: Vec<String> = varied

@@ -79,9 +79,9 @@ fn write(
     let Some(format) = format(Some(out), model)? else { return Ok(()) };
     let read =
         std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
-    let file = ModelFile::new(model, format, read);
-    let file = file.reordered(import, &places.orders).map_err(Failure::input)?;
     let options = args.model.import.options()?;
+    let original = ModelFile::new(model, format, read).with_scratch(options.scratch.clone());
+    let file = original.reordered(import, &places.orders).map_err(Failure::input)?;
     let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
     if let Some(region) = misordered {
         let message = format!(
@@ -90,12 +90,12 @@ fn write(
         );
         return Err(Failure::input(message));
     }
-    let (file, arena, by) = match format {
+    let (file, arena, greedy, by) = match format {
         ModelFormat::Onnx => {
             let plan = places.json(arena).to_string();
             let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
             let file = file.with_properties(&properties).map_err(Failure::input)?;
-            (file, arena, "as metadata properties".to_owned())
+            (file, arena, None, "as metadata properties".to_owned())
         }
         ModelFormat::TfLite => {
             let planned = Planned::new(asked, places);
@@ -103,8 +103,14 @@ fn write(
             let micro = file.micro_arena(&shares).map_err(Failure::input)?;
             let (layout, by) = placed(asked, &planned, &micro)?;
             let offsets = micro.offsets(&layout).map_err(Failure::input)?;
+            let greedy = original.micro_arena(&|_, _, _| false).map_err(Failure::input)?.greedy();
+            let arena = micro.arena(&layout);
+            if arena > greedy {
+                return Err(worse(arena, greedy));
+            }
             let file = file.with_offsets(&offsets).map_err(Failure::input)?;
-            (file, layout.peak(&micro.instance), by)
+            let both = if options.scratch.is_empty() { ", both without scratch memory" } else { "" };
+            (file, arena, Some(greedy), format!("{by}; {} without a plan{both}", bytes(greedy)))
         }
     };
     output::write_file(out, |out| out.write_all(file.bytes()))?;
@@ -113,10 +119,22 @@ fn write(
             "file": out,
             // Bytes of the arena that the written plan uses in the runtime.
             "arena": arena,
+            // Bytes that tflite-micro uses without a plan.
+            "greedy": greedy,
         },
     }));
     report.line("written", format_args!("{}: {} {by}", out.display(), bytes(arena)));
     Ok(())
+}
+
+/// Returns the failure for a plan that needs more memory than the runtime needs without one.
+fn worse(arena: Bytes, greedy: Bytes) -> Failure {
+    let message = format!(
+        "--write: the planned arena has {}, but tflite-micro needs {} for the original model; try --order as-in-file, or a longer --time-limit",
+        bytes(arena),
+        bytes(greedy)
+    );
+    Failure { code: NOTHING_FOUND, message }
 }
 
 /// The parts of a plan that are used to plan the arena of the runtime. `places` contains the tensors by their
@@ -167,7 +185,7 @@ fn placed(
         outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;
     let (load, claim) = (load(instance).0, outcome.claim);
     Ok((
-        layout,
+        micro.in_runtime(&layout),
         format!("as offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
     ))
 }
