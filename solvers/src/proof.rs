@@ -4,9 +4,10 @@
 //! capacity just below it is refuted once more, by clause learning with a log ([`crate::search::learn`]),
 //! whichever method found the bound. A proof therefore never depends on the search that it confirms.
 
+pub use crate::search::learn::NoProof;
 use crate::search::learn::{Derivation, LearnRules, derive};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Interval, LowerBound, Stop, Witness, live_at, live_within,
+    Budget, BufferId, Bytes, Instance, Interval, LowerBound, Witness, live_at, live_within,
 };
 use std::io::{self, Write};
 
@@ -26,24 +27,6 @@ enum Body {
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,
     Derivation(Box<Derivation>),
-}
-
-/// The reason why there is no proof.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages name every field")]
-pub enum NoProof {
-    #[error("a bound of 0 bytes needs no proof")]
-    Nothing,
-    #[error("the search would need too many orders for {buffers} buffers")]
-    TooLarge { buffers: usize },
-    /// The budget ran out.
-    #[error("the limit was reached before the bound was proved again")]
-    Stopped(Stop),
-    /// A layout lies below the bound, so the bound is wrong.
-    #[error("a layout of peak {peak} refutes the bound {bound}")]
-    Refuted { peak: Bytes, bound: Bytes },
-    #[error("proofs do not support bounds by {0}")]
-    Unsupported(String),
 }
 
 impl Proof {

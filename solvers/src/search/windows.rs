@@ -6,9 +6,9 @@
 //!
 //! Two methods refute a capacity in a window:
 //! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It proceeds left or right from a
-//! section until no state remains. The end of the window need not be known in advance, because the sweep
-//! stops when the contradiction is complete. Sweeps start first from the sections with the fewest live
-//! buffers because these have the fewest orders.
+//!   section until no state remains. The end of the window need not be known in advance, because the sweep
+//!   stops when the contradiction is complete. Sweeps start first from the sections with the fewest live
+//!   buffers because these have the fewest orders.
 //! - *Valley branching* ([`crate::search::valley`]) is used where too many buffers are live for a sweep. It
 //!   runs on windows of 4, 8, 16, ... sections, the tightest first.
 //!

@@ -7,8 +7,8 @@
 //! 3. `multipliers.rs`: dual multipliers of capacities, whose bound is close to that of the linear
 //!    relaxation;
 //! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
-//! A run that drops no state proves its result optimal. Any other run proves a lower bound: the lowest bound
-//! of the dropped states.
+//!    A run that drops no state proves its result optimal. Any other run proves a lower bound: the lowest
+//!    bound of the dropped states.
 //!
 //! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
 //! For a choice of tiers in which the counted bytes fit, the exact solver for offsets then assigns addresses,

@@ -2,10 +2,27 @@
 
 use super::log::Log;
 use super::{Engine, LearnEnd, LearnRules, Problem};
-use crate::proof::NoProof;
 use crate::search::valley::Reduced;
-use plimsoll_model::{Budget, Bytes, Instance};
+use plimsoll_model::{Budget, Bytes, Instance, Stop};
 use std::io::{self, Write};
+
+/// The reason why there is no proof.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
+pub enum NoProof {
+    #[error("a bound of 0 bytes needs no proof")]
+    Nothing,
+    #[error("the search would need too many orders for {buffers} buffers")]
+    TooLarge { buffers: usize },
+    /// The budget ran out.
+    #[error("the limit was reached before the bound was proved again")]
+    Stopped(Stop),
+    /// A layout lies below the bound, so the bound is wrong.
+    #[error("a layout of peak {peak} refutes the bound {bound}")]
+    Refuted { peak: Bytes, bound: Bytes },
+    #[error("proofs do not support bounds by {0}")]
+    Unsupported(String),
+}
 
 /// The derivation of a contradiction.
 #[derive(Clone, Debug)]

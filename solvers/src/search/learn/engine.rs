@@ -556,7 +556,9 @@ impl<'p> Engine<'p> {
             let at: HashMap<Lit, usize> = self.trail.iter().copied().zip(0..).collect();
             redundant.sort_unstable_by_key(|lit| std::cmp::Reverse(at[lit]));
         }
-        redundant.into_iter().for_each(|lit| self.log_implied(lit));
+        for lit in redundant {
+            self.log_implied(lit);
+        }
         self.log.as_mut().map_or(0, |log| log.derived(learnt))
     }
 }

@@ -53,6 +53,7 @@ mod learner;
 mod log;
 mod problem;
 
+pub use derive::NoProof;
 pub(crate) use derive::{Derivation, derive};
 pub(crate) use engine::{Engine, LearnEnd};
 pub(crate) use learner::Learner;
@@ -102,13 +103,11 @@ pub(crate) enum Wrong {
 
 impl LearnRules {
     /// Returns true if a test has made this rule unsound.
-    #[cfg(test)]
-    fn is_wrong(self, rule: Wrong) -> bool {
-        self.wrong == Some(rule)
-    }
-
-    #[cfg(not(test))]
-    const fn is_wrong(self, _: Wrong) -> bool {
+    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests use it"))]
+    fn is_wrong(self, _rule: Wrong) -> bool {
+        #[cfg(test)]
+        return self.wrong == Some(_rule);
+        #[cfg(not(test))]
         false
     }
 }

@@ -117,7 +117,7 @@ impl Problem {
     /// Rounds the bound of a node up to the next possible offset of its buffer.
     pub(super) fn rounded(&self, node: usize, value: i64, capacity: i64) -> i64 {
         let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
-        if node % 2 == 0 {
+        if node.is_multiple_of(2) {
             return value + (-value).rem_euclid(alignment);
         }
         // The bound above is rounded such that the highest offset is a multiple.
@@ -127,7 +127,7 @@ impl Problem {
     /// Returns the smallest value that [`Self::rounded`] rounds to at least `value`.
     pub(super) fn least(&self, node: usize, value: i64, capacity: i64) -> i64 {
         let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
-        if node % 2 == 0 {
+        if node.is_multiple_of(2) {
             return (value - 1).div_euclid(alignment) * alignment + 1;
         }
         let highest = capacity - self.size[node / 2] - value;
