@@ -8,12 +8,17 @@ use plimsoll_datasets::{SmallParams, small_instance};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// The comparison of times alternates between both languages this many times.
-const ROUNDS: usize = 3;
+/// The comparison of times alternates between both languages: at least and at most this many times, and until
+/// an instance has taken the time [`ENOUGH`].
+const ROUNDS: Range<usize> = 3..200;
+
+/// See [`ROUNDS`].
+const ENOUGH: Duration = Duration::from_secs(4);
 
 /// The number of runs of an instance in one process and round. In the first run, caches are cold.
 const RUNS: usize = 4;
@@ -169,7 +174,11 @@ fn overhead() {
         let options = plimsoll::model::csv::ReadOptions::default();
         let instance = plimsoll::model::csv::read_instance_file(&file, options).unwrap();
         let (mut c, mut rust) = (f64::INFINITY, f64::INFINITY);
-        for _ in 0..ROUNDS {
+        let started = Instant::now();
+        for round in 0..ROUNDS.end {
+            if round >= ROUNDS.start && started.elapsed() > ENOUGH {
+                break;
+            }
             c = c.min(through_c(&program, &instance));
             rust = rust.min(in_rust(&instance));
         }
