@@ -103,11 +103,14 @@ pub(crate) enum Wrong {
 
 impl LearnRules {
     /// Returns true if a test has made this rule unsound.
-    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests use it"))]
-    fn is_wrong(self, _rule: Wrong) -> bool {
-        #[cfg(test)]
-        return self.wrong == Some(_rule);
-        #[cfg(not(test))]
+    #[cfg(test)]
+    fn is_wrong(self, rule: Wrong) -> bool {
+        self.wrong == Some(rule)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests use it")]
+    const fn is_wrong(self, _: Wrong) -> bool {
         false
     }
 }
