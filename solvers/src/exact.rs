@@ -85,7 +85,7 @@ const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
-const ARRANGE_NODES: (u64, u64) = (100_000, 40_000);
+const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;

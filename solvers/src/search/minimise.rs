@@ -99,7 +99,7 @@ const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
 /// Insertions of the ejection search over orders per node of a round if the best layout is far above the
 /// bound, and otherwise in late rounds.
-const FAR_REORDER_SHARE: u64 = 8;
+const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
 /// The best layout is far above the bound if the distance exceeds this fraction of the bound.

@@ -1,6 +1,6 @@
 //! A partial layout as an order of the placed buffers, in which every buffer can move.
 
-use crate::search::valley::Reduced;
+use crate::search::valley::{Reduced, Span};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -80,7 +80,7 @@ impl<'a> Partial<'a> {
         self.order.extend((0..offsets.len() as u32).filter(|&b| self.sizes[b as usize] > 0));
         self.order.sort_by_key(|&b| offsets[b as usize]);
         self.placed.fill(true);
-        self.refresh(0, self.order.len());
+        self.refresh(0, self.order.len(), (0, self.reduced.sections as u32));
     }
 
     /// Returns a placed buffer of small weight among those that cannot end at or below the target, if any:
@@ -97,7 +97,8 @@ impl<'a> Partial<'a> {
     pub fn remove(&mut self, b: u32) {
         self.order.retain(|&other| other != b);
         self.placed[b as usize] = false;
-        self.refresh(0, self.order.len());
+        let Span { start, end, .. } = self.reduced.spans[b as usize];
+        self.refresh(0, self.order.len(), (start, end));
     }
 
     /// Inserts a buffer where the removal of the buffers in its way costs least, and appends these to
@@ -112,11 +113,15 @@ impl<'a> Partial<'a> {
         let offset = self.place(b, cost, rng);
         let (x, highest) = (b as usize, offset + self.sizes[b as usize]);
         let before = removed.len();
+        let Span { start, end, .. } = self.reduced.spans[x];
+        let mut changed = (start, end);
         for &other in &self.conflicts[x] {
             let at = other as usize;
             if self.placed[at] && self.floor[at] + self.sizes[at] > offset && self.ceiling[at] < highest {
                 self.placed[at] = false;
                 removed.push(other);
+                let Span { start, end, .. } = self.reduced.spans[at];
+                changed = (changed.0.min(start), changed.1.max(end));
             }
         }
         // Buffers that end at or below the offset come first. The buffers below them do as well.
@@ -134,7 +139,7 @@ impl<'a> Partial<'a> {
         self.order = order;
         // Removed buffers were above the place, so they matter for ceilings only above it.
         let until = if removed.len() > before { self.order.len() } else { at + 1 };
-        self.refresh(at, until);
+        self.refresh(at, until, changed);
     }
 
     /// Finds the place for a buffer at which the removal of the buffers in its way costs least. Of several
@@ -202,26 +207,53 @@ impl<'a> Partial<'a> {
     }
 
     /// Computes the floors of the buffers from position `from` of the order on, and the ceilings of those
-    /// before position `until`. O(n + m) for sections with m live buffers in total.
-    fn refresh(&mut self, from: usize, until: usize) {
+    /// before position `until`. Placed buffers have changed only in the sections `changed`, from the first to
+    /// the one after the last; all other buffers keep their floors and ceilings unless these sections reach
+    /// them. O(n + m) for sections with m live buffers in total.
+    fn refresh(&mut self, from: usize, until: usize, changed: (u32, u32)) {
+        let overlaps = |(first, last): (u32, u32), span: Span| span.start < last && first < span.end;
+        let joined = |(first, last): (u32, u32), span: Span| (first.min(span.start), last.max(span.end));
+        let mut reach = changed;
         self.tops.fill(0);
         for (at, &b) in self.order.iter().enumerate() {
             let (b, span) = (b as usize, self.reduced.spans[b as usize]);
             let tops = &mut self.tops[span.start as usize..span.end as usize];
-            if at >= from {
-                self.floor[b] = tops.iter().fold(0, |most, &top| most.max(top));
+            if at >= from && overlaps(reach, span) {
+                let floor = tops.iter().fold(0, |most, &top| most.max(top));
+                if floor != self.floor[b] {
+                    self.floor[b] = floor;
+                    reach = joined(reach, span);
+                }
             }
             tops.fill(self.floor[b] + self.sizes[b]);
         }
+        let mut reach = changed;
         self.tops.fill(self.target);
         for (at, &b) in self.order.iter().enumerate().rev() {
             let (b, span) = (b as usize, self.reduced.spans[b as usize]);
             let tops = &mut self.tops[span.start as usize..span.end as usize];
-            if at < until {
+            if at < until && overlaps(reach, span) {
                 let least = tops.iter().fold(i32::MAX, |least, &top| least.min(top));
-                self.ceiling[b] = least - self.sizes[b];
+                if least - self.sizes[b] != self.ceiling[b] {
+                    self.ceiling[b] = least - self.sizes[b];
+                    reach = joined(reach, span);
+                }
             }
             tops.fill(self.ceiling[b]);
         }
+    }
+}
+
+#[cfg(test)]
+impl Partial<'_> {
+    /// Returns true if recomputing all floors and ceilings changes nothing, and no floor exceeds its ceiling.
+    pub fn is_up_to_date(&self) -> bool {
+        let mut other = self.clone();
+        other.refresh(0, other.order.len(), (0, self.reduced.sections as u32));
+        self.order.iter().all(|&b| {
+            let b = b as usize;
+            (self.floor[b], self.ceiling[b]) == (other.floor[b], other.ceiling[b])
+                && self.floor[b] <= self.ceiling[b]
+        })
     }
 }

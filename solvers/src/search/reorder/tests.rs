@@ -55,3 +55,27 @@ proptest! {
         prop_assert_eq!(peaks(&instance, &seeds, 3, 600), peaks(&instance, &seeds, 3, 600));
     }
 }
+
+proptest! {
+    /// Recomputing only the buffers that a change can reach gives the same floors and ceilings as
+    /// recomputing all.
+    #[test]
+    fn offsets_are_up_to_date(
+        rows in proptest::collection::vec((0u64..30, 1u64..12, 1u64..50), 5..40), seed: u64,
+    ) {
+        let reduced = Reduced::of(&instance(&rows)).unwrap();
+        let mut partial = Partial::new(&reduced);
+        partial.target = (reduced.load.iter().max().unwrap() + 20) as i32;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut pending: Vec<u32> = (0..reduced.len() as u32).collect();
+        for _ in 0..200 {
+            if pending.is_empty() {
+                break;
+            }
+            let b = pending.swap_remove(rng.random_range(0..pending.len()));
+            partial.insert(b, |_| 1.0, &mut rng, &mut pending);
+            prop_assert!(partial.is_up_to_date());
+            prop_assert!(partial.peak() <= partial.target);
+        }
+    }
+}
