@@ -102,8 +102,10 @@ const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
-/// The best layout is far above the bound if the distance exceeds this fraction of the bound.
+/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The second
+/// number is for the insertions before the first round, which would delay short proofs.
 const FAR: u64 = 32;
+const FAR_AT_FIRST: u64 = 16;
 
 /// Nodes of learning per node of a late round if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -222,7 +224,7 @@ pub(super) fn raise<'a>(
     let mut part = budget.part(Some(nodes), None);
     minimiser.prove(nodes, &mut part);
     budget.spend(part.nodes());
-    if minimiser.finished(budget).is_none() && minimiser.is_far() {
+    if minimiser.finished(budget).is_none() && minimiser.is_far(FAR_AT_FIRST) {
         minimiser.reorder(insertions, budget);
     }
     minimiser.progress
@@ -254,7 +256,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            let share = if self.is_far() {
+            let share = if self.is_far(FAR) {
                 FAR_REORDER_SHARE
             } else if nodes >= FIRST_ROUND * PATIENCE {
                 REORDER_SHARE
@@ -373,10 +375,10 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Returns true if the best layout is far above the bound.
-    fn is_far(&self) -> bool {
+    /// Returns true if the distance from the bound to the best layout exceeds the bound divided by `part`.
+    fn is_far(&self, part: u64) -> bool {
         let bound = self.progress.bound.value.get();
-        self.value().is_some_and(|value| value.get() - bound > bound / FAR)
+        self.value().is_some_and(|value| value.get() - bound > bound / part)
     }
 
     /// Improves the best layout by ejection search over orders.
