@@ -7,9 +7,10 @@
 //!    If no sprint follows, buffers that end above the bound are moved to the front of the order a few times.
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
 //! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size.
-//! 4. *arrange*: short sweeps over sets of arrangements, which raise the bound of tight instances above the
-//!    load and find layouts there. This phase and the sprint are skipped above 5000 buffers, or above 24
-//!    buffers if there are separations.
+//! 4. *arrange*: on tight instances, where most sections are at the load, short sweeps over sets of
+//!    arrangements, which raise the bound above the load and find layouts there, and an ejection search over
+//!    orders. This phase and the sprint are skipped above 5000 buffers, or above 24 buffers if there are
+//!    separations. Tight instances skip *eject* and *iterate*.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and quickly finds
@@ -83,8 +84,8 @@ const EJECT_TIME: f64 = 0.75;
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Node limit of the phase *arrange*.
-const ARRANGE_NODES: u64 = 100_000;
+/// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
+const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
@@ -238,8 +239,8 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs sweeps over arrangements, which can raise the bound. The sprint found no layout at the bound, so
-    /// there may be none.
+    /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The sprint
+    /// found no layout at the bound, so there may be none.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(
@@ -321,8 +322,14 @@ impl Solver<Offsets> for Exact {
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
+        // With separations, a node of the search takes long and little is pruned, so the fast phases run
+        // first.
+        let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
-        if n > SMALL_BUFFERS {
+        // On tight instances, the phase *arrange* and the search contain a better ejection search.
+        let sprint = n <= SPRINT_BUFFERS && !late;
+        let tight = sprint && !phases.is_settled() && Search::new(setup).reorders(instance);
+        if n > SMALL_BUFFERS && !tight {
             // The ejection search improves more on a plain placement, so with a time limit it comes first.
             // Without a time limit, it may take a long time.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
@@ -330,18 +337,17 @@ impl Solver<Offsets> for Exact {
             }
             phases.phase("eject", Phases::eject);
         }
-        // With separations, a node of the search takes long and little is pruned, so the fast phases run
-        // first.
-        let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
-        if n <= SPRINT_BUFFERS && !late {
+        if sprint {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));
             phases.phase("arrange", Phases::arrange);
         }
-        if n <= SMALL_BUFFERS {
+        if n <= SMALL_BUFFERS && !tight {
             phases.phase("eject", Phases::eject);
         }
         if n < HUGE_BUFFERS {
-            phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
+            if !tight {
+                phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
+            }
             phases.phase("search", |p| p.search(None));
         }
         let Phases { progress, mut stats, budget, .. } = phases;

@@ -256,6 +256,9 @@ const SEARCHES: &[Entry<Offsets>] = &[
             p.arrangements = Some(ArrangementRules { meet: false, ..ArrangementRules::default() });
         }))
     }),
+    valley("search:no-reorder", "no ejection search over orders on tight instances", &|s| {
+        guarded(search(s, |p| p.reorder = false))
+    }),
     valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
     valley(
         "search:no-stacks",

@@ -14,6 +14,7 @@ use super::arrangements::Arrangements;
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
 use super::portfolio;
+use super::reorder::Reorder;
 use super::valley::Reduced;
 use super::windows::{Proof, Windows};
 use plimsoll_model::{
@@ -73,6 +74,8 @@ pub(super) struct Prover<'a> {
     pub arrangements: Option<Arrangements<'a>>,
     pub windows: Option<Windows<'a>>,
     pub learner: Option<Learner<'a>>,
+    /// The search for layouts on tight instances.
+    pub reorder: Option<Reorder<'a>>,
 }
 
 /// Nodes of clause learning per node of a round, if few buffers are simultaneously live.
@@ -93,6 +96,16 @@ const ARRANGEMENT_SHARE: u64 = 32;
 const FLAT_ARRANGEMENT_SHARE: u64 = 128;
 /// The same in earlier rounds of narrow instances, after the other methods.
 const EARLY_ARRANGEMENT_SHARE: u64 = 24;
+
+/// Insertions of the ejection search over orders per node of a round if the best layout is far above the
+/// bound, and otherwise in late rounds.
+const FAR_REORDER_SHARE: u64 = 16;
+const REORDER_SHARE: u64 = 2;
+
+/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The second
+/// number is for the insertions before the first round, which would delay short proofs.
+const FAR: u64 = 32;
+const FAR_AT_FIRST: u64 = 16;
 
 /// Nodes of learning per node of a late round if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -193,12 +206,14 @@ pub(super) fn minimise<'a>(
         .run(budget)
 }
 
-/// Improves the bound and the layout by the methods of `prover` alone, with all nodes of the budget.
+/// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. Then improves the layout by
+/// at most `insertions` insertions if it is far above the bound.
 pub(super) fn raise<'a>(
     instance: &'a Instance,
     grain: u64,
     prover: Prover<'a>,
     progress: Progress,
+    (nodes, insertions): (u64, u64),
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
@@ -206,8 +221,12 @@ pub(super) fn raise<'a>(
     let (prover, engines) = (Some(prover), BTreeMap::new());
     let mut minimiser =
         Minimiser { instance, grain, factory: &factory, prover, observer, progress, stride: 0, engines };
-    let nodes = budget.nodes_left().unwrap_or(u64::MAX);
-    minimiser.prove(nodes, budget);
+    let mut part = budget.part(Some(nodes), None);
+    minimiser.prove(nodes, &mut part);
+    budget.spend(part.nodes());
+    if minimiser.finished(budget).is_none() && minimiser.is_far(FAR_AT_FIRST) {
+        minimiser.reorder(insertions, budget);
+    }
     minimiser.progress
 }
 
@@ -237,6 +256,14 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
+            let share = if self.is_far(FAR) {
+                FAR_REORDER_SHARE
+            } else if nodes >= FIRST_ROUND * PATIENCE {
+                REORDER_SHARE
+            } else {
+                0
+            };
+            self.reorder(nodes.saturating_mul(share), budget);
             // Rounds do not grow while layouts improve quickly.
             if !self.is_much_better(before) {
                 nodes = nodes.saturating_mul(2);
@@ -346,6 +373,25 @@ impl Minimiser<'_, '_> {
         }
         self.prover = Some(prover);
         None
+    }
+
+    /// Returns true if the distance from the bound to the best layout exceeds the bound divided by `part`.
+    fn is_far(&self, part: u64) -> bool {
+        let bound = self.progress.bound.value.get();
+        self.value().is_some_and(|value| value.get() - bound > bound / part)
+    }
+
+    /// Improves the best layout by ejection search over orders.
+    fn reorder(&mut self, nodes: u64, budget: &mut Budget) {
+        let found = self.prover.as_mut().filter(|_| nodes > 0).and_then(|prover| {
+            let best = prover.reduced.offsets(&self.progress.best.as_ref()?.0);
+            let low = self.progress.bound.value.get().div_ceil(self.grain) as i64;
+            let offsets = prover.reorder.as_mut()?.improve(low, &best, nodes, budget)?;
+            Some(prover.reduced.layout(&offsets))
+        });
+        if let Some(layout) = found {
+            self.book(layout);
+        }
     }
 
     /// Adopts a layout if it is better. Returns the value of the layout in either case.

@@ -12,7 +12,8 @@
 //! On interval instances, most proofs above the load come from other methods, which alternate with valley
 //! branching. These are sweeps over sets of arrangements (`arrangements`), clause learning over orders
 //! ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
-//! ([`crate::search::windows`]).
+//! ([`crate::search::windows`]). On tight instances, an ejection search over orders (`reorder`) improves the
+//! best layout.
 
 pub(crate) mod arrangements;
 pub mod canonical;
@@ -21,6 +22,7 @@ pub mod learn;
 mod memo;
 pub(crate) mod minimise;
 mod portfolio;
+mod reorder;
 mod solver;
 pub mod sweep;
 pub mod valley;

@@ -5,6 +5,7 @@ use super::canonical::{self, Canonical};
 use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{Progress, Prover, minimise, raise};
+use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
 use super::windows::{WindowRules, Windows};
 use crate::bounds::{conflicts, quick_bound};
@@ -32,6 +33,8 @@ pub struct SearchParams {
     pub learn: Option<LearnRules>,
     /// Switches for sweeps over arrangements; `None` disables them.
     pub arrangements: Option<ArrangementRules>,
+    /// Improve layouts of tight instances by ejection search over orders.
+    pub reorder: bool,
 }
 
 impl Default for SearchParams {
@@ -42,6 +45,7 @@ impl Default for SearchParams {
             windows: Some(WindowRules::default()),
             learn: Some(LearnRules::default()),
             arrangements: Some(ArrangementRules::default()),
+            reorder: true,
         }
     }
 }
@@ -67,14 +71,30 @@ impl Search {
         self
     }
 
-    /// Raises a bound and improves a layout by sweeps over arrangements alone, if the live bytes of most
-    /// sections equal the load. Uses at most `nodes` nodes and at most a quarter of the nodes that the budget
-    /// has left.
+    /// Returns true if the ejection search over orders applies to an instance: the live bytes of most sections
+    /// equal the load. O(n log n + m) for sections with m live buffers in total.
+    pub(crate) fn reorders(&self, instance: &Instance) -> bool {
+        self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
+    }
+
+    fn reorder<'a>(&self, reduced: &'a Reduced) -> Option<Reorder<'a>> {
+        Reorder::new(reduced, self.seeds()).filter(|_| self.params.reorder)
+    }
+
+    /// Returns a seed for each thread. The first is the seed of the setup.
+    fn seeds(&self) -> impl Iterator<Item = u64> {
+        let seed = self.setup.seed;
+        (0..self.setup.threads.max(1) as u64).map(move |at| seed.wrapping_add(at << 32))
+    }
+
+    /// Raises a bound and improves a layout by sweeps over arrangements, and then the layout by ejection
+    /// search over orders, if the live bytes of most sections equal the load. Uses at most as many nodes as
+    /// given for each method, and at most a quarter of the nodes that the budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,
         progress: Progress,
-        nodes: u64,
+        (nodes, insertions): (u64, u64),
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
@@ -86,12 +106,11 @@ impl Search {
             return progress;
         }
         let most = budget.nodes_left().map_or(u64::MAX, |left| left / 4);
-        let mut part = budget.part(Some(nodes.min(most)), None);
         let arrangements = Some(arrangements);
-        let prover = Prover { reduced: &reduced, arrangements, windows: None, learner: None };
-        let progress = raise(instance, reduced.grain, prover, progress, &mut part, observer);
-        budget.spend(part.nodes());
-        progress
+        let reorder = self.reorder(&reduced);
+        let prover = Prover { reduced: &reduced, arrangements, windows: None, learner: None, reorder };
+        let limits = (nodes.min(most), insertions.min(most));
+        raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
     /// Improves a valid layout and a bound until they meet or the budget runs out.
@@ -103,8 +122,6 @@ impl Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        // Each thread has its own seed. The first thread uses the seed of the setup.
-        let seeds = || (0..self.setup.threads.max(1) as u64).map(|at| self.setup.seed.wrapping_add(at << 32));
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
         let progress = Progress { best, bound, stop: Stop::Completed };
@@ -113,7 +130,7 @@ impl Search {
             let engine = |units: i64, seed: u64| valley::Engine::new(&reduced, units, rules, seed);
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 let units = (capacity.get() / reduced.grain) as i64;
-                seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
+                self.seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
             let orders = OnceCell::new();
@@ -126,6 +143,7 @@ impl Search {
                 arrangements,
                 windows: self.params.windows.map(windows),
                 learner,
+                reorder: self.reorder(&reduced),
             };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
@@ -139,7 +157,7 @@ impl Search {
                 canonical::Engine::new(&problem, capacity, seed, rules.memo_bytes)
             };
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
-                seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
+                self.seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
             };
             minimise(instance, instance.grain().get(), (&factory, None), progress, budget, observer)
         }

@@ -29,11 +29,9 @@ impl<'a> Arrangements<'a> {
         Self { reduced, rules, refuter, beams, parallel: threads > 1 }
     }
 
-    /// Returns true if most sections are at the load. The optimum is then often above the load.
+    /// See [`Reduced::is_flat`].
     pub fn is_flat(&self) -> bool {
-        let load = &self.reduced.load;
-        let most = load.iter().copied().max();
-        2 * load.iter().filter(|&&own| Some(own) == most).count() > load.len()
+        self.reduced.is_flat()
     }
 
     /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a capacity

@@ -70,5 +70,5 @@ mod state;
 
 pub(crate) use engine::Engine;
 pub(super) use engine::luby;
-pub(crate) use reduce::Reduced;
+pub(crate) use reduce::{Reduced, Span};
 pub(crate) use rules::Rules;

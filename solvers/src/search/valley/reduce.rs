@@ -121,6 +121,12 @@ impl Reduced {
         }
     }
 
+    /// Returns true if most sections are at the load. The optimum is then often above the load.
+    pub fn is_flat(&self) -> bool {
+        let most = self.load.iter().copied().max();
+        2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()
+    }
+
     /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.spans.len()

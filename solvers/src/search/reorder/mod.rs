@@ -1,0 +1,237 @@
+//! Ejection search over orders, which lowers the peak of tight instances.
+//!
+//! # Definition
+//!
+//! A partial layout is an order of the placed buffers. It determines only which of two conflicting buffers is
+//! lower. At a *target* below the best peak, every placed buffer has a lowest and a highest offset, as tasks
+//! of a schedule have an earliest and a latest start. To insert a buffer at an offset, buffers that can end
+//! at or below this offset go below it, and buffers that can begin at or above its end go above it. All
+//! others are ejected. Placed buffers thus move out of the way if they can, while the ejection search of
+//! `plimsoll-heuristics` leaves all of them where they are.
+//!
+//! ```text
+//!  target ─ ─ ┌───┐ ─ ─       ┌───┐      c can move up and a can move down, so b fits between them
+//!             │ c │           │ c │      although the free addresses are divided.
+//!             └───┘   ┌───┐   ├───┤
+//!             ┌───┐   │ b │   │ b │
+//!             │ a │   └───┘   ├───┤
+//!             └───┘           │ a │
+//!  ground ─ ─ ─ ─ ─ ─ ─ ─ ─   └───┘
+//! ```
+//!
+//! The search removes buffers until the others fit below the target. Then it inserts one of the larger
+//! pending buffers at a time, where the ejected buffers cost least. The cost of a buffer is its area times its
+//! penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do not
+//! eject each other forever. If no buffer is pending, the lowest offsets are a layout, and the target falls.
+//! After a number of insertions without success, the search restores the best layout, approaches it with the
+//! next target, and doubles this number.
+//!
+//! # Invariants
+//!
+//! - In every partial layout, the lowest offset of a buffer is at most the highest, so the placed buffers at
+//!   their lowest offsets are a layout within the target. An insertion preserves this: in the new order, the
+//!   buffer lies at or below the chosen offset, and no highest offset above it is below its end.
+//! - Buffers that can end at or below an offset are closed downwards: the buffers below them can as well. So
+//!   the new order has no cycle.
+//! - The same seed, number of threads and node limit give the same layouts.
+//!
+//! # Complexity
+//!
+//! An insertion takes O(d log d) for d conflicting buffers, and O(n + m) for the new offsets, for sections
+//! with m live buffers in total. Memory is linear in the number of conflicts.
+//!
+//! **Source.** This project. Nagata, Braysy 2009 for ejections with penalties; earliest and latest starts are
+//! those of local search for the job-shop problem (Nowicki, Smutnicki 1996).
+
+mod partial;
+
+use crate::search::valley::{Reduced, Span};
+use partial::Partial;
+use plimsoll_model::Budget;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
+const STEP: f64 = 0.15;
+
+/// Number of insertions after which the first target is abandoned.
+const PATIENCE: u64 = 10_000;
+
+/// Number of pending buffers that are drawn at random. The largest of them is inserted next.
+const DRAWS: usize = 4;
+
+/// Limits of instances: live buffers of all sections in total, conflicts, and units of a layout.
+const MOST_LIVE: usize = 100_000;
+const MOST_CONFLICTS: usize = 2_000_000;
+const MOST_UNITS: i64 = 1 << 29;
+
+/// Ejection searches over orders, one per thread.
+#[derive(Debug)]
+pub(super) struct Reorder<'a> {
+    reduced: &'a Reduced,
+    seeds: Vec<u64>,
+    searches: Vec<Search<'a>>,
+}
+
+impl<'a> Reorder<'a> {
+    /// Creates the searches in O(sections). Returns `None` if the instance is too large, or if its load is
+    /// not flat, since other methods are then better.
+    pub fn new(reduced: &'a Reduced, seeds: impl Iterator<Item = u64>) -> Option<Self> {
+        let spans = || reduced.spans.iter().enumerate().filter(|(_, span)| span.size > 0);
+        let live: usize = spans().map(|(_, span)| (span.end - span.start) as usize).sum();
+        let conflicts: usize =
+            spans().map(|(b, span)| reduced.first_at[span.end as usize] as usize - b).sum();
+        let small = live <= MOST_LIVE && conflicts <= MOST_CONFLICTS;
+        let own = Self { reduced, seeds: seeds.collect(), searches: Vec::new() };
+        (small && reduced.is_flat()).then_some(own)
+    }
+
+    /// Searches for a layout below the best one with all nodes of the budget, which the threads share. `low`
+    /// is a lower bound on the peak, and `best` contains the offsets of the best layout, both in units.
+    /// Returns the offsets of the best layout found, if it is better.
+    pub fn improve(&mut self, low: i64, best: &[i64], nodes: u64, budget: &mut Budget) -> Option<Vec<i64>> {
+        let end = |(offset, span): (&i64, &Span)| offset + span.size;
+        let peak = best.iter().zip(&self.reduced.spans).map(end).max()?;
+        let low = low.max(self.reduced.load.iter().copied().max()?);
+        if peak > MOST_UNITS || low >= peak {
+            return None;
+        }
+        if self.searches.is_empty() {
+            let partial = Partial::new(self.reduced);
+            let search = |&seed: &u64| Search::new(partial.clone(), self.reduced, seed);
+            self.searches = self.seeds.iter().map(search).collect();
+        }
+        let each = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / self.searches.len() as u64;
+        let shared = &*budget;
+        let run = |search: &mut Search<'a>| {
+            let mut part = shared.part(Some(each), None);
+            search.adopt(best, peak as i32);
+            search.run(low as i32, &mut part);
+            part.nodes()
+        };
+        let spent: u64 = match &mut self.searches[..] {
+            [only] => run(only),
+            all => std::thread::scope(|scope| {
+                let run = &run;
+                let started: Vec<_> = all.iter_mut().map(|search| scope.spawn(move || run(search))).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, u64>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                started.into_iter().map(join).sum()
+            }),
+        };
+        budget.spend(spent);
+        let found = self.searches.iter().min_by_key(|search| search.peak)?;
+        let offsets = || found.best.iter().map(|&offset| i64::from(offset)).collect();
+        (i64::from(found.peak) < peak).then(offsets)
+    }
+}
+
+/// One ejection search, which can be interrupted at any insertion.
+#[derive(Clone, Debug)]
+struct Search<'a> {
+    partial: Partial<'a>,
+    rng: Xoshiro256PlusPlus,
+    /// The area of each buffer, and the factor for the cost of ejecting it.
+    area: Vec<f64>,
+    penalty: Vec<f64>,
+    best: Vec<i32>,
+    peak: i32,
+    pending: Vec<u32>,
+    /// True while the search tries to meet a target.
+    begun: bool,
+    step: f64,
+    /// Number of insertions at this target, and the number after which it is abandoned.
+    tries: u64,
+    patience: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(partial: Partial<'a>, reduced: &Reduced, seed: u64) -> Self {
+        Self {
+            partial,
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            area: reduced.spans.iter().map(|b| b.size as f64 * f64::from(b.end - b.start)).collect(),
+            penalty: vec![1.0; reduced.len()],
+            best: Vec::new(),
+            peak: i32::MAX,
+            pending: Vec::new(),
+            begun: false,
+            step: STEP,
+            tries: 0,
+            patience: PATIENCE,
+        }
+    }
+
+    /// Takes a layout as the best one if it is better.
+    fn adopt(&mut self, offsets: &[i64], peak: i32) {
+        if peak < self.peak {
+            (self.peak, self.begun) = (peak, false);
+            self.best = offsets.iter().map(|&offset| offset as i32).collect();
+        }
+    }
+
+    /// Searches until the peak is `low`, or the budget runs out.
+    fn run(&mut self, low: i32, budget: &mut Budget) {
+        self.begun &= self.partial.target >= low;
+        while self.peak > low {
+            if !self.begun {
+                self.begin(low);
+            }
+            // Removals before the first insertion are nodes as well.
+            while let Some(b) = self.partial.excess(&self.area, &mut self.rng) {
+                if budget.tick().is_some() {
+                    return;
+                }
+                self.partial.remove(b);
+                self.pending.push(b);
+            }
+            while let Some(b) = self.next() {
+                self.tries += 1;
+                if self.tries > self.patience {
+                    (self.begun, self.step, self.patience) = (false, self.step / 2.0, self.patience * 2);
+                    break;
+                }
+                let (area, penalty, before) = (&self.area, &self.penalty, self.pending.len());
+                let cost = |b: u32| area[b as usize] * penalty[b as usize];
+                self.partial.insert(b, cost, &mut self.rng, &mut self.pending);
+                if self.pending.len() > before {
+                    self.penalty[b as usize] += 1.0;
+                }
+                if budget.tick().is_some() {
+                    return;
+                }
+            }
+            if self.begun {
+                self.begun = false;
+                self.peak = self.partial.peak();
+                self.best.copy_from_slice(self.partial.floors());
+            }
+        }
+    }
+
+    /// Restores the best layout and sets a target below its peak.
+    fn begin(&mut self, low: i32) {
+        let down = (f64::from(self.peak - low) * self.step) as i32;
+        self.partial.target = self.peak - down.max(1);
+        self.partial.restore(&self.best);
+        self.pending.clear();
+        (self.begun, self.tries) = (true, 0);
+    }
+
+    /// Removes and returns one of the larger pending buffers.
+    fn next(&mut self) -> Option<u32> {
+        let count = self.pending.len();
+        let mut chosen = self.rng.random_range(0..count.max(1));
+        for _ in 1..DRAWS.min(count) {
+            let other = self.rng.random_range(0..count);
+            if self.area[self.pending[other] as usize] > self.area[self.pending[chosen] as usize] {
+                chosen = other;
+            }
+        }
+        (count > 0).then(|| self.pending.swap_remove(chosen))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use super::*;
+use crate::BruteForce;
+use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Silent, Solver};
+use proptest::prelude::*;
+
+/// Makes an instance from rows of start, duration and size.
+fn instance(rows: &[(u64, u64, u64)]) -> Instance {
+    let buffer = |(at, &(start, duration, size)): (usize, &(u64, u64, u64))| {
+        Buffer::new(format!("b{at}"), size, Lifespan::single(start, start + duration).unwrap())
+    };
+    InstanceBuilder::new("rows").buffers(rows.iter().enumerate().map(buffer)).build().unwrap()
+}
+
+/// Improves the layout in which all buffers lie on top of each other. Returns the peak in bytes after each
+/// call.
+fn peaks(instance: &Instance, seeds: &[u64], calls: usize, nodes: u64) -> Vec<u64> {
+    let reduced = Reduced::of(instance).unwrap();
+    let own = |seeds: Vec<u64>| Reorder { reduced: &reduced, seeds, searches: Vec::new() };
+    let mut reorder = own(seeds.to_vec());
+    let mut best: Vec<i64> =
+        reduced.spans.iter().scan(0, |top, span| Some(std::mem::replace(top, *top + span.size))).collect();
+    let mut peaks = Vec::new();
+    for _ in 0..calls {
+        let mut budget = Budget::unlimited();
+        if let Some(offsets) = reorder.improve(0, &best, nodes, &mut budget) {
+            best = offsets;
+        }
+        assert!(budget.nodes() <= nodes + seeds.len() as u64);
+        let layout = reduced.layout(&best);
+        assert_eq!(Offsets::check(instance, &layout), []);
+        peaks.push(layout.peak(instance).get());
+    }
+    peaks
+}
+
+proptest! {
+    /// Small instances: the search finds the optimum, and every layout is valid. Interrupted searches resume.
+    #[test]
+    fn small_optima_are_found(
+        rows in proptest::collection::vec((0u64..6, 1u64..5, 1u64..9), 1..7), seed: u64, calls in 1usize..5,
+    ) {
+        let instance = instance(&rows);
+        let optimum = BruteForce.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
+        let peaks = peaks(&instance, &[seed], calls, 3000 / calls as u64);
+        prop_assert!(peaks.windows(2).all(|pair| pair[1] <= pair[0]));
+        prop_assert_eq!(*peaks.last().unwrap(), optimum.get());
+    }
+
+    #[test]
+    fn layouts_of_larger_instances_are_valid_and_repeatable(
+        rows in proptest::collection::vec((0u64..40, 1u64..20, 1u64..99), 30..60), seed: u64, threads in 1usize..4,
+    ) {
+        let instance = instance(&rows);
+        let seeds: Vec<u64> = (0..threads as u64).map(|at| seed ^ at).collect();
+        prop_assert_eq!(peaks(&instance, &seeds, 3, 600), peaks(&instance, &seeds, 3, 600));
+    }
+}
+
+proptest! {
+    /// Recomputing only the buffers that a change can reach gives the same floors and ceilings as
+    /// recomputing all.
+    #[test]
+    fn offsets_are_up_to_date(
+        rows in proptest::collection::vec((0u64..30, 1u64..12, 1u64..50), 5..40), seed: u64,
+    ) {
+        let reduced = Reduced::of(&instance(&rows)).unwrap();
+        let mut partial = Partial::new(&reduced);
+        partial.target = (reduced.load.iter().max().unwrap() + 20) as i32;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut pending: Vec<u32> = (0..reduced.len() as u32).collect();
+        for _ in 0..200 {
+            if pending.is_empty() {
+                break;
+            }
+            let b = pending.swap_remove(rng.random_range(0..pending.len()));
+            partial.insert(b, |_| 1.0, &mut rng, &mut pending);
+            prop_assert!(partial.is_up_to_date());
+            prop_assert!(partial.peak() <= partial.target);
+        }
+    }
+}
