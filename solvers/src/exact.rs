@@ -239,8 +239,8 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The sprint
-    /// found no layout at the bound, so there may be none.
+    /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The
+    /// sprint found no layout at the bound, so there may be none.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(

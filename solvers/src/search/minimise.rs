@@ -206,8 +206,8 @@ pub(super) fn minimise<'a>(
         .run(budget)
 }
 
-/// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. Then improves the layout by
-/// at most `insertions` insertions if it is far above the bound.
+/// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. Then improves the layout
+/// by at most `insertions` insertions if it is far above the bound.
 pub(super) fn raise<'a>(
     instance: &'a Instance,
     grain: u64,

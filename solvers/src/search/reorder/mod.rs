@@ -20,11 +20,11 @@
 //! ```
 //!
 //! The search removes buffers until the others fit below the target. Then it inserts one of the larger
-//! pending buffers at a time, where the ejected buffers cost least. The cost of a buffer is its area times its
-//! penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do not
-//! eject each other forever. If no buffer is pending, the lowest offsets are a layout, and the target falls.
-//! After a number of insertions without success, the search restores the best layout, approaches it with the
-//! next target, and doubles this number.
+//! pending buffers at a time, where the ejected buffers cost least. The cost of a buffer is its area times
+//! its penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do
+//! not eject each other forever. If no buffer is pending, the lowest offsets are a layout, and the target
+//! falls. After a number of insertions without success, the search restores the best layout, sets the next
+//! target closer to its peak, and doubles this number.
 //!
 //! # Invariants
 //!
