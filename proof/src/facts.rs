@@ -182,8 +182,8 @@ impl<'a> Facts<'a> {
         Ok(Added::Fact)
     }
 
-    /// Returns a lower bound on the end of a stack: the smallest height below its buffers plus their sizes. If
-    /// all offsets are multiples of a number, every size except the topmost is rounded up to that number.
+    /// Returns a lower bound on the end of a stack: the smallest height below its buffers plus their sizes.
+    /// If all offsets are multiples of a number, every size except the topmost is rounded up to that number.
     fn end(&self, side: usize, stack: &[u32]) -> Option<i128> {
         let lowest = stack.iter().map(|&b| self.heights[side][b as usize]).min()?;
         let buffer = |b: &u32| &self.instance.buffers[self.origin[*b as usize]];

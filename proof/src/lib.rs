@@ -32,10 +32,10 @@
 //! ```
 //!
 //! # Soundness
-//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the declared buffers, it
-//! still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the
-//! other. *Heights* are lower bounds: the height below a buffer bounds its offset, and the height above it
-//! bounds the distance from its end to `C`.
+//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the
+//! declared buffers, it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of
+//! them lies below the other. *Heights* are lower bounds: the height below a buffer bounds its offset, and
+//! the height above it bounds the distance from its end to `C`.
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
 //!   both conflict with the same other buffers. Their offsets can then be exchanged. Some layout has the
 //!   offsets of all twins in the order of their numbers.
@@ -48,10 +48,10 @@
 //!   the sizes, and the buffer lies above this end. `a` is the same upside down. If all offsets in the stack
 //!   are multiples of a number, each size except one is rounded up to it; the one may be any of them, so the
 //!   largest difference is subtracted. Heights are rounded to the next possible offset of an aligned buffer.
-//! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be at
-//!   most `C`.
-//! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them are
-//!   together at most `C` in every layout.
+//! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be
+//!   at most `C`.
+//! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
+//!   are together at most `C` in every layout.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict

@@ -102,8 +102,8 @@ const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
-/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The second
-/// number is for the insertions before the first round, which would delay short proofs.
+/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The
+/// second number is for the insertions before the first round, which would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 

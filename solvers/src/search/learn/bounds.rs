@@ -220,7 +220,8 @@ impl<'p> Bounds<'p> {
     }
 
     /// Appends orders that imply the demands to `literals`, using only the first `limit` entries. If a stack
-    /// exceeds the demand, its smallest buffers are omitted. The stacks are logged from the last to the first.
+    /// exceeds the demand, its smallest buffers are omitted. The stacks are logged from the last to the
+    /// first.
     pub fn explain(
         &mut self,
         demands: &[Demand],

@@ -35,8 +35,8 @@ impl Clauses {
     }
 
     /// Adds a clause of at least two literals and watches the first two. `levels` is the number of distinct
-    /// decision levels of its literals (LBD), or 0 for an original clause. `number` is its number in the proof,
-    /// or 0.
+    /// decision levels of its literals (LBD), or 0 for an original clause. `number` is its number in the
+    /// proof, or 0.
     pub fn add(&mut self, literals: &[Lit], levels: u32, number: u32) -> Place {
         assert!(literals.len() >= 2);
         let clause = self.arena.len() as Place;

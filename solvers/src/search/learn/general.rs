@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 impl Problem {
     /// Builds the problem of an instance whose sizes, alignments and fixed offsets are multiples of `grain`
-    /// bytes. Conflicts need not be those of intervals, and cliques may be any cliques of conflicting buffers,
-    /// so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables or
-    /// triangles. O(n^2 + c k^2) for c conflicts and cliques of k buffers.
+    /// bytes. Conflicts need not be those of intervals, and cliques may be any cliques of conflicting
+    /// buffers, so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many
+    /// variables or triangles. O(n^2 + c k^2) for c conflicts and cliques of k buffers.
     pub fn general(instance: &Instance, grain: u64) -> Option<Self> {
         let units = |bytes: u64| (bytes / grain) as i64;
         let graph = ConflictGraph::of(instance);
