@@ -102,6 +102,10 @@ const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
+/// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
+/// easy instances.
+const REORDER_PATIENCE: u64 = 1 << 2;
+
 /// The best layout is far above the bound if the distance exceeds the bound divided by this number. The
 /// second number is for the insertions before the first round, which would delay short proofs.
 const FAR: u64 = 32;
@@ -256,7 +260,9 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            let share = if self.is_far(FAR) {
+            let share = if nodes < FIRST_ROUND * REORDER_PATIENCE {
+                0
+            } else if self.is_far(FAR) {
                 FAR_REORDER_SHARE
             } else if nodes >= FIRST_ROUND * PATIENCE {
                 REORDER_SHARE
