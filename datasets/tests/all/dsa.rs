@@ -314,7 +314,7 @@ fn wrong_members_and_broken_files_are_refused() {
     at(&mut more, "/problem").as_object_mut().unwrap().remove("pools");
     assert_eq!(read(&more).unwrap_err(), "p.json: problem: member 'pools' is missing");
     let broken = read_dsa(Path::new("p.json"), b"{\n \"a\": }").unwrap_err().to_string();
-    assert!(broken.starts_with("p.json: ") && broken.contains("line 2 column"), "{broken}");
+    assert!(broken.starts_with("p.json: ") && broken.contains("line 2, column 7: "), "{broken}");
     assert!(read_dsa(Path::new("p.json"), b"[]").unwrap_err().to_string().contains("expected an object"));
 }
 
