@@ -131,6 +131,11 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
+/// Returns the least common multiple of two positive numbers; `None` on overflow.
+pub fn lcm(a: u64, b: u64) -> Option<u64> {
+    (a / gcd(a, b)).checked_mul(b)
+}
+
 /// Returns the representative of the set that contains `at`, in a union-find forest given by parents. The
 /// search halves the path that it follows.
 ///
@@ -236,6 +241,7 @@ mod tests {
     fn gcd_of_zero_is_the_other() {
         assert_eq!(gcd(0, 12), 12);
         assert_eq!(gcd(18, 12), 6);
+        assert_eq!((lcm(18, 12), lcm(1, 7), lcm(u64::MAX, 2)), (Some(36), Some(7), None));
     }
 
     #[test]

@@ -56,6 +56,7 @@
 pub mod bounds;
 mod brute;
 pub mod clique;
+mod cover;
 mod exact;
 // Without the two libraries this module is unused.
 #[cfg_attr(not(any(feature = "ilp", feature = "smt")), allow(dead_code))]

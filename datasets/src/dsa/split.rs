@@ -3,7 +3,7 @@
 use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
 use super::read::union;
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd, root};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, lcm, root};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A problem split by pool.
@@ -228,8 +228,7 @@ impl Document {
             let wrong = |kind| self.item(first.label(), kind);
             let members = || group.members.iter().map(|&at| &self.buffers[at]);
             let size = members().map(|b| b.size).max().unwrap_or_default();
-            let alignment = members()
-                .try_fold(1u64, |all, b| (all / gcd(all, b.alignment.get())).checked_mul(b.alignment.get()));
+            let alignment = members().try_fold(1u64, |all, b| lcm(all, b.alignment.get()));
             let alignment = alignment.ok_or_else(|| wrong(DsaErrorKind::Alignment))?;
             let exclusive = group.pin.is_some_and(|pin| pin.exclusive);
             // A buffer of size 0 does not restrict others.

@@ -35,7 +35,7 @@ const ELEMENTWISE: &str = "ABS ADD CEIL COS DIV EXP FLOOR HARD_SWISH LEAKY_RELU 
 
 /// Returns the size in bytes that the runtime gives a scratch buffer.
 pub(super) fn reserved(scratch: &Scratch) -> u64 {
-    scratch.bytes.checked_next_multiple_of(MICRO_ALIGNMENT.get()).unwrap_or(u64::MAX)
+    Bytes::new(scratch.bytes).align_up(MICRO_ALIGNMENT).map_or(u64::MAX, Bytes::get)
 }
 
 /// Decides whether an input and an output, numbered through all subgraphs, share memory.

@@ -14,14 +14,12 @@
 //! values in units fit into `i64` because the ceiling of the instance does.
 
 mod bridges;
-mod cliques;
 mod domain;
 mod drive;
 mod greedy;
 mod part;
 
 pub(crate) use bridges::bridges;
-pub(crate) use cliques::cover;
 pub(crate) use domain::Domain;
 pub(crate) use drive::{Engine, Found, Task, Verdict, drive};
 pub(crate) use part::{Part, absorb_dominated};

@@ -1,6 +1,6 @@
 //! Splits an instance into connected components and omits dominated buffers.
 
-use super::cliques::cover;
+use crate::cover::cover;
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
 
 /// A connected component of the conflict graph. Its sizes and offsets are in units of the grain.

@@ -26,7 +26,8 @@
 //! **Source.** The representatives model of graph colouring (Campelo, Campos, Correa 2008).
 
 use super::highs::{End, Limits, Scale, believed, solve};
-use crate::formulation::{absorb_dominated, cover};
+use crate::cover::cover;
+use crate::formulation::absorb_dominated;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::{

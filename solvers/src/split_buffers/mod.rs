@@ -27,7 +27,7 @@ use colours::{COLOUR_BUFFERS, Colouring, colour};
 use plimsoll_heuristics::{IteratedSearch, patent_split};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
-    SplitBuffers, SplitLayout, Stop, Tracker, Witness, gcd,
+    SplitBuffers, SplitLayout, Stop, Tracker, Witness, lcm,
 };
 use reduce::Reduced;
 use std::collections::BTreeMap;
@@ -249,8 +249,7 @@ fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
 fn unit(instance: &Instance) -> Option<u64> {
     let largest = instance.buffers().iter().map(|b| b.alignment().get()).max().unwrap_or(1);
     instance.buffers().iter().try_fold(1u64, |unit, buffer| {
-        let alignment = buffer.alignment().get();
-        let unit = (unit / gcd(unit, alignment)).checked_mul(alignment)?;
+        let unit = lcm(unit, buffer.alignment().get())?;
         (unit <= largest.max(1 << 20)).then_some(unit)
     })
 }

@@ -1,6 +1,6 @@
 //! A layout as a C99 header: defines of sizes and offsets, and arrays.
 
-use plimsoll::model::{Bytes, Instance, Layout};
+use plimsoll::model::{Bytes, Instance, Layout, lcm};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -72,7 +72,9 @@ impl<'a> Header<'a> {
                 producer: None,
             }
         };
-        let align = instance.buffers().iter().map(|buffer| buffer.alignment().get()).fold(1, common_multiple);
+        // If the multiple overflows, no address suffices; the largest alignment is the best hint.
+        let multiple = |all: u64, one: u64| lcm(all, one).unwrap_or(all.max(one));
+        let align = instance.buffers().iter().map(|buffer| buffer.alignment().get()).fold(1, multiple);
         Self {
             name: instance.name(),
             arena: layout.peak(instance),
@@ -119,15 +121,6 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Returns the least common multiple of two positive numbers, or the larger number if it overflows.
-fn common_multiple(a: u64, b: u64) -> u64 {
-    let (mut divisor, mut rest) = (a, b);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    (a / divisor).checked_mul(b).unwrap_or(a.max(b))
-}
-
 /// Writes an array, unless it is empty.
 fn array(
     file: &mut dyn Write,
@@ -171,6 +164,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll::model::{Buffer, InstanceBuilder, Lifespan};
 
     #[test]
     fn identifiers_are_valid_and_distinct() {
@@ -186,6 +180,12 @@ mod tests {
 
     #[test]
     fn the_alignment_of_the_arena_is_a_multiple_of_all() {
-        assert_eq!([4, 6, 8].into_iter().fold(1, common_multiple), 24);
+        let buffer = |alignment: u64| {
+            let lifespan = Lifespan::single(0, 1).unwrap();
+            Buffer::new(alignment.to_string(), 1, lifespan).aligned(alignment)
+        };
+        let instance = InstanceBuilder::new("t").buffers([4, 6, 8].map(buffer)).build().unwrap();
+        let layout = Layout::new([0, 6, 8].map(Bytes::new).to_vec());
+        assert_eq!(Header::of(&instance, &layout).align, Bytes::new(24));
     }
 }

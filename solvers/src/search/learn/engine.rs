@@ -212,18 +212,9 @@ impl<'p> Engine<'p> {
     fn look_everywhere(&mut self) {
         for node in 0..self.bounds.value.len() {
             if let Some(buffer) = self.look_at(node) {
-                self.refuted(&Conflict::Space(buffer));
+                self.learn(&Conflict::Space(buffer));
                 return;
             }
-        }
-    }
-
-    /// The capacity is infeasible because of a conflict among permanent facts.
-    fn refuted(&mut self, conflict: &Conflict) {
-        self.impossible = true;
-        if self.log.is_some() {
-            self.explain_conflict(conflict, &mut Vec::new());
-            self.log.iter_mut().for_each(Log::settle);
         }
     }
 
@@ -392,9 +383,9 @@ impl<'p> Engine<'p> {
         None
     }
 
-    /// Logs that a literal follows from the clause that is its reason.
-    fn log_implied(&mut self, lit: Lit) {
-        if let (Some(log), Reason::Clause(clause)) = (&mut self.log, self.reason[lit as usize / 2]) {
+    /// Logs that a literal follows from a clause.
+    fn log_clause(&mut self, clause: Place, lit: Lit) {
+        if let Some(log) = &mut self.log {
             match self.clauses.number(clause) {
                 0 => log.path(self.problem, self.clauses.literals(clause), lit),
                 number => log.unit(number),
@@ -402,19 +393,18 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// Logs that a literal follows from the clause that is its reason.
+    fn log_implied(&mut self, lit: Lit) {
+        if let Reason::Clause(clause) = self.reason[lit as usize / 2] {
+            self.log_clause(clause, lit);
+        }
+    }
+
     /// Collects literals that are true, but cannot all be true because of a conflict.
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
             Conflict::Clause(clause) => {
-                if let Some(log) = &mut self.log {
-                    match self.clauses.number(clause) {
-                        0 => {
-                            let clause = self.clauses.literals(clause);
-                            log.path(self.problem, clause, clause[0]);
-                        }
-                        number => log.unit(number),
-                    }
-                }
+                self.log_clause(clause, self.clauses.literals(clause)[0]);
                 literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1));
             }
             Conflict::Space(buffer) => {
@@ -433,7 +423,7 @@ impl<'p> Engine<'p> {
         match self.reason[lit as usize / 2] {
             Reason::None => {}
             Reason::Clause(clause) => {
-                self.log_implied(lit);
+                self.log_clause(clause, lit);
                 literals.extend(self.clauses.literals(clause).iter().filter(|&&l| l != lit).map(|l| l ^ 1));
             }
             Reason::Bounds(mark) => {

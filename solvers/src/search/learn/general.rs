@@ -1,88 +1,50 @@
 //! Problems of clause learning for any instance: with gaps, alignments, fixed offsets and pairs.
 
-use super::problem::{Clique, Lit, MOST_TOGETHER, MOST_TRIANGLES, MOST_VARIABLES, Problem};
-use plimsoll_model::{BufferId, ConflictGraph, Instance, sections};
-use std::collections::HashMap;
+use super::problem::{MOST_TOGETHER, MOST_VARIABLES, Problem};
+use crate::cover::cover;
+use plimsoll_model::{Budget, Buffer, BufferId, ConflictGraph, Instance, sections};
 
 impl Problem {
     /// Builds the problem of an instance whose sizes, alignments and fixed offsets are multiples of `grain`
-    /// bytes. Conflicts need not be those of intervals, and cliques may be any cliques of conflicting
-    /// buffers, so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many
-    /// variables or triangles. O(n^2 + c k^2) for c conflicts and cliques of k buffers.
+    /// bytes. Conflicts need not be those of intervals, and triangles outside the cliques are ignored, so
+    /// propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables or
+    /// triangles. The time is that of [`cover`].
     pub fn general(instance: &Instance, grain: u64) -> Option<Self> {
-        let units = |bytes: u64| (bytes / grain) as i64;
         let graph = ConflictGraph::of(instance);
         if graph.edges() > MOST_VARIABLES {
             return None;
         }
-        let n = instance.len();
-        let mut others: Vec<Vec<(u32, Lit)>> = vec![Vec::new(); n];
-        let (mut pairs, mut literal) = (Vec::new(), HashMap::new());
-        for a in instance.ids() {
-            for &b in graph.of_buffer(a).iter().filter(|&&b| a < b) {
-                let lit = 2 * pairs.len() as Lit;
-                pairs.push((a.get(), b.get()));
-                literal.insert((a.get(), b.get()), lit);
-                literal.insert((b.get(), a.get()), lit ^ 1);
-                others[a.index()].push((b.get(), lit));
-                others[b.index()].push((a.get(), lit ^ 1));
-            }
-        }
-        let mut places = vec![Vec::new(); n];
-        let cliques: Vec<Clique> = (0..)
-            .zip(cliques(instance, &graph))
-            .map(|(c, members)| {
-                (0..).zip(&members).for_each(|(at, &b)| places[b as usize].push((c, at)));
-                let all = members.iter().flat_map(|&a| members.iter().map(move |&b| (a, b)));
-                let below = all.map(|pair| literal.get(&pair).copied().unwrap_or(0)).collect();
-                Clique { members, below }
-            })
-            .collect();
-        let rigid = if instance.has_alignment() || instance.has_fixed() {
-            let rigid = |b: &plimsoll_model::Buffer| {
-                // An alignment of 1 byte is no constraint on multiples of the grain.
-                let alignment = units(b.alignment().get()).max(1);
-                (alignment, b.fixed().map(|offset| units(offset.get())))
-            };
-            instance.buffers().iter().map(rigid).collect()
-        } else {
-            Vec::new()
+        let units = |bytes: u64| (bytes / grain) as i64;
+        let around = |id| graph.of_buffer(id).iter().map(|other: &BufferId| other.index());
+        let neighbours: Vec<Vec<usize>> = instance.ids().map(|id| around(id).collect()).collect();
+        let above =
+            |a: usize| neighbours[a].iter().filter(move |&&b| a < b).map(move |&b| (a as u32, b as u32));
+        let pairs = (0..instance.len()).flat_map(above).collect();
+        let size: Vec<i64> = instance.buffers().iter().map(|b| units(b.size().get())).collect();
+        let sections = sections(instance);
+        let sets =
+            sections.iter().map(|section| section.buffers.iter().map(|id| id.index()).collect()).collect();
+        let cliques = cover(&neighbours, &size, sets, &mut Budget::unlimited());
+        let cliques = cliques.iter().flat_map(|clique| parts(clique)).collect();
+        let rigid = |b: &Buffer| {
+            // An alignment of 1 byte is no constraint on multiples of the grain.
+            let alignment = units(b.alignment().get()).max(1);
+            (alignment, b.fixed().map(|offset| units(offset.get())))
         };
-        let size = instance.buffers().iter().map(|b| units(b.size().get())).collect();
-        let (vars, twin) = (pairs.len(), (0..n as u32).collect());
-        let problem = Self { size, vars, pairs, others, cliques, places, twin, rigid };
-        (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
+        let is_rigid = instance.has_alignment() || instance.has_fixed();
+        let rigid = instance.buffers().iter().filter(|_| is_rigid).map(rigid).collect();
+        let twin = (0..instance.len() as u32).collect();
+        Self::assembled(size, pairs, cliques, twin, rigid)
     }
 }
 
-/// Returns cliques that contain every conflict: as much as possible of each section, then a clique for every
-/// conflict that is not in one yet.
-fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
-    let mut cliques: Vec<Vec<u32>> = Vec::new();
-    let mut covered = std::collections::HashSet::new();
-    let mut keep = |clique: Vec<BufferId>, covered: &mut std::collections::HashSet<(BufferId, BufferId)>| {
-        covered.extend(clique.iter().flat_map(|&a| clique.iter().map(move |&b| (a, b))));
-        cliques.push(clique.into_iter().map(BufferId::get).collect());
-    };
-    let grown = |mut clique: Vec<BufferId>, from: &[BufferId]| {
-        for &b in from {
-            if clique.len() < MOST_TOGETHER && clique.iter().all(|&a| graph.conflict(a, b)) {
-                clique.push(b);
-            }
-        }
-        clique
-    };
-    for section in sections(instance) {
-        let mut live = section.buffers.clone();
-        live.sort_unstable_by_key(|&b| (std::cmp::Reverse(instance.buffer(b).size()), b));
-        keep(grown(Vec::new(), &live), &mut covered);
+/// Divides a clique into cliques of at most [`MOST_TOGETHER`] members that contain all its pairs.
+fn parts(clique: &[usize]) -> Vec<Vec<u32>> {
+    let members: Vec<u32> = clique.iter().map(|&b| b as u32).collect();
+    if members.len() <= MOST_TOGETHER {
+        return vec![members];
     }
-    for a in instance.ids() {
-        for &b in graph.of_buffer(a).iter().filter(|&&b| a < b) {
-            if !covered.contains(&(a, b)) {
-                keep(grown(vec![a, b], graph.of_buffer(a)), &mut covered);
-            }
-        }
-    }
-    cliques
+    let blocks: Vec<&[u32]> = members.chunks(MOST_TOGETHER / 2).collect();
+    let pairs = (0..blocks.len()).flat_map(|a| (a + 1..blocks.len()).map(move |b| (a, b)));
+    pairs.map(|(a, b)| [blocks[a], blocks[b]].concat()).collect()
 }

@@ -42,34 +42,25 @@ pub(super) const MOST_TOGETHER: usize = 24;
 /// Maximum number of variables. Learning does not apply to problems with more, nor to those with more
 /// triangles than [`MOST_TRIANGLES`].
 pub(super) const MOST_VARIABLES: usize = 40_000;
-pub(super) const MOST_TRIANGLES: usize = 400_000;
+const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
     /// Builds the problem. Returns `None` if there are too many variables or triangles, or more than 24
     /// simultaneously live buffers. O(n live^2).
     pub fn of(reduced: &Reduced) -> Option<Self> {
-        let n = reduced.len();
-        let size = reduced.spans.iter().map(|span| span.size).collect();
-        let mut others: Vec<Vec<(u32, Lit)>> = vec![Vec::new(); n];
         let mut pairs = Vec::new();
-        let mut kept: Vec<Vec<u32>> = Vec::new();
-        let mut places = vec![Vec::new(); n];
+        let mut cliques: Vec<Vec<u32>> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
         let mut grown = false;
         for s in 0..reduced.sections {
             let leaves = |&b: &u32| reduced.spans[b as usize].end as usize <= s;
             if grown && open.iter().any(leaves) {
-                kept.push(open.clone());
+                cliques.push(open.clone());
                 grown = false;
             }
             open.retain(|b| !leaves(b));
             for b in reduced.first_at[s]..reduced.first_at[s + 1] {
-                for &a in &open {
-                    let lit = 2 * pairs.len() as Lit;
-                    pairs.push((a, b));
-                    others[a as usize].push((b, lit));
-                    others[b as usize].push((a, lit ^ 1));
-                }
+                pairs.extend(open.iter().map(|&a| (a, b)));
                 open.push(b);
                 grown = true;
             }
@@ -77,26 +68,42 @@ impl Problem {
                 return None;
             }
         }
-        kept.extend(grown.then_some(open));
+        cliques.extend(grown.then_some(open));
+        let size = reduced.spans.iter().map(|span| span.size).collect();
+        Self::assembled(size, pairs, cliques, reduced.twin.clone(), Vec::new())
+    }
+
+    /// Builds the problem from its parts. The cliques must contain all pairs. Returns `None` if there are too
+    /// many triangles.
+    pub(super) fn assembled(
+        size: Vec<i64>,
+        pairs: Vec<(u32, u32)>,
+        cliques: Vec<Vec<u32>>,
+        twin: Vec<u32>,
+        rigid: Vec<(i64, Option<i64>)>,
+    ) -> Option<Self> {
+        let mut others: Vec<Vec<(u32, Lit)>> = vec![Vec::new(); size.len()];
+        for (lit, &(a, b)) in (0..).step_by(2).zip(&pairs) {
+            others[a as usize].push((b, lit));
+            others[b as usize].push((a, lit ^ 1));
+        }
         let literal = |a: u32, b: u32| {
             let found = others[a as usize].iter().find(|&&(other, _)| other == b);
             found.map_or(0, |&(_, lit)| lit)
         };
-        let cliques: Vec<Clique> = kept
-            .into_iter()
-            .enumerate()
+        let mut places = vec![Vec::new(); size.len()];
+        let cliques: Vec<Clique> = (0..)
+            .zip(cliques)
             .map(|(c, members)| {
                 for (at, &b) in (0..).zip(&members) {
-                    places[b as usize].push((c as u32, at));
+                    places[b as usize].push((c, at));
                 }
                 let below = members.iter().flat_map(|&a| members.iter().map(move |&b| (a, b)));
                 let below = below.map(|(a, b)| literal(a, b)).collect();
                 Clique { members, below }
             })
             .collect();
-        let vars = pairs.len();
-        let (twin, rigid) = (reduced.twin.clone(), Vec::new());
-        let problem = Self { size, vars, pairs, others, cliques, places, twin, rigid };
+        let problem = Self { size, vars: pairs.len(), pairs, others, cliques, places, twin, rigid };
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
