@@ -53,6 +53,11 @@ pub struct OpenArgs {
 }
 
 impl ModelArgs {
+    /// Returns the files that the command reads. Outputs must not overwrite them.
+    pub fn files(&self) -> Vec<&Path> {
+        [Some(&self.model), self.import.scratch.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect()
+    }
+
     /// Reads the graph or model.
     pub fn read(&self) -> Result<Import, Failure> {
         import_file(&self.model, &self.import.options()?).map_err(Failure::input)

@@ -30,7 +30,7 @@ pub struct ImportArgs {
 }
 
 pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
-    output::check_targets(&[&args.output, &args.dot], &[&args.model.model])?;
+    output::check_targets(&[&args.output, &args.dot], &args.model.files())?;
     let import = args.model.read()?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| write_graph(&import.graph, file))?;

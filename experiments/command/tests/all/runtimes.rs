@@ -98,6 +98,8 @@ fn scratch_memory_is_planned_with_the_tensors() {
     };
     let before = plan(&[]);
     scratch.write("s.csv", "subgraph,operator,bytes\n0,1,4000\n0,1,20\n");
+    let over = scratch.plimsoll(&["plan", &chain, "--scratch", "s.csv", "--tensors", "s.csv"]);
+    over.refuses(&["it is an input of this command"]);
     let after = plan(&["--scratch", "s.csv"]);
     let number = |plan: &Value, key: &str| plan["written"][key].as_u64().unwrap();
     assert!(number(&after, "arena") >= number(&before, "arena").max(4032), "{after}");

@@ -26,7 +26,7 @@ const MOST: usize = 12;
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.order, "order")?;
-    output::check_targets(&[&args.instance, &args.output, &args.plot], &[&args.model.model])?;
+    output::check_targets(&[&args.instance, &args.output, &args.plot], &args.model.files())?;
     let import = args.model.read()?;
     let graph = &import.graph;
     if args.compare {

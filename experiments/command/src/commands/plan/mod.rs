@@ -37,7 +37,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let scheme = scheme(&args.branches)?;
     let placement_file = places::target(args.tensors.as_ref(), args.format)?.map(|(path, _)| path);
     let outputs = [&args.instance, &args.orders, &args.output, &placement_file, &args.write, &args.plot];
-    output::check_targets(&outputs, &[&args.model.model])?;
+    output::check_targets(&outputs, &args.model.files())?;
     let written = write::format(args.write.as_deref(), &args.model.model)?;
     let import = args.model.read()?;
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
@@ -87,7 +87,7 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
         let message = "--conflicts compare solves several problems and does not support --problem, --instance, --orders, --plot or --with-layout";
         return Err(Failure::input(message));
     }
-    output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &[&args.model.model])?;
+    output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &args.model.files())?;
     let import = args.model.read()?;
     let limits = if compared { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
