@@ -12,6 +12,8 @@ import math
 import re
 import sys
 
+from sweep import Refused, Sweep
+
 
 class Rejected(Exception):
     """A line of a proof does not follow from the lines before it."""
@@ -96,6 +98,7 @@ class Checker:
         self.names, self.facts, self.clauses = [], Facts(), {}
         self.permanent, self.open = None, None
         self.twins, self.mirrored, self.started = set(), False, False
+        self.sweep, self.unit = None, None
 
     def buffer(self, word):
         b = number(word)
@@ -142,6 +145,10 @@ class Checker:
 
     def statement(self, words):
         kind, rest = words[0], words[1:]
+        if self.sweep or kind in ("at", "tree"):
+            require(self.sweep, f"misplaced {kind}")
+            self.swept(kind, rest)
+            return False
         if kind in ("u", "t", "b", "a", "o", "x"):
             if self.open and self.open[2]:
                 self.close()
@@ -168,6 +175,9 @@ class Checker:
             require(rest, "no number")
             self.started = True
             self.assume(number(rest[0]), [self.pair(word) for word in rest[1:]])
+        elif kind == "sweep":
+            require(len(rest) == 1, "sweep needs a unit")
+            self.start_sweep(number(rest[0]))
         elif kind == "delete":
             for clause in map(number, rest):
                 require(clause in self.clauses, f"no clause {clause}")
@@ -191,6 +201,25 @@ class Checker:
             above = max(self.capacity - below - self.of(b).size, 0)
         self.facts.heights[0].append(below or 0)
         self.facts.heights[1].append(self.rounded(1, b, above))
+
+    def start_sweep(self, unit):
+        fits = unit > 0 and all(
+            self.of(b).fixed is None and self.of(b).size % unit == 0 and unit % self.of(b).alignment == 0
+            for b in range(len(self.names))
+        )
+        require(fits, f"not a unit: {unit}")
+        self.unit, self.sweep = unit, Sweep(self.capacity // unit)
+
+    def swept(self, kind, words):
+        if kind == "tree":
+            self.sweep.tree(words, number)
+            return
+        require(kind == "at" and len(words) == 1, f"not a statement of a sweep: {kind}")
+        step = number(words[0])
+        live = [b for b in range(len(self.names)) if any(s <= step < e for s, e in self.of(b).live)]
+        require(live, "not full")
+        self.pairwise(live)
+        self.sweep.at({b: self.of(b).size // self.unit for b in live})
 
     def symmetry(self, kind, a, b):
         x, y = self.of(a), self.of(b)
@@ -273,8 +302,9 @@ def check(instance, lines):
                 require(position == len(lines), "text after the proof")
                 return bound
         checker.close()
-        raise Rejected("incomplete")
-    except (Rejected, IndexError) as reason:
+        require(checker.sweep and checker.sweep.finish(), "incomplete")
+        return bound
+    except (Rejected, Refused, IndexError) as reason:
         raise Rejected(f"{at} {reason}") from None
 
 

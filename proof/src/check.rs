@@ -3,6 +3,7 @@
 use crate::error::{CheckError, Reason};
 use crate::facts::{Added, Facts};
 use crate::instance::{Instance, decode};
+use crate::sweep::Sweep;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read};
 
@@ -100,7 +101,7 @@ fn number<N: std::str::FromStr>(word: &str, expected: &'static str) -> Result<N,
     number.ok_or_else(|| Reason::Word { expected, found: word.to_owned() })
 }
 
-fn buffer(word: &str) -> Result<u32, Reason> {
+pub(crate) fn buffer(word: &str) -> Result<u32, Reason> {
     number(word, "the number of a buffer")
 }
 
@@ -131,6 +132,7 @@ struct Checker<'a> {
     /// Buffers that occur in `twin` statements.
     twins: HashSet<u32>,
     mirrored: bool,
+    sweep: Option<Sweep>,
     proved: Proved,
 }
 
@@ -144,6 +146,7 @@ fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Prove
         open: None,
         twins: HashSet::new(),
         mirrored: false,
+        sweep: None,
         proved: Proved { bound, buffers: 0, clauses: 0, steps: 0 },
     };
     while lines.next()? {
@@ -152,7 +155,8 @@ fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Prove
         }
     }
     checker.close()?;
-    Err(Reason::Incomplete)
+    let swept = checker.sweep.as_mut().map_or(Ok(false), Sweep::finish)?;
+    if swept { Ok(checker.proved) } else { Err(Reason::Incomplete) }
 }
 
 /// Reads the first two lines and returns the bound in bytes.
@@ -175,6 +179,9 @@ impl Checker<'_> {
     fn statement(&mut self, mut words: Words<'_>) -> Result<Added, Reason> {
         let statement = words.word("a statement")?;
         match statement {
+            "at" => return self.swept("at", words),
+            "tree" => return self.swept("tree", words),
+            other if self.sweep.is_some() => return Err(Reason::UnknownStatement(other.to_owned())),
             "u" | "t" | "b" | "a" | "o" | "x" => return self.step(statement, words),
             _ => self.close()?,
         }
@@ -195,6 +202,12 @@ impl Checker<'_> {
                 let number = words.number("the number of a clause")?;
                 let clause = words.0.map(order).collect::<Result<Clause, Reason>>()?;
                 self.derive(number, clause)
+            }
+            "sweep" => {
+                let unit = words.number("a number of bytes")?;
+                words.end()?;
+                self.sweep = Some(Sweep::new(unit, self.facts.units(unit).ok_or(Reason::NotAUnit(unit))?));
+                Ok(Added::Fact)
             }
             "delete" => {
                 for word in words.0 {
@@ -220,6 +233,20 @@ impl Checker<'_> {
         }
         self.facts.declare(position);
         self.proved.buffers = self.facts.len();
+        Ok(Added::Fact)
+    }
+
+    /// `at` and `tree`: lists the arrangements that are possible at a step.
+    fn swept(&mut self, statement: &'static str, mut words: Words<'_>) -> Result<Added, Reason> {
+        let sweep = self.sweep.as_mut().ok_or(Reason::Misplaced(statement))?;
+        self.proved.steps += 1;
+        if statement == "tree" {
+            sweep.tree(words.0)?;
+        } else {
+            let step = words.number("a step")?;
+            words.end()?;
+            sweep.at(step, &self.facts.live(step, sweep.unit)?)?;
+        }
         Ok(Added::Fact)
     }
 

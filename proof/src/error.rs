@@ -60,6 +60,19 @@ pub enum Reason {
     },
     /// The derivation of the clause ends without a contradiction.
     Underived(u64),
+    /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed.
+    NotAUnit(u64),
+    /// At this step, there is no live buffer, too little space, or too much free space for a sweep.
+    NotFull(u64),
+    /// Too many buffers are live at the step, or begin there, for a sweep.
+    TooManyLive(u64),
+    /// A successor of a tree, counted from 0, is not listed at the step.
+    Unlisted {
+        step: u64,
+        tree: usize,
+    },
+    /// There are too many ways to exchange buffers between two steps.
+    TooManyChoices,
     /// Text follows after the claim has been proved.
     TextAfterProof,
     /// The proof ends before the claim has been proved.
@@ -94,6 +107,18 @@ impl fmt::Display for Reason {
                 write!(f, "there is enough space: {needed} bytes are needed and {capacity} are available")
             }
             Self::Underived(clause) => write!(f, "clause {clause} is not derived: there is no contradiction"),
+            Self::NotAUnit(unit) => write!(f, "not all offsets can be multiples of {unit} bytes"),
+            Self::NotFull(step) => {
+                write!(f, "the space at step {step} is too small or too large for a sweep")
+            }
+            Self::TooManyLive(step) => write!(f, "too many buffers are live or begin at step {step}"),
+            Self::Unlisted { step, tree } => {
+                write!(
+                    f,
+                    "an arrangement at step {step} is not listed: it follows from tree {tree} of the step before"
+                )
+            }
+            Self::TooManyChoices => write!(f, "there are too many ways to exchange buffers"),
             Self::TextAfterProof => write!(f, "text follows after the claim has been proved"),
             Self::Incomplete => write!(f, "the proof ends before the claim has been proved"),
         }

@@ -2,6 +2,7 @@
 
 use crate::error::Reason;
 use crate::instance::Instance;
+use crate::sweep::Live;
 use std::collections::HashSet;
 
 /// A fact was added, or it contradicts another one.
@@ -55,6 +56,28 @@ impl<'a> Facts<'a> {
         };
         self.heights[0].push(below);
         self.heights[1].push(self.rounded(1, number, above));
+    }
+
+    /// Returns the capacity in units of `unit` bytes, or `None` if some layout might need other offsets than
+    /// multiples of the unit: if a size or an alignment does not permit it, or an offset is fixed.
+    pub fn units(&self, unit: u64) -> Option<u64> {
+        let unit = i128::from(unit);
+        let fits = |&at: &usize| {
+            let buffer = &self.instance.buffers[at];
+            buffer.fixed.is_none() && buffer.size % unit == 0 && unit % buffer.alignment == 0
+        };
+        (unit > 0 && self.origin.iter().all(fits)).then(|| (self.capacity / unit) as u64)
+    }
+
+    /// Returns the declared buffers that are live at a step, which conflict pairwise, with sizes in units.
+    pub fn live(&self, step: u64, unit: u64) -> Result<Vec<Live>, Reason> {
+        let is_live = |&(_, at): &(u32, &usize)| {
+            self.instance.buffers[*at].live.iter().any(|&(lower, upper)| (lower..upper).contains(&step))
+        };
+        let live: Vec<u32> = (0..).zip(&self.origin).filter(is_live).map(|(buffer, _)| buffer).collect();
+        self.pairwise(&live)?;
+        let size = |buffer: u32| self.instance.buffers[self.origin[buffer as usize]].size / i128::from(unit);
+        Ok(live.into_iter().map(|buffer| Live { buffer, size: size(buffer) as u64 }).collect())
     }
 
     fn position(&self, buffer: u32) -> Result<usize, Reason> {

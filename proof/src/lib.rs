@@ -65,6 +65,8 @@ mod check;
 mod error;
 mod facts;
 mod instance;
+mod sweep;
+mod tree;
 
 pub use check::{Proved, check};
 pub use error::{CheckError, InstanceError, Reason};

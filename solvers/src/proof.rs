@@ -4,12 +4,16 @@
 //! capacity just below it is refuted once more, by clause learning with a log ([`crate::search::learn`]),
 //! whichever method found the bound. A proof therefore never depends on the search that it confirms.
 
+use crate::search::arrangements::{Swept, certify};
 pub use crate::search::learn::NoProof;
 use crate::search::learn::{Derivation, LearnRules, derive};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Interval, LowerBound, Witness, live_at, live_within,
 };
 use std::io::{self, Write};
+
+/// Nodes that are spent on sweeps before clause learning.
+const SWEEP_NODES: u64 = 1 << 21;
 
 /// A proof that no layout of an instance has a peak below a bound.
 #[derive(Clone, Debug)]
@@ -27,6 +31,7 @@ enum Body {
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,
     Derivation(Box<Derivation>),
+    Sweep(Box<Swept>),
 }
 
 impl Proof {
@@ -69,10 +74,22 @@ impl Proof {
     ) -> Result<Self, NoProof> {
         let sized: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
         let instance = &instance.induced(&sized);
+        if let Some(proof) = Self::swept(instance, bound, budget) {
+            return Ok(proof);
+        }
         let derivation = derive(instance, bound, rules, budget)?;
-        let name = |&at: &u32| instance.buffers()[at as usize].name().to_owned();
-        let buffers = derivation.origin.iter().map(name).collect();
+        let buffers = names(instance, &derivation.origin);
         Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) })
+    }
+
+    /// Refutes the capacity just below the bound by a sweep, if that takes few nodes.
+    fn swept(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Option<Self> {
+        let mut part = budget.part(Some(SWEEP_NODES), None);
+        let swept = certify(instance, bound.get(), &mut part);
+        budget.spend(part.nodes());
+        let swept = swept.ok().flatten()?;
+        let buffers = names(instance, &swept.origin);
+        Some(Self { bound, buffers, body: Body::Sweep(Box::new(swept)) })
     }
 
     /// Returns the bound in bytes.
@@ -97,8 +114,13 @@ impl Proof {
             }
             Body::Contradiction => writeln!(file, "o 0 1\no 1 0"),
             Body::Derivation(derivation) => derivation.write(file),
+            Body::Sweep(swept) => swept.write(file),
         }
     }
+}
+
+fn names(instance: &Instance, positions: &[u32]) -> Vec<String> {
+    positions.iter().map(|&at| instance.buffers()[at as usize].name().to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -49,6 +49,20 @@ impl Labels {
     }
 }
 
+/// Returns a key as text: `( .. )` for a P-node, `[ .. ]` for a Q-node, and the names of the leaves.
+pub(crate) fn words(key: &[u8], name: &dyn Fn(u8) -> String) -> String {
+    let mut open = Vec::new();
+    let word = |&byte: &u8| match byte {
+        P | Q => {
+            open.push(byte);
+            if byte == P { "(" } else { "[" }.to_owned()
+        }
+        END => if open.pop() == Some(P) { ")" } else { "]" }.to_owned(),
+        leaf => name(leaf),
+    };
+    key.iter().map(word).collect::<Vec<String>>().join(" ")
+}
+
 impl Forest {
     /// Appends a key. Two trees have the same key if and only if they have the same permutations, apart from
     /// an exchange of leaves with equal labels. O(leaves * depth).

@@ -33,7 +33,7 @@ mod key;
 mod reduce;
 mod sets;
 
-pub(crate) use key::Labels;
+pub(crate) use key::{Labels, words};
 pub(crate) use sets::logarithm;
 
 /// A set of leaves, one bit each.

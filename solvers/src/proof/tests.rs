@@ -77,6 +77,53 @@ fn simple_bounds_have_short_proofs() {
     }
 }
 
+/// Instances with a constant load, so that sweeps apply. Some buffers lose up to `waste` units.
+fn flat(live: u64, steps: u64, waste: u64, seed: u64) -> Instance {
+    let family = plimsoll_datasets::Family::named("recombined").unwrap();
+    let params = [("alive", live), ("steps", steps), ("unit", 8)];
+    let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    let made = family.generate(seed, &params).unwrap().instance().unwrap();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let buffers = made.buffers().iter().map(|b| {
+        let less = if rng.random_range(0..8) == 0 { rng.random_range(0..=waste) * 8 } else { 0 };
+        let size = b.size().get().saturating_sub(less).max(8);
+        plimsoll_model::Buffer::new(format!("b {}", b.name()), size, b.lifespan().clone())
+    });
+    InstanceBuilder::new("flat").buffers(buffers).build().unwrap()
+}
+
+#[test]
+fn sweeps_are_proofs() {
+    let (mut swept, mut files) = (0, Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..40 {
+        let t = flat(9 + seed % 4, 14, seed / 4 % 3, seed);
+        let (best, load) = (low_peak(&t).get(), load(&t).0.get());
+        for bound in (load + 8..=best + 8).step_by(8) {
+            let proof = Proof::swept(&t, Bytes::new(bound), &mut Budget::unlimited().with_node_limit(20_000));
+            let proof = proof.map(|proof| text(&proof));
+            assert!(bound <= best || proof.is_none(), "{}\n{proof:?}", csv(&t));
+            let Some(proof) = proof else { continue };
+            let proved = checked(&csv(&t), &proof);
+            assert!(
+                proved.as_ref().is_ok_and(|proved| proved.bound == bound),
+                "{proved:?}\n{}\n{proof}",
+                csv(&t)
+            );
+            swept += 1;
+            let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{swept}.{end}")));
+            std::fs::write(&paths[0], csv(&t)).unwrap();
+            std::fs::write(&paths[1], &proof).unwrap();
+            files.extend(paths);
+        }
+    }
+    assert!(swept > 20, "{swept}");
+    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
+    let run = Command::new("python3").arg(oracle).args(&files).output().unwrap();
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert!(printed.lines().all(|line| line.starts_with("accepted")), "{printed}");
+}
+
 #[test]
 fn contradicting_fixed_offsets_refute_every_capacity() {
     let buffer =
@@ -122,14 +169,33 @@ fn altered(text: &str, rng: &mut StdRng) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Returns the optimum of a small instance, and the peak of a good layout of a larger one.
+fn low_peak(instance: &Instance) -> Bytes {
+    if instance.len() < 9 {
+        return optimum(instance);
+    }
+    let mut budget = Budget::unlimited().with_node_limit(20_000);
+    Exact::default().solve(instance, &mut budget, &mut Silent).unwrap().value.unwrap()
+}
+
 /// Alters proofs and instances, and asks both checkers. Whatever they accept must be true.
 fn alter(count: usize, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
     let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
     while verdicts.len() < count {
-        let t = small(rng.random_range(4..8), rng.random_range(0..16), rng.random_range(0..1 << 40));
-        let Ok(proof) = prove(&t, optimum(&t)).map(|proof| text(&proof)) else { continue };
+        let (t, proof) = if verdicts.len() % 3 == 0 {
+            let t = flat(9, 8, rng.random_range(0..3), rng.random_range(0..1 << 40));
+            let bound = Bytes::new(load(&t).0.get() + 8);
+            let mut budget = Budget::unlimited().with_node_limit(5_000);
+            let Some(proof) = Proof::swept(&t, bound, &mut budget) else { continue };
+            (t, proof)
+        } else {
+            let t = small(rng.random_range(4..8), rng.random_range(0..16), rng.random_range(0..1 << 40));
+            let Ok(proof) = prove(&t, optimum(&t)) else { continue };
+            (t, proof)
+        };
+        let proof = text(&proof);
         for _ in 0..8 {
             let (mut instance, mut proof) = (csv(&t), proof.clone());
             if rng.random_range(0..5) == 0 {
@@ -143,7 +209,7 @@ fn alter(count: usize, seed: u64) {
             };
             let verdict = checked(&csv(&read), &proof);
             if let Ok(proved) = verdict {
-                let least = optimum(&read.with_capacity(None));
+                let least = low_peak(&read.with_capacity(None));
                 assert!(proved.bound <= least.get(), "{instance}\n{proof}");
             }
             let files = ["csv", "proof"].map(|end| folder.path().join(format!("{}.{end}", verdicts.len())));

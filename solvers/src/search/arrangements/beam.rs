@@ -22,7 +22,7 @@ pub(super) struct Beam {
 
 impl Beam {
     pub fn new(reduced: &Reduced, capacity: i64, waste: usize) -> Self {
-        let sequence = Sequence::at(reduced, capacity, waste);
+        let sequence = Sequence::at(reduced, capacity, waste, true);
         Self { capacity, sequence, width: FIRST, backwards: false, begun: Trail::default() }
     }
 

@@ -71,6 +71,7 @@
 //! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
 
 mod beam;
+mod certify;
 mod cover;
 mod exchange;
 mod meet;
@@ -81,6 +82,7 @@ mod states;
 mod steps;
 mod trail;
 
+pub(crate) use certify::{Swept, certify};
 pub(crate) use prove::Arrangements;
 
 /// Settings for sweeps over arrangements, for ablation studies.

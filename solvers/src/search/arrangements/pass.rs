@@ -74,11 +74,11 @@ pub(super) enum PassEnd {
 
 impl Sequence {
     /// Selects the steps at a capacity. Returns `None` if it is more than `waste` units above the load, or if
-    /// there are too few steps.
-    pub fn at(reduced: &Reduced, capacity: i64, waste: usize) -> Option<Self> {
+    /// there are too few steps. If `alike` is true, buffers of one kind are interchangeable.
+    pub fn at(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let load = reduced.load.iter().copied().max().unwrap_or(0);
         let own = usize::try_from(capacity - load).ok().filter(|&own| own <= waste)?;
-        let steps = Steps::of(reduced, capacity, own)?;
+        let steps = Steps::of(reduced, capacity, own, alike)?;
         let exchanges = steps.list.iter().map(|_| [OnceLock::new(), OnceLock::new()]).collect();
         Some(Self { steps, exchanges })
     }

@@ -15,7 +15,7 @@ pub(super) enum Found {
 }
 
 /// Factor by which the maximum number of states per step grows.
-const GROWTH: usize = 4;
+pub(super) const GROWTH: usize = 4;
 
 /// Refutes capacities. Each call resumes where the previous one ended.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<'a> Refuter<'a> {
         (self.at, self.most) = (0, self.rules.first);
         self.begun = Trail::default();
         self.starts.clear();
-        self.sequence = Sequence::at(self.reduced, capacity, self.rules.waste);
+        self.sequence = Sequence::at(self.reduced, capacity, self.rules.waste, true);
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
         self.reached = [vec![None; steps.len()], vec![None; steps.len()]];

@@ -44,8 +44,9 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Selects the sections with at most `waste` units above the load. Returns `None` if they have too many
-    /// live buffers, or if there are fewer than two. O(m) for sections with m live buffers in total.
-    pub fn of(reduced: &Reduced, capacity: i64, waste: usize) -> Option<Self> {
+    /// live buffers, or if there are fewer than two. If `alike` is false, no two buffers are interchangeable.
+    /// O(m) for sections with m live buffers in total.
+    pub fn of(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
         for s in 0..reduced.sections {
@@ -73,7 +74,8 @@ impl Steps {
         for (section, live) in kept {
             let slack = (capacity - reduced.load[section]) as usize;
             let leaves = live.iter().fold(0, |all, &b| all | 1 << steps.leaf[b as usize]);
-            let labels = [false, true].map(|backwards| steps.label(&live, &stays, backwards));
+            let kinds = if alike { &live[..] } else { &[] };
+            let labels = [false, true].map(|backwards| steps.label(kinds, &stays, backwards));
             steps.list.push(Step { section, live, leaves, waste: slack, labels });
         }
         Some(steps)

@@ -1,0 +1,216 @@
+"""The statements `sweep`, `at` and `tree` of proofs: trees of all arrangements that are possible at a step.
+
+A tree is a leaf (the number of a buffer, or a hole) or a node: a pair of "P" or "Q" and a list of trees. The
+children of a P-node may be permuted, those of a Q-node may only be reversed.
+"""
+
+from itertools import chain, combinations, permutations
+
+
+class Refused(Exception):
+    """A statement does not follow."""
+
+
+def require(condition, reason):
+    if not condition:
+        raise Refused(reason)
+
+
+def subsets(items):
+    items = list(items)
+    return map(frozenset, chain.from_iterable(combinations(items, size) for size in range(len(items) + 1)))
+
+
+def is_node(tree):
+    return isinstance(tree, tuple) and tree[0] in ("P", "Q")
+
+
+def leaves(tree):
+    return frozenset().union(*map(leaves, tree[1])) if is_node(tree) else frozenset([tree])
+
+
+def node(kind, children):
+    if len(children) == 1:
+        return children[0]
+    return ("P" if len(children) == 2 else kind, children)
+
+
+def line(tree, chosen):
+    """The leaves outside `chosen` as a fixed sequence of trees that the chosen leaves follow, or None."""
+    if not is_node(tree):
+        return [] if tree in chosen else [tree]
+    kind, children = tree
+    for order in (children, children[::-1]):
+        rank = [(bool(leaves(child) & chosen)) + (leaves(child) <= chosen) for child in order]
+        if rank.count(1) > 1 or (kind == "Q" and rank != sorted(rank)):
+            continue
+        outside = [child for child, r in zip(order, rank) if r == 0]
+        if kind == "P" and outside:
+            outside = [node("P", outside)]
+        for child, r in zip(order, rank):
+            if r == 1:
+                inner = line(child, chosen)
+                if inner is None:
+                    return None
+                outside += inner
+        return outside
+    return None
+
+
+def exchanged(tree, chosen, block):
+    """The permutations in which the chosen leaves are contiguous, with a block in their place, or None."""
+    if leaves(tree) == chosen:
+        return block
+    kind, children = tree
+    for at, child in enumerate(children):
+        if chosen <= leaves(child):
+            inner = exchanged(child, chosen, block)
+            return None if inner is None else node(kind, children[:at] + [inner] + children[at + 1 :])
+    touched = [at for at, child in enumerate(children) if leaves(child) & chosen]
+    partial = [at for at in touched if not leaves(children[at]) <= chosen]
+    if kind == "Q":
+        first, last = touched[0], touched[-1]
+        if touched != list(range(first, last + 1)) or not set(partial) <= {first, last}:
+            return None
+        ends = [line(children[first], chosen), line(children[last], chosen)]
+    else:
+        if len(partial) > 2:
+            return None
+        ends = [line(children[at], chosen) for at in partial] + [[], []]
+    if ends[0] is None or ends[1] is None:
+        return None
+    middle = ends[0] + [block] + ends[1][::-1]
+    if kind == "Q":
+        return node("Q", children[:first] + middle + children[last + 1 :])
+    outside = [child for child in children if not leaves(child) & chosen]
+    return node("P", outside + [node("Q", middle)])
+
+
+def inserted(tree, block, top=True):
+    """Trees with all permutations of a tree that has a block at any place (below the top: between two leaves)."""
+    if not is_node(tree):
+        return [("P", [tree, block])] if top else []
+    kind, children = tree
+    found = [("P", children + [block])] if kind == "P" else []
+    if kind == "Q":
+        places = range(0 if top else 1, len(children) + (1 if top else 0))
+        found += [("Q", children[:at] + [block] + children[at:]) for at in places]
+    for at, child in enumerate(children):
+        found += [node(kind, children[:at] + [new] + children[at + 1 :]) for new in inserted(child, block, False)]
+    return found
+
+
+def runs(tree, defining):
+    """Sets of leaves that are contiguous in every permutation; if `defining`, only those that define the tree."""
+    if not is_node(tree):
+        return set()
+    kind, children = tree
+    found = {leaves(tree)}.union(*(runs(child, defining) for child in children))
+    if kind == "Q":
+        for at in range(len(children)):
+            for end in range(at + 2, at + 3 if defining else len(children) + 1):
+                if end <= len(children):
+                    found.add(frozenset().union(*map(leaves, children[at:end])))
+    return found
+
+
+def renamed(tree, names):
+    """Renames leaves; None removes a leaf."""
+    if not is_node(tree):
+        return names.get(tree, tree)
+    children = [new for new in (renamed(child, names) for child in tree[1]) if new is not None]
+    return node(tree[0], children) if children else None
+
+
+def is_hole(leaf):
+    return isinstance(leaf, tuple)
+
+
+class Sweep:
+    def __init__(self, capacity):
+        self.capacity, self.before, self.now = capacity, None, None
+
+    def at(self, live):
+        """Starts the next step; `live` maps buffers to their sizes in units."""
+        self.settle()
+        free = self.capacity - sum(live.values())
+        require(live and 0 <= free <= 16, "not full")
+        if self.before is None:
+            self.before = (live, free, [node("P", list(live))])
+        else:
+            self.now = (live, free, [])
+
+    def tree(self, words, number):
+        require(self.now, "misplaced tree")
+        live, free, trees = self.now
+        open_nodes, done = [("P", [])], []
+        for word in words:
+            require(not open_nodes[0][1], "text after the tree")
+            if word in "([":
+                open_nodes.append(("P" if word == "(" else "Q", []))
+                continue
+            if word in ")]":
+                require(len(open_nodes) > 1 and open_nodes[-1][1], "not a tree")
+                kind, children = open_nodes.pop()
+                require((kind == "P") == (word == ")"), "not a tree")
+                new = node(kind, children)
+            else:
+                new = ("*", sum(map(is_hole, done))) if word == "*" else number(word)
+                require(is_hole(new) or (new in live and new not in done), "not a tree")
+                done.append(new)
+            open_nodes[-1][1].append(new)
+        require(len(open_nodes) == 1 and open_nodes[0][1], "not a tree")
+        require(set(live) <= set(done) and len(done) - len(live) <= free, "not a tree of the step")
+        trees.append(open_nodes[0][1][0])
+
+    def finish(self):
+        self.settle()
+        return self.before is not None and not self.before[2]
+
+    def contains(self, tree):
+        """Whether a listed tree has all permutations of a tree. Holes may be omitted, and all are alike."""
+        holes = [leaf for leaf in leaves(tree) if is_hole(leaf)]
+        for other in self.now[2]:
+            named = [leaf for leaf in leaves(other) if is_hole(leaf)]
+            needed = runs(other, True)
+            for kept in permutations(holes, len(named)):
+                names = {hole: None for hole in holes} | dict(zip(kept, named))
+                if needed <= runs(renamed(tree, names), False):
+                    return True
+        return False
+
+    def settle(self):
+        """Checks that all successors of the trees of the step before are listed."""
+        if self.now is None:
+            return
+        (then, free, trees), (now, most, _) = self.before, self.now
+        old = {b: size for b, size in then.items() if b not in now}
+        new = {b: size for b, size in now.items() if b not in then}
+
+        def extend(tree, old_left, holes, new_left, free, made):
+            if not old_left and not new_left:
+                require(self.contains(tree), "an arrangement is not listed")
+                return
+            first = min(old_left) if old_left else min(new_left)
+            for group in subsets((old_left | holes) - {first} if old_left else holes):
+                group |= {first} if old_left else set()
+                size = sum(old.get(leaf, 1) for leaf in group)
+                for begin in subsets(new_left) if group else ():
+                    more = size - sum(new[b] for b in begin)
+                    if (not old_left and first not in begin) or more < -free or made + max(more, 0) > most:
+                        continue
+                    block = list(begin) + [("new", made + i) for i in range(more)]
+                    after = exchanged(tree, group, node("P", block)) if block else None
+                    if after is not None:
+                        rest = (old_left - group, holes - group, new_left - begin)
+                        extend(after, *rest, free + min(more, 0), made + max(more, 0))
+            for begin in subsets(new_left) if not old_left else ():
+                size = sum(new[b] for b in begin)
+                if first in begin and size <= free:
+                    for after in inserted(tree, node("P", list(begin))):
+                        extend(after, old_left, holes, new_left - begin, free - size, made)
+
+        for tree in trees:
+            holes = frozenset(filter(is_hole, leaves(tree)))
+            extend(tree, frozenset(old), holes, frozenset(new), free - len(holes), 0)
+        self.before, self.now = self.now, None

@@ -1,0 +1,368 @@
+//! Sweeps: from step to step, trees of all arrangements that are still possible.
+
+use crate::error::Reason;
+use crate::tree::{Set, Tree, bits};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Number of leaves for buffers. The others are for holes: one half for those of a step, the other half for
+/// those of the next step.
+const BUFFER_LEAVES: u32 = 96;
+const HOLE_LEAVES: u32 = 16;
+
+/// Maximum number of choices that are tried for the successors of one tree.
+const MOST_CHOICES: u32 = 1 << 20;
+
+/// Maximum number of buffers that begin from one step to the next.
+const MOST_NEW: usize = 16;
+
+/// A declared buffer that is live at a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Live {
+    pub buffer: u32,
+    /// Size in units.
+    pub size: u64,
+}
+
+#[derive(Debug)]
+struct Step {
+    number: u64,
+    /// The leaf and the size of each live buffer.
+    live: BTreeMap<u32, (Set, u64)>,
+    /// Free units at the step.
+    free: u64,
+    trees: Vec<Tree>,
+}
+
+impl Step {
+    fn leaves(&self) -> Set {
+        self.live.values().fold(0, |all, &(leaf, _)| all | leaf)
+    }
+}
+
+/// A sweep over the steps of the statements `at`.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    /// Bytes per unit.
+    pub unit: u64,
+    /// The capacity in units.
+    capacity: u64,
+    /// The step before, whose trees have been justified.
+    before: Option<Step>,
+    /// The step whose trees are being listed.
+    now: Option<Step>,
+    /// 1 if the holes of `now` have the upper half of their leaves.
+    half: u32,
+}
+
+impl Sweep {
+    pub fn new(unit: u64, capacity: u64) -> Self {
+        Self { unit, capacity, before: None, now: None, half: 0 }
+    }
+
+    /// `at T`: ends the list of trees of the last step and starts that of step `number`.
+    pub fn at(&mut self, number: u64, live: &[Live]) -> Result<(), Reason> {
+        self.settle()?;
+        let is_first = self.before.is_none();
+        let load = live.iter().try_fold(0u64, |sum, one| sum.checked_add(one.size));
+        let free = load.and_then(|load| self.capacity.checked_sub(load));
+        let free = free.filter(|&free| free <= u64::from(HOLE_LEAVES)).ok_or(Reason::NotFull(number))?;
+        let mut step = Step { number, live: BTreeMap::new(), free, trees: Vec::new() };
+        let known = |buffer: &u32| self.before.as_ref().and_then(|before| before.live.get(buffer));
+        let mut used = self.before.as_ref().map_or(0, Step::leaves);
+        for one in live {
+            let leaf = match known(&one.buffer) {
+                Some(&(leaf, _)) => leaf,
+                None => 1 << used.trailing_ones(),
+            };
+            if leaf >> BUFFER_LEAVES != 0 {
+                return Err(Reason::TooManyLive(number));
+            }
+            used |= leaf;
+            step.live.insert(one.buffer, (leaf, one.size));
+        }
+        if step.live.is_empty() {
+            return Err(Reason::NotFull(number));
+        }
+        self.half ^= 1;
+        if is_first {
+            step.trees.push(Tree::all(step.leaves()));
+            self.before = Some(step);
+        } else {
+            self.now = Some(step);
+        }
+        Ok(())
+    }
+
+    /// `tree ..`: lists a tree of the current step: `(..)` for a node whose children may be permuted, `[..]`
+    /// for a node whose children may be reversed, the numbers of buffers, and `*` for a hole.
+    pub fn tree<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
+        let holes = BUFFER_LEAVES + self.half * HOLE_LEAVES;
+        let step = self.now.as_mut().ok_or(Reason::Misplaced("tree"))?;
+        let wrong = |found: &str| Reason::Word { expected: "a tree", found: found.to_owned() };
+        let mut open: Vec<(bool, Vec<Tree>)> = Vec::new();
+        let (mut seen, mut count, mut done) = (0, 0, None);
+        for word in words {
+            if done.is_some() {
+                return Err(wrong(word));
+            }
+            let node = match word {
+                "(" | "[" => {
+                    open.push((word == "[", Vec::new()));
+                    continue;
+                }
+                ")" | "]" => {
+                    let (ordered, children) = open.pop().ok_or_else(|| wrong(word))?;
+                    if children.is_empty() || ordered != (word == "]") {
+                        return Err(wrong(word));
+                    }
+                    Tree::new(ordered, children)
+                }
+                _ => {
+                    let leaf = if word == "*" {
+                        count += 1;
+                        if count > step.free {
+                            return Err(wrong(word));
+                        }
+                        1 << (holes + count as u32 - 1)
+                    } else {
+                        let buffer = crate::check::buffer(word)?;
+                        step.live.get(&buffer).ok_or_else(|| wrong(word))?.0
+                    };
+                    if seen & leaf != 0 {
+                        return Err(wrong(word));
+                    }
+                    seen |= leaf;
+                    Tree::Leaf(leaf)
+                }
+            };
+            match open.last_mut() {
+                Some((_, children)) => children.push(node),
+                None => done = Some(node),
+            }
+        }
+        let all = step.leaves();
+        match done {
+            Some(tree) if seen & all == all => step.trees.push(tree),
+            _ => return Err(Reason::MissingWord("all live buffers")),
+        }
+        Ok(())
+    }
+
+    /// Ends the sweep. Returns true if no arrangement is left.
+    pub fn finish(&mut self) -> Result<bool, Reason> {
+        self.settle()?;
+        Ok(self.before.as_ref().is_some_and(|before| before.trees.is_empty()))
+    }
+
+    /// Checks that every successor of a tree of the step before is contained in a tree of the current step.
+    fn settle(&mut self) -> Result<(), Reason> {
+        let (Some(before), Some(now)) = (&self.before, &self.now) else { return Ok(()) };
+        let stays = |buffer: &&u32| now.live.contains_key(buffer);
+        let old: Vec<(Set, u64)> =
+            before.live.iter().filter(|(buffer, _)| !stays(buffer)).map(|(_, &one)| one).collect();
+        let new: Vec<(Set, u64)> = now
+            .live
+            .iter()
+            .filter(|(buffer, _)| !before.live.contains_key(buffer))
+            .map(|(_, &one)| one)
+            .collect();
+        if new.len() > MOST_NEW {
+            return Err(Reason::TooManyLive(now.number));
+        }
+        let mut groups: Vec<(Set, u64)> = vec![(0, 0)];
+        for &(leaf, size) in &new {
+            groups.extend_from_within(..);
+            let half = groups.len() / 2;
+            groups[half..].iter_mut().for_each(|group| *group = (group.0 | leaf, group.1 + size));
+        }
+        groups.sort_unstable_by_key(|&(leaves, size)| (size, leaves));
+        let listed = Listed::of(now, self.half);
+        for (at, tree) in before.trees.iter().enumerate() {
+            let holes = tree.leaves() & !before.leaves();
+            let mut successors = Successors {
+                old: &old,
+                groups: &groups,
+                most_holes: now.free,
+                listed: &listed,
+                choices: 0,
+                unlisted: Reason::Unlisted { step: now.number, tree: at },
+            };
+            let set = |list: &[(Set, u64)]| list.iter().fold(0, |all, &(leaf, _)| all | leaf);
+            let free = before.free - u64::from(holes.count_ones());
+            successors.extend(tree, Rest { old: set(&old), holes, new: set(&new), free, made: 0 })?;
+        }
+        self.before = self.now.take();
+        Ok(())
+    }
+}
+
+/// The trees of a step, by one of the sets that define them.
+struct Listed {
+    by_set: HashMap<Set, Vec<Vec<Set>>>,
+    /// The numbers of holes that occur.
+    holes: BTreeSet<usize>,
+    /// The leaves of buffers.
+    buffers: Set,
+    /// The first leaf of a hole.
+    from: u32,
+}
+
+impl Listed {
+    fn of(step: &Step, half: u32) -> Self {
+        let (buffers, from) = (step.leaves(), BUFFER_LEAVES + half * HOLE_LEAVES);
+        let mut listed = Self { by_set: HashMap::new(), holes: BTreeSet::new(), buffers, from };
+        for tree in &step.trees {
+            let mut sets = Vec::new();
+            tree.defining(&mut |set| sets.push(set));
+            listed.holes.insert((tree.leaves() & !buffers).count_ones() as usize);
+            // The tree contains its holes, even if no set does.
+            sets.push(tree.leaves());
+            sets.sort_unstable_by_key(|set| {
+                (set.count_ones() == tree.leaves().count_ones(), set.count_ones(), *set)
+            });
+            listed.by_set.entry(sets[0]).or_default().push(sets);
+        }
+        listed
+    }
+
+    /// Returns true if all permutations of a tree are permutations of a listed tree. Free units may be
+    /// anywhere, so holes may be omitted, and all holes are alike.
+    fn contains(&self, tree: &Tree, choices: &mut u32) -> Result<bool, Reason> {
+        let holes: Vec<Set> = bits(tree.leaves() & !self.buffers).collect();
+        for &count in self.holes.iter().filter(|&&count| count <= holes.len()) {
+            if self.contains_with(tree, &holes, count, &mut Vec::new(), choices)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Tries all ways to name `count` of the holes.
+    fn contains_with(
+        &self,
+        tree: &Tree,
+        holes: &[Set],
+        count: usize,
+        chosen: &mut Vec<Set>,
+        choices: &mut u32,
+    ) -> Result<bool, Reason> {
+        choose(choices)?;
+        if chosen.len() < count {
+            for &hole in holes {
+                if !chosen.contains(&hole) {
+                    chosen.push(hole);
+                    let contains = self.contains_with(tree, holes, count, chosen, choices)?;
+                    chosen.pop();
+                    if contains {
+                        return Ok(true);
+                    }
+                }
+            }
+            return Ok(false);
+        }
+        let name = |leaf: Set| {
+            let hole = chosen.iter().position(|&hole| hole == leaf).map(|at| 1 << (self.from + at as u32));
+            if leaf & self.buffers == 0 { hole } else { Some(leaf) }
+        };
+        let Some(tree) = tree.renamed(&name) else { return Ok(false) };
+        let mut contiguous = HashSet::from([tree.leaves()]);
+        tree.contiguous(&mut |set| contiguous.extend([set]));
+        let among =
+            |trees: &Vec<Vec<Set>>| trees.iter().any(|sets| sets.iter().all(|set| contiguous.contains(set)));
+        Ok(contiguous.iter().any(|set| self.by_set.get(set).is_some_and(among)))
+    }
+}
+
+/// What remains to be exchanged.
+#[derive(Clone, Copy)]
+struct Rest {
+    old: Set,
+    holes: Set,
+    new: Set,
+    free: u64,
+    /// Number of holes that were made.
+    made: u64,
+}
+
+struct Successors<'a> {
+    /// The buffers that end.
+    old: &'a [(Set, u64)],
+    /// All sets of buffers that begin, in ascending order of size.
+    groups: &'a [(Set, u64)],
+    most_holes: u64,
+    listed: &'a Listed,
+    choices: u32,
+    unlisted: Reason,
+}
+
+impl Successors<'_> {
+    /// Exchanges the first buffer that ends and is left, or the first one that begins, in every possible way.
+    fn extend(&mut self, tree: &Tree, rest: Rest) -> Result<(), Reason> {
+        if rest.old != 0 {
+            let first = rest.old & rest.old.wrapping_neg();
+            let others = (rest.old & !first) | rest.holes;
+            return subsets(others).try_for_each(|more| self.exchange(tree, first | more, rest, 0));
+        }
+        let first = rest.new & rest.new.wrapping_neg();
+        if first == 0 {
+            let contains = self.listed.contains(tree, &mut self.choices)?;
+            return if contains { Ok(()) } else { Err(self.unlisted.clone()) };
+        }
+        for group in subsets(rest.holes).filter(|&group| group != 0) {
+            self.exchange(tree, group, rest, first)?;
+        }
+        let groups = self.groups;
+        for &(leaves, size) in groups.iter().take_while(|group| group.1 <= rest.free) {
+            if leaves & !rest.new == 0 && leaves & first != 0 {
+                for next in tree.insertions(&Tree::all(leaves)) {
+                    self.extend(&next, Rest { new: rest.new & !leaves, free: rest.free - size, ..rest })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Exchanges a set of leaves for every set of buffers that begin, contains `with`, and has the same size
+    /// with holes or free units added.
+    fn exchange(&mut self, tree: &Tree, set: Set, rest: Rest, with: Set) -> Result<(), Reason> {
+        choose(&mut self.choices)?;
+        let ended = self.old.iter().filter(|&&(leaf, _)| leaf & set != 0).map(|&(_, size)| size).sum::<u64>();
+        let size = ended + u64::from((set & rest.holes).count_ones());
+        let (groups, low) = (self.groups, size.saturating_sub(self.most_holes - rest.made));
+        let from = groups.partition_point(|group| group.1 < low);
+        for &(leaves, new) in groups[from..].iter().take_while(|group| group.1 <= size + rest.free) {
+            if leaves & !rest.new != 0 || leaves & with != with {
+                continue;
+            }
+            let made = size.saturating_sub(new);
+            let holes =
+                (0..made).fold(0, |all, at| all | 1 << (u64::from(self.listed.from) + rest.made + at));
+            let Some(next) = tree.replaced(set, &Tree::all(leaves | holes)) else { return Ok(()) };
+            let left = Rest {
+                old: rest.old & !set,
+                holes: rest.holes & !set,
+                new: rest.new & !leaves,
+                free: rest.free - new.saturating_sub(size),
+                made: rest.made + made,
+            };
+            self.extend(&next, left)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts a choice.
+fn choose(choices: &mut u32) -> Result<(), Reason> {
+    *choices += 1;
+    if *choices > MOST_CHOICES { Err(Reason::TooManyChoices) } else { Ok(()) }
+}
+
+/// Returns all subsets of a set.
+fn subsets(set: Set) -> impl Iterator<Item = Set> {
+    let mut next = Some(set);
+    std::iter::from_fn(move || {
+        let subset = next?;
+        next = if subset == 0 { None } else { Some((subset - 1) & set) };
+        Some(subset)
+    })
+}

@@ -1,0 +1,104 @@
+//! Sweeps whose states are kept as a proof.
+
+use super::ArrangementRules;
+use super::pass::{Limit, PassEnd, Sequence, Trail};
+use super::refute::GROWTH;
+use crate::search::valley::Reduced;
+use plimsoll_model::{Budget, Instance, Stop, sections};
+use std::io::{self, Write};
+
+/// A sweep that leaves no arrangement: the steps, and the trees of arrangements at each of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Swept {
+    /// Bytes per unit.
+    unit: u64,
+    /// The position in the instance of each buffer of the sweep.
+    pub origin: Vec<u32>,
+    /// Per step that the sweep passed: its number in the instance, and its trees. The first has none, because
+    /// all arrangements are possible there. The last has none, because no arrangement is left.
+    steps: Vec<(u64, Vec<String>)>,
+}
+
+impl Swept {
+    /// Writes the statements of the sweep.
+    pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
+        writeln!(file, "sweep {}", self.unit)?;
+        for (step, trees) in &self.steps {
+            writeln!(file, "at {step}")?;
+            trees.iter().try_for_each(|tree| writeln!(file, "tree {tree}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sweeps from all starts in both directions, with growing limits, until no arrangement is left at the
+/// capacity just below `bound` bytes. Every state follows from the states before it by the rules of the
+/// proof: sweeps do not meet, and only holes are interchangeable. Returns `None` if no sweep refutes the
+/// capacity.
+///
+/// # Errors
+/// The budget ran out.
+pub(crate) fn certify(instance: &Instance, bound: u64, budget: &mut Budget) -> Result<Option<Swept>, Stop> {
+    let rules = ArrangementRules::default();
+    let Some(reduced) = Reduced::of(instance) else { return Ok(None) };
+    let capacity = ((bound - 1) / reduced.grain) as i64;
+    let Some(sequence) = Sequence::at(&reduced, capacity, rules.waste, false) else { return Ok(None) };
+    let last = sequence.steps.list.len() - 1;
+    let forwards = (0..last).map(|at| (at, false));
+    let mut starts: Vec<(usize, bool)> = forwards.chain((1..=last).map(|at| (at, true))).collect();
+    starts.sort_by_key(|&(at, backwards)| (sequence.steps.list[at].live.len(), at, backwards));
+    let mut most = rules.first;
+    while most <= rules.last && !starts.is_empty() {
+        let mut at = 0;
+        while at < starts.len() {
+            let (from, backwards) = starts[at];
+            let mut trail = Trail::default();
+            match sequence.sweep(from, backwards, Limit { most, beam: false }, &[], &mut trail, budget) {
+                PassEnd::Refuted => {
+                    let sections = sections(instance);
+                    let number = |section: usize| sections[section].interval.lower.get();
+                    return Ok(Some(sequence.swept(&reduced, (from, backwards), &trail, &number)));
+                }
+                PassEnd::Stopped(stop) => return Err(stop),
+                // A sweep from the same step with a higher limit has the same result.
+                PassEnd::Through => drop(starts.remove(at)),
+                PassEnd::TooMany => at += 1,
+            }
+        }
+        most *= GROWTH;
+    }
+    Ok(None)
+}
+
+impl Sequence {
+    /// Converts the states of a sweep to text. `number` returns the step of a section.
+    fn swept(
+        &self,
+        reduced: &Reduced,
+        (from, backwards): (usize, bool),
+        trail: &Trail,
+        number: &dyn Fn(usize) -> u64,
+    ) -> Swept {
+        let passed = 0..=trail.states.len();
+        let at = |i: usize| &self.steps.list[if backwards { from - i } else { from + i }];
+        let mut used: Vec<u32> = passed.clone().flat_map(|i| at(i).live.iter().copied()).collect();
+        used.sort_unstable();
+        used.dedup();
+        let step = |i: usize| {
+            let step = at(i);
+            let name = |leaf: u8| {
+                let buffer = step.live.iter().find(|&&buffer| self.steps.leaf_of(buffer) == leaf);
+                let place = buffer.and_then(|buffer| used.binary_search(buffer).ok());
+                place.map_or_else(|| "*".to_owned(), |place| place.to_string())
+            };
+            let listed = trail.states.get(i).filter(|_| i > 0);
+            let trees = listed.map_or(Vec::new(), |states| {
+                (0..states.len()).map(|state| crate::pqtree::words(states.key(state), &name)).collect()
+            });
+            (number(step.section), trees)
+        };
+        let steps = passed.map(step).collect();
+        let origin = used.iter().map(|&buffer| reduced.origin[buffer as usize]).collect();
+        Swept { unit: reduced.grain, origin, steps }
+    }
+}
