@@ -16,6 +16,9 @@
 //! mirror I J           I lies below J, because layouts can be turned upside down; at most once
 //! clause K I<J ...     starts the derivation of clause K: at least one of these orders holds
 //! delete K ...         forgets clauses
+//! sweep U              starts a sweep in units of U bytes; only the next two statements may follow
+//! at T                 starts the list of trees of step T
+//! tree ...             arrangements that are possible at this step: ( ) permutes, [ ] reverses, * is a hole
 //! ```
 //!
 //! The steps of a derivation add facts until two of them contradict each other, which proves the clause. At
@@ -53,9 +56,18 @@
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
 //!   are together at most `C` in every layout.
 //!
+//! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
+//!   pushing all buffers down makes all offsets multiples of the unit.
+//! - `at` and `tree`: buffers that are live at two steps keep their offsets. So in each gap between them, the
+//!   buffers that end and the holes are contiguous, apart from free units, and the buffers that begin take
+//!   their place, with free units added on either side to the same size. All divisions into such groups are
+//!   tried, and each result must be contained in a listed tree. The first step has all arrangements. If the
+//!   last has none, there is no layout.
+//!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
-//! pairwise. Memory is proportional to the instance and to the clauses that have not been deleted; a proof is
+//! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, and
+//! limited. Memory is proportional to the instance and to the clauses that have not been deleted; a proof is
 //! read line by line.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
