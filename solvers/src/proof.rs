@@ -9,12 +9,19 @@ use crate::search::arrangements::{Swept, certify};
 pub use crate::search::learn::NoProof;
 use crate::search::learn::{Derivation, LearnRules, derive};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Interval, LowerBound, Witness, live_at, live_within,
+    Budget, BufferId, Bytes, Instance, Interval, LowerBound, Stop, Witness, live_at, live_within,
 };
 use std::io::{self, Write};
 
-/// Nodes that are spent on sweeps before clause learning.
-const SWEEP_NODES: u64 = 1 << 21;
+/// Nodes of the first round of clause learning. Each later round starts again with [`GROWTH`] times as many.
+const FIRST_ROUND: u64 = 1 << 12;
+
+/// See [`FIRST_ROUND`].
+const GROWTH: u64 = 8;
+
+/// The share of a round that sweeps get before clause learning, as a divisor: for a bound of a window, which
+/// is often a result of sweeps, and for other bounds.
+const SWEEP_SHARES: [u64; 2] = [1, 16];
 
 /// A proof that no layout of an instance has a peak below a bound.
 #[derive(Clone, Debug)]
@@ -54,10 +61,12 @@ impl Proof {
             }
             Witness::Fixed { buffer } => (vec![*buffer], Body::NoSpace),
             Witness::Contradiction { buffers } => (buffers.clone(), Body::Contradiction),
-            Witness::Search { .. } => return Self::searched(instance, bound.value, rules, budget),
+            Witness::Search { .. } => {
+                return Self::searched(instance, bound.value, (rules, SWEEP_SHARES[1]), budget);
+            }
             Witness::Window { lower, upper, .. } => {
                 let part = live_within(instance, Interval::new(*lower, *upper));
-                return Self::searched(&part, bound.value, rules, budget);
+                return Self::searched(&part, bound.value, (rules, SWEEP_SHARES[0]), budget);
             }
             other => return Err(NoProof::Unsupported(other.to_string())),
         };
@@ -66,26 +75,37 @@ impl Proof {
         Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
     }
 
-    /// Refutes the capacity just below the bound.
+    /// Refutes the capacity just below the bound by sweeps and by clause learning, in turn.
     fn searched(
         instance: &Instance,
         bound: Bytes,
-        rules: LearnRules,
+        (rules, share): (LearnRules, u64),
         budget: &mut Budget,
     ) -> Result<Self, NoProof> {
         let sized: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
         let instance = &instance.induced(&sized);
-        if let Some(proof) = Self::swept(instance, bound, budget) {
-            return Ok(proof);
+        let mut nodes = FIRST_ROUND;
+        loop {
+            if let Some(proof) = Self::swept(instance, bound, nodes / share, budget) {
+                return Ok(proof);
+            }
+            let mut part = budget.part(Some(nodes), None);
+            let derived = derive(instance, bound, rules, &mut part);
+            let is_over = budget.spend(part.nodes()).is_some();
+            match derived {
+                Err(NoProof::Stopped(Stop::NodeLimit)) if !is_over => nodes = nodes.saturating_mul(GROWTH),
+                Err(reason) => return Err(reason),
+                Ok(derivation) => {
+                    let buffers = names(instance, &derivation.origin);
+                    return Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) });
+                }
+            }
         }
-        let derivation = derive(instance, bound, rules, budget)?;
-        let buffers = names(instance, &derivation.origin);
-        Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) })
     }
 
-    /// Refutes the capacity just below the bound by a sweep, if that takes few nodes.
-    fn swept(instance: &Instance, bound: Bytes, budget: &mut Budget) -> Option<Self> {
-        let mut part = budget.part(Some(SWEEP_NODES), None);
+    /// Refutes the capacity just below the bound by a sweep, if that takes at most this number of nodes.
+    fn swept(instance: &Instance, bound: Bytes, nodes: u64, budget: &mut Budget) -> Option<Self> {
+        let mut part = budget.part(Some(nodes), None);
         let swept = certify(instance, bound.get(), &mut part);
         budget.spend(part.nodes());
         let swept = swept.ok().flatten()?;

@@ -100,7 +100,7 @@ fn sweeps_are_proofs() {
         let t = flat(9 + seed % 4, 14, seed / 4 % 3, seed);
         let (best, load) = (low_peak(&t).get(), load(&t).0.get());
         for bound in (load + 8..=best + 8).step_by(8) {
-            let proof = Proof::swept(&t, Bytes::new(bound), &mut Budget::unlimited().with_node_limit(20_000));
+            let proof = Proof::swept(&t, Bytes::new(bound), 20_000, &mut Budget::unlimited());
             let proof = proof.map(|proof| text(&proof));
             assert!(bound <= best || proof.is_none(), "{}\n{proof:?}", csv(&t));
             let Some(proof) = proof else { continue };
@@ -187,8 +187,7 @@ fn alter(count: usize, seed: u64) {
         let (t, proof) = if verdicts.len() % 3 == 0 {
             let t = flat(9, 8, rng.random_range(0..3), rng.random_range(0..1 << 40));
             let bound = Bytes::new(load(&t).0.get() + 8);
-            let mut budget = Budget::unlimited().with_node_limit(5_000);
-            let Some(proof) = Proof::swept(&t, bound, &mut budget) else { continue };
+            let Some(proof) = Proof::swept(&t, bound, 5_000, &mut Budget::unlimited()) else { continue };
             (t, proof)
         } else {
             let t = small(rng.random_range(4..8), rng.random_range(0..16), rng.random_range(0..1 << 40));
@@ -262,7 +261,9 @@ fn proofs_by_unsound_rules_are_rejected() {
             };
             let exact = Exact::default().solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
             let claim = Bytes::new(exact.value.unwrap().get() + 1);
-            let Ok(proof) = Proof::searched(&t, claim, rules, &mut Budget::unlimited()) else { continue };
+            let Ok(proof) = Proof::searched(&t, claim, (rules, u64::MAX), &mut Budget::unlimited()) else {
+                continue;
+            };
             false_claims += 1;
             let verdict = checked(&csv(&t), &text(&proof));
             assert!(verdict.is_err(), "{wrong:?}\n{}\n{}", csv(&t), text(&proof));
