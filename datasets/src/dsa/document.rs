@@ -35,7 +35,8 @@ pub struct Pool {
     pub name: String,
     /// The capacity in bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, not adjacent.
+    /// Ranges of addresses that no buffer may use, as begin and end in bytes. The ranges are ascending,
+    /// disjoint and not adjacent.
     pub reserved: Vec<(Bytes, Bytes)>,
 }
 

@@ -67,8 +67,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// Returns the hash by which dsa-solver identifies the problem to which an answer belongs. It is the 64-bit
-/// FNV-1a hash of the document as that project writes it: with sorted members, an indentation of two, and
-/// without members whose value is the empty default.
+/// FNV-1a hash of the document as dsa-solver writes it: with sorted members, an indentation of two spaces,
+/// and without members whose value is the empty default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -241,7 +241,7 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
     };
     let text = own.text()?;
     let wrong = || {
-        let expected = "a JSON object with hints and names by id of the buffer";
+        let expected = "a JSON object with hints and names by buffer id";
         own.error(DsaErrorKind::Value { found: format!("'{text}'"), expected })
     };
     let table: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(text).map_err(|_| wrong())?;
