@@ -95,7 +95,7 @@ impl Run<'_, '_> {
             let name = self.program.slots[tensor].name;
             let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
             self.declared.push(format!(
-                "operator {}: tensor '{name}' has the declared shape: {reason}",
+                "operator {}: tensor '{name}' takes the declared shape: {reason}",
                 (origin.subject)()
             ));
         }

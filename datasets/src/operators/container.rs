@@ -41,7 +41,7 @@ fn items<'a>(call: &Call<'a>, at: usize) -> Result<&'a [Rc<Fact>], Reason> {
 fn held(call: &Call, at: usize) -> Result<Rc<Fact>, Reason> {
     let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
     if fact.shape.is_none() && fact.bytes.is_none() {
-        return unknown("the shape of a tensor it holds is not known");
+        return unknown("the shape of one of its tensors is not known");
     }
     Ok(Rc::new(fact.clone().variable()))
 }

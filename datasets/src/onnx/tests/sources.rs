@@ -43,7 +43,7 @@ fn declared_shapes_are_listed_with_what_rests_on_them() {
     assert_eq!(
         import.assumed,
         [
-            "operator 0 'c' (our.Own): tensor 'c' has the declared shape: operators of domain our are not known"
+            "operator 0 'c' (our.Own): tensor 'c' takes the declared shape: operators of domain our are not known"
         ]
     );
 }
