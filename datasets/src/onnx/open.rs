@@ -40,7 +40,7 @@ pub struct Open {
     pub untyped: Vec<String>,
 }
 
-/// Result of inferring shapes with trial extents.
+/// The result of inferring shapes with trial extents.
 pub enum Trial {
     /// Inference reaches the end.
     Fits,
