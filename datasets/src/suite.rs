@@ -71,7 +71,8 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Returns networks with ordering decisions: published ones, random wirings, layers, language models.
+/// Returns synthetic graphs, published networks, random wirings and language models. Most of them have many
+/// possible orders.
 ///
 /// # Panics
 /// Never: all parameters are in range.
