@@ -39,7 +39,8 @@ typedef enum plimsoll_code {
   PLIMSOLL_UNSUPPORTED = 4,
   // The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
   PLIMSOLL_NO_LAYOUT = 5,
-  // The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
+  // The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
+  // fixed offset or the capacity.
   PLIMSOLL_INVALID_LAYOUT = 6,
   // An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
   PLIMSOLL_INTERNAL = 7,

@@ -21,7 +21,8 @@ pub enum plimsoll_code {
     PLIMSOLL_UNSUPPORTED = 4,
     /// The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
     PLIMSOLL_NO_LAYOUT = 5,
-    /// The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
+    /// The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
+    /// fixed offset or the capacity.
     PLIMSOLL_INVALID_LAYOUT = 6,
     /// An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
     PLIMSOLL_INTERNAL = 7,
@@ -29,7 +30,7 @@ pub enum plimsoll_code {
 
 use plimsoll_code as Code;
 
-/// An error with its message.
+/// The code and the message of an error.
 #[derive(Debug)]
 pub struct Failure {
     pub code: Code,

@@ -65,7 +65,7 @@ impl Draft {
         Ok((a, b))
     }
 
-    /// Returns the validated instance. O(n log n) after a change, O(1) otherwise.
+    /// Returns the validated instance. O(n log n) for n buffers after a change, O(1) otherwise.
     pub fn instance(&mut self) -> Result<Arc<Instance>, Failure> {
         if let Some(built) = &self.built {
             return Ok(Arc::clone(built));

@@ -61,7 +61,7 @@ pub struct Demand {
     pub lifespan: Lifespan,
     /// The positions of the allowed pools, in the order of the file, without duplicates.
     pub pools: Vec<usize>,
-    /// A suggested offset from the CSV file that the document was written from.
+    /// The offset hint in the CSV file from which the document was written.
     pub hint: Option<Bytes>,
 }
 

@@ -143,7 +143,7 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
     Ok(pools)
 }
 
-/// Returns the error for addresses beyond the end of the pool.
+/// Returns an error if the addresses exceed the capacity of the pool.
 fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     let capacity = pool.capacity.filter(|capacity| end > capacity.get())?;
     let (begin, end) = (Bytes::new(begin), Bytes::new(end));
@@ -303,7 +303,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Returns the error if the pin is infeasible. A buffer of size 0 occupies no address of its pool.
+/// Returns an error if the pin is infeasible. A buffer of size 0 occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));

@@ -36,10 +36,10 @@ struct Group {
 }
 
 impl Document {
-    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges and pins become
-    /// fixed buffers, and colocated buffers are merged. A buffer with several allowed pools is bound only
-    /// if exactly one of them is large enough. O(n log n + p m) for n buffers and p pairs, with at most m
-    /// buffers per class of colocated buffers.
+    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges become fixed
+    /// buffers, pins become fixed offsets, and colocated buffers are merged. A buffer with several allowed
+    /// pools is bound only if exactly one of them is large enough. O(n log n + p m) for n buffers and p
+    /// pairs, with at most m buffers per class of colocated buffers.
     ///
     /// # Errors
     /// [`DsaError`] for a buffer that cannot be bound or a pair that cannot be satisfied.

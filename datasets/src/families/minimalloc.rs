@@ -6,10 +6,10 @@
 //!   of time and 154 to 454 buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers live for at most 4 to 33 units of time,
 //!   depending on the instance. The median duration is 23 to 234 units, and some buffers live throughout.
-//!   Sizes range from 1 KiB to 207 or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers
-//!   are live. Between 3 and 46 % of the buffers live for more than a quarter of the time. Large buffers
-//!   are short-lived, and small ones are long-lived. The mean load is 81 to 98 % of the peak load, which is
-//!   reached at 1 to 78 % of the steps.
+//!   The smallest size is 1 KiB. The largest is 207 or 861 KiB, depending on the instance, and the median
+//!   is 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 % of the buffers live for
+//!   more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived. The
+//!   mean load is 81 to 98 % of the peak load, which is reached at 1 to 78 % of the steps.
 //! - F, G and H (*bricks*): durations are 11 to 57 units, with a median of 31. Sizes are 30 to 119 KiB, with
 //!   a median of 65 KiB. On average, 11 buffers are live. The load grows from zero and reaches its peak after
 //!   two thirds of the time. It equals the peak at 8 to 17 % of the steps, and stays at about 85 % of it

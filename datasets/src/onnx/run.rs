@@ -1,4 +1,5 @@
-//! Infers a whole program in topological order. Bodies are inferred together with their owners.
+//! Infers the shapes of a whole program in topological order. Bodies are inferred together with their
+//! owners.
 
 use super::call::call;
 use super::dims::Change;
