@@ -73,8 +73,8 @@ fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
     Ok(Fact::clone(largest.1).bounded())
 }
 
-/// Replaces the fact about every tensor by the one that [`any`] returns, because the positions of the tensors
-/// are not known.
+/// Replaces the fact about every tensor by the common fact that [`any`] returns, because the positions of the
+/// tensors are not known.
 fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     if items.is_empty() {
         return Ok(Vec::new());
