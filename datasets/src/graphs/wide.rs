@@ -114,8 +114,9 @@ pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// The channels of the six convolutions of an inception block: 1 x 1 in the first branch, 1 x 1 and 3 x 3
-/// in the second, 1 x 1 and 5 x 5 in the third, and 1 x 1 after pooling in the fourth.
+/// The channels of the six convolutions of an inception block, branch by branch. The first branch has a 1 x
+/// 1 convolution. The second and the third have a 1 x 1 and then a 3 x 3 or a 5 x 5 convolution. The fourth
+/// has a 1 x 1 convolution after pooling.
 type Block = [u64; 6];
 
 /// `GoogLeNet` (Szegedy et al. 2015) without its auxiliary classifiers.
