@@ -47,8 +47,8 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
-/// Returns the number of columns for text: the width of the terminal. Without a terminal, it is the value of
-/// the environment variable COLUMNS, or 80.
+/// Returns the number of columns for text, which is at least 40. It is the width of the terminal or,
+/// without a terminal, the value of the environment variable COLUMNS, or 80.
 pub fn width() -> usize {
     let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
         terminal_size::terminal_size_of(io::stderr())

@@ -20,7 +20,7 @@ pub struct Accepted {
     pub proved: Proved,
     /// Length of the file in bytes.
     pub length: u64,
-    /// Time to find the proof, if it was not read, and time to check it.
+    /// Seconds to find the proof, or `None` if it was read from a file, and seconds to check it.
     derived: Option<f64>,
     checked: f64,
 }
@@ -43,7 +43,7 @@ impl Accepted {
         })
     }
 
-    /// Describes the proof in a line.
+    /// Describes the proof in one line.
     pub fn line(&self) -> String {
         let Proved { clauses, steps, .. } = self.proved;
         let (bound, clauses) = (bytes(self.bound()), human::count(clauses, "clause"));

@@ -38,7 +38,7 @@ pub struct Subject {
     model: Option<FromModel>,
 }
 
-/// The model of an instance.
+/// The model from which an instance was derived.
 struct FromModel {
     basis: Basis,
     operators: usize,
@@ -143,7 +143,7 @@ impl Subject {
         self.model.is_some()
     }
 
-    /// Adds the operator to the description of a witness.
+    /// Adds what happens at the step of a witness to the description of the witness.
     pub fn explained(&self, words: String, witness: &Witness) -> String {
         at_step(words, witness, self.model.as_ref().map(|model| &model.steps[..]).unwrap_or_default())
     }

@@ -20,7 +20,7 @@ pub enum PlacesFormat {
     Csv,
     /// One object, with the tensors and with the operators in their new order
     Json,
-    /// Defines of sizes, offsets and the alignment, and arrays of tensors and operators, in C99
+    /// Macros for sizes, offsets and the alignment, and arrays of tensors and operators, in C99
     CHeader,
 }
 
