@@ -67,7 +67,7 @@ pub fn store(
     write(asked, places, arena, report)
 }
 
-/// Writes the model of `--write`, whose arena has `arena` bytes in the plan, and adds a line to the report.
+/// Writes the model of `--write` for a plan whose arena has `arena` bytes, and adds a line to the report.
 fn write(
     asked: &Alternatives<'_>,
     places: &Places<'_>,
