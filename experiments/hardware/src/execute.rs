@@ -534,7 +534,7 @@ mod tests {
                 && clash.ends_with("are occupied or out of bounds"),
             "{clash}"
         );
-        // If a buffer overlaps the activations, the operator that computes meanwhile cannot be run.
+        // An operator cannot be run while a buffer overlaps the range of its activations.
         let low = refused(&|list| {
             if let Instruction::DmaStart { offset, .. } = &mut list[0] {
                 *offset = Bytes::ZERO;
