@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name that stands for standard output.
 pub const STANDARD: &str = "-";
 
-/// If the text after a name starts to the right of this column, its continuation lines have the indentation
-/// of the line.
+/// The rightmost column at which the text after a name may start so that continuation lines are aligned
+/// with it. If the text starts further to the right, continuation lines have the indentation of the line.
 const MOST_INDENTED: usize = 30;
 
 /// True if an output file is standard output; reports then go to standard error.

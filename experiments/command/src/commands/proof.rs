@@ -60,7 +60,8 @@ fn checkers(instance: &Instance) -> Result<plimsoll_proof::Instance, Failure> {
     plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(Failure::internal)
 }
 
-/// Proves a bound, checks the proof and writes it. If there is no proof, nothing is written.
+/// Derives a proof of a bound, checks it and writes it. If there is no proof, returns the reason and writes
+/// nothing.
 pub fn write(
     path: &Path,
     instance: &Instance,

@@ -108,7 +108,8 @@ fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance
     Ok((instance, body.steps(graph)))
 }
 
-/// Adds what happens at the step of a witness to its description. `steps` is empty for a CSV instance.
+/// Adds what happens at the step of a witness to `words`, the description of the witness. `steps` is empty
+/// for a CSV instance.
 pub fn at_step(words: String, witness: &Witness, steps: &[String]) -> String {
     let Witness::Load { step } = witness else { return words };
     match usize::try_from(step.get()).ok().and_then(|step| steps.get(step)) {

@@ -212,7 +212,8 @@ fn endless(scratch: &Scratch) -> String {
     )
 }
 
-/// Starts a bench or sweep and waits for its external program; returns the process id of that program.
+/// Starts a bench or sweep, and waits until its external program runs. Returns the process of the command
+/// and the process id of the program.
 fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
     let _ = std::fs::remove_file(scratch.path("pid"));
     let mut command = command(&scratch.path(""));
