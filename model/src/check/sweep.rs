@@ -1,4 +1,4 @@
-//! Finds, by a sweep over time, conflicting buffers that share addresses.
+//! Sweeps over time to find conflicting buffers that share addresses.
 //!
 //! The addresses in use at the current step are kept in *layers*. Each layer is a set of disjoint ranges in
 //! ascending order. When an interval of a buffer begins, the ranges of the buffer are checked for overlaps
@@ -69,7 +69,7 @@ fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Ste
     events
 }
 
-/// Compares a buffer with all live ones, then adds it to the layers.
+/// Compares a buffer with all live buffers, then adds it to the layers.
 fn enter<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
     ranges: &[R],
