@@ -1,4 +1,4 @@
-//! The build and the machine of a measurement, and the memory of processes.
+//! Describes the build and the machine of a measurement, and measures the memory of processes.
 
 use plimsoll_solvers::LIBRARIES;
 use serde::{Deserialize, Serialize};

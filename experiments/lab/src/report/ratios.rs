@@ -47,9 +47,9 @@ struct Ratio {
     side: Side,
 }
 
-/// Combines several ratios into one.
+/// A function that combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that such a combination includes.
+/// A function that counts the ratios that such a combination includes.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.

@@ -311,7 +311,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns a Markdown table of the suites in a record: the names of their instances and where they come from.
+/// Returns a Markdown table of the suites in a record, with their sources and the names of their instances.
 fn sources(rows: &[Record]) -> String {
     let mut table = Table::new([
         ("suite", Align::Left),
