@@ -27,7 +27,7 @@ pub struct Merge {
     pub failures: Vec<Failures>,
     /// A description of the missing runs, or `None` if there are none.
     pub missing: Option<String>,
-    /// Notes for the reader.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

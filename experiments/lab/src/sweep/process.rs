@@ -255,7 +255,8 @@ impl Worker {
         }
     }
 
-    /// Returns the exit status of the worker, which is killed if it does not exit by itself.
+    /// Closes the input of the worker, waits until it exits, and returns its exit status. A worker that
+    /// does not exit is killed.
     fn status(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
         drop(self.stdin.take());
@@ -285,7 +286,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// An idle worker exits when its input ends. A busy one is killed.
+    /// Ends the worker by closing its input. A worker that does not exit is killed.
     fn drop(&mut self) {
         let _ = self.status();
     }

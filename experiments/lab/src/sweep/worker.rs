@@ -58,7 +58,7 @@ pub enum Reply {
         /// Commit of the sources.
         commit: String,
     },
-    /// The input was read, or could not be read.
+    /// The reply to [`Request::Input`].
     Input {
         /// The error, if the input could not be read.
         error: Option<String>,
