@@ -19,7 +19,7 @@ use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 use conflict::conflict;
 
-/// A violation of the definition of a valid answer.
+/// A violation of the rules for a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {

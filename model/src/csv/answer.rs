@@ -170,9 +170,9 @@ fn in_order<T>(
         found.push(value);
     }
     if found.len() != instance.len() {
-        let (rows_found, buffers) = (found.len(), instance.len());
+        let (count, buffers) = (found.len(), instance.len());
         let text =
-            format!("found {rows_found} rows without a column 'id', but the instance has {buffers} buffers");
+            format!("found {count} rows without a column 'id', but the instance has {buffers} buffers");
         return Err(rows.error(None, None, CsvErrorKind::Layout(text)));
     }
     // A column that permutes the ids contradicts the order of the rows.

@@ -38,7 +38,8 @@ pub struct ExecutionOptions {
     pub seed: u64,
     /// The maximum trip count of a loop. Every trip count from 0 to this number is tried.
     pub trips: usize,
-    /// True if slots may be exchanged between the iterations of a loop instead of copying their contents.
+    /// True if slots may be exchanged between the iterations of a loop, so that their contents need not be
+    /// copied.
     pub swap: bool,
     /// True if the inputs of the body must still be intact at the end.
     pub keep_inputs: bool,
