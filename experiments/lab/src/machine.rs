@@ -10,7 +10,7 @@ use std::time::SystemTime;
 pub struct Machine {
     /// The commit from which the binary was built, or `unknown`.
     pub commit: String,
-    /// `true` if tracked sources differed from that commit, `false` if they did not, or `unknown`.
+    /// `true` if tracked sources differed from `commit`, `false` if they did not, or `unknown`.
     pub dirty: String,
     /// The version of plimsoll.
     pub version: String,

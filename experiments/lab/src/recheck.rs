@@ -239,9 +239,9 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
 
-/// Returns the current wording of a witness if the recorded one differs only in that it identifies an
+/// Returns the current wording of a witness if the recorded wording differs only in that it identifies an
 /// operator or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns
-/// the recorded one.
+/// the recorded wording.
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
     let numbered = |name: &str| {
         let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);

@@ -172,7 +172,8 @@ pub struct Case {
     pub subject: Result<Subject, CaseError>,
     /// Notes about the file that are shown to the user.
     pub notes: Vec<String>,
-    /// True if the file has a column `end` that is read as the last live step by default.
+    /// True if the file has a column `end`, which is read as the last live step because no option sets a
+    /// convention.
     pub has_end: bool,
 }
 

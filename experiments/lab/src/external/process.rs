@@ -14,7 +14,7 @@ use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// The first and the longest wait between two samples of memory.
+/// The first wait and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
 /// The exit status of a process and the measurements of its run.

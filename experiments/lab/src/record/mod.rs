@@ -1,4 +1,4 @@
-//! Records of runs, one run per row. This module fills, writes and reads them.
+//! Fills, writes and reads records of runs, with one run per row.
 //!
 //! Every run of `bench` and `sweep` is one [`Record`], which contains the question, the result, and the
 //! machine. Its fields are columns. [`attempt`](mod@crate::attempt) and [`external`](crate::external)

@@ -199,7 +199,7 @@ pub fn number_runs(records: &mut [Record]) {
     }
 }
 
-/// Returns the runs of a trace, which are groups of consecutive lines with the same key.
+/// Splits a trace into runs, which are groups of consecutive lines with the same key.
 pub fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
     trace.chunk_by(|a, b| a.run_key() == b.run_key())
 }

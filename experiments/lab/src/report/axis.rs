@@ -9,7 +9,7 @@ pub enum Unit {
     Number,
     /// An integer without a unit, such as a step.
     Count,
-    /// Bytes, with ticks at multiples of powers of two.
+    /// Bytes, with ticks at a distance that is a power of two.
     Bytes,
     /// Seconds, labelled in units from picoseconds to seconds.
     Seconds,
@@ -90,7 +90,8 @@ impl Axis {
     }
 
     /// Returns the ticks of a logarithmic axis: powers of two for bytes, and otherwise 1, 2 and 5 times
-    /// powers of ten. If these are too many, the ticks are every n-th power of two or of ten.
+    /// powers of ten. If there are more than `most` of them, the ticks are every n-th power of two or of
+    /// ten.
     fn powers(&self, most: usize) -> Vec<f64> {
         let slack = 1.0 + 1e-9;
         let within = |value: &f64| *value * slack >= self.low && *value <= self.high * slack;

@@ -39,7 +39,7 @@ pub struct Panel {
 pub struct Bars {
     /// The title, in the first line.
     pub title: String,
-    /// The text below the title, which explains how to read the chart.
+    /// An explanation of how to read the chart, drawn below the title.
     pub caption: String,
     /// The names of the series, in the order of the bars of a group.
     pub series: Vec<String>,
@@ -78,8 +78,8 @@ impl Bars {
         output.write_all(scene.finish(top + HIGH * rows as f64 + 8.0).as_bytes())
     }
 
-    /// Returns true if every panel has space for its bars and their names when panels are drawn in `columns`
-    /// columns.
+    /// Returns true if every panel has space for its bars and the names of its groups when panels are drawn
+    /// in `columns` columns.
     fn fits(&self, columns: usize) -> bool {
         let fits = |panel: &Panel| {
             // The axis takes about a quarter of the width of a panel.

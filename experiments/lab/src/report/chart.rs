@@ -41,7 +41,7 @@ pub struct Series {
 pub struct Chart {
     /// The title, in the first line.
     pub title: String,
-    /// The text below the title, which explains how to read the chart.
+    /// An explanation of how to read the chart, drawn below the title.
     pub caption: String,
     /// The horizontal axis.
     pub x: Axis,

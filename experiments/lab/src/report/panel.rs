@@ -164,7 +164,7 @@ impl<'a> Panel<'a> {
         if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
     }
 
-    /// Draws the name of the layout and its peak above the panel.
+    /// Draws the name of the algorithm or file and the peak of the layout above the panel.
     fn heading(&self, scene: &mut Scene, frame: &Frame) {
         let (peak, bound) = (self.peak(), self.map.bound.get());
         let mut text = human::bytes(peak);

@@ -1,7 +1,7 @@
 //! Times of algorithms relative to a reference algorithm, instance by instance.
 //!
-//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference is
-//! faster. A mark shows the direction of its uncertainty:
+//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference
+//! is faster. A mark on a ratio shows the direction in which the ratio is uncertain:
 //!
 //! - If the time is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
@@ -102,8 +102,8 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
-/// Returns a table with one row per instance: the time of the reference, and for each other algorithm its
-/// time and ratio. Self-reported times are in milliseconds.
+/// Returns a table with one row per instance: the time of the reference, and the time and the ratio of each
+/// other algorithm. Self-reported times are in milliseconds.
 ///
 /// Below the instances, each suite has one row for the geometric mean and one for the smallest ratio. A
 /// result derived from bounds is a bound itself. A result that does not cover all instances states how many

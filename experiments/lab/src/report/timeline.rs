@@ -28,8 +28,8 @@ const MEMORY: f64 = 150.0;
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
-/// The looks of the mark below operations on the critical path, of on-chip bytes, of the resident weights
-/// among them, and of the peak.
+/// The looks of the mark below operations on the critical path, of on-chip bytes, of the bytes of resident
+/// weights, and of the line at the peak.
 const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
@@ -37,7 +37,7 @@ const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
 /// Maximum number of segment borders that are drawn. If there are more borders, none is drawn.
 const BORDERS: usize = 60;
 
-/// A schedule of a program, drawn along its longest control path.
+/// A schedule of a program, drawn along the longest control path of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
     /// The name of the graph.
@@ -61,7 +61,8 @@ struct Box {
     fetches: bool,
     start: Time,
     end: Time,
-    /// For a computation, the size of the weights of its operator; otherwise, the number of bytes moved.
+    /// The size of the weights of the operator for a computation, and the number of bytes moved for a
+    /// transfer.
     bytes: Bytes,
     /// The colour of the operator.
     colour: Colour,
@@ -72,7 +73,7 @@ struct Activity {
     boxes: Vec<Box>,
     /// Points in time, each with the on-chip bytes that are occupied until the next point.
     occupancy: Vec<(Time, Bytes)>,
-    /// The start of the preload, if there is one, and of every segment on the path.
+    /// The start times of the preload, if there is one, and of every segment on the path.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,

@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 const HELLO: Duration = Duration::from_secs(60);
 /// Time limit for a worker to read an instance.
 const READING: Duration = Duration::from_secs(600);
-/// Time limit for a worker to exit after its output has ended.
+/// Time limit for a worker to exit after its input has been closed.
 const ENDING: Duration = Duration::from_secs(2);
 /// Delay after a worker was killed from outside. If the cause is a shutdown or a cancelled cluster job, this
 /// process is killed as well during the delay, before it writes a row.
 const FATE: Duration = Duration::from_millis(500);
-/// The first and the longest wait between two samples of memory.
+/// The first wait and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 /// A worker that has used this many bytes is replaced, so that memory that it retains is not attributed to
 /// later runs.
