@@ -62,7 +62,7 @@ pub enum LifespanError {
     /// A gap is not inside the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
     GapOutside { gap: Interval, within: Interval },
-    /// A gap shares a step with the previous one.
+    /// A gap shares a step with the previous gap.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
     #[error("the gaps leave no live step in {0}")]

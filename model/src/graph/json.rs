@@ -164,7 +164,7 @@ struct AliasRow {
 /// Reads a graph. `origin` is the file name used in messages.
 ///
 /// A graph written by [`write_graph`] is read back unchanged, except that operators may be renumbered: each
-/// one is followed by the operators of its regions.
+/// operator is followed by the operators of its regions.
 ///
 /// # Errors
 /// The first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.
