@@ -183,7 +183,7 @@ impl Header {
     }
 
     /// Returns the quoted names of the unknown columns, and of those columns in `others` that the file has.
-    /// If an unknown name is close to a known one, a suggestion follows it.
+    /// If an unknown name is close to a known name, a suggestion follows the unknown name.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];

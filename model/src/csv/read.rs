@@ -499,7 +499,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A likely reason why lifespans of an answer differ from those of the instance.
+/// A likely reason why the lifespans in an answer differ from those in the instance.
 const OTHER_ORDER: &str =
     "; the operators may run in another order: `plan --instance` writes the instance of its layout";
 

@@ -21,8 +21,8 @@ pub struct Placed<'a> {
     pub orders: &'a [Vec<OperatorId>],
     /// The slots. Their address ranges may overlap.
     pub slots: Vec<Slot>,
-    /// The slot of each tensor; `None` for tensors outside this memory. A tensor begins at the start of its
-    /// slot. Tensors may share a slot intentionally.
+    /// The slot of each tensor; `None` for tensors outside the planned memory. A tensor begins at the start
+    /// of its slot. Tensors may share a slot intentionally.
     pub tensors: Vec<Option<usize>>,
     /// The slot of the scratch memory of each operator, if any.
     pub scratch: Vec<Option<usize>>,

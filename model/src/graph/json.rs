@@ -50,7 +50,7 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// The file is not JSON of this schema.
+    /// The file is not valid JSON, or does not match the schema.
     #[error("{path}: {}", json_error(.source), path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
     /// The file has another format, or a version that this build does not support.

@@ -91,8 +91,8 @@ pub struct Storages {
     pub operators: Vec<OperatorId>,
     /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
-    /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each is paired with a
-    /// storage of its own that describes its lifetime.
+    /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each tensor is paired
+    /// with a separate storage that describes its lifetime.
     pub empty: Vec<(TensorId, Storage)>,
 }
 
