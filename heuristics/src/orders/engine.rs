@@ -210,7 +210,8 @@ mod tests {
         assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
     }
 
-    /// Moves so many operators before one operator that no label is left between it and its predecessor.
+    /// Moves operators before one operator until no label is left between that operator and its
+    /// predecessor.
     #[test]
     fn many_moves_before_one_operator_force_relabelling() {
         let n = 200u32;
