@@ -161,8 +161,8 @@ impl Lifespan {
         Self::from_intervals(live)
     }
 
-    /// Creates a lifespan without steps, written `[step, step)`. Some planners write it for buffers of size
-    /// 0. An instance rejects it for buffers of any other size.
+    /// Creates a lifespan without steps, written `[step, step)`. Some planners write such a lifespan for
+    /// buffers of size 0. An instance rejects it for buffers of any other size.
     pub fn empty_at(step: impl Into<Step>) -> Self {
         let step = step.into();
         Self { hull: Interval::new(step, step), parts: Some(Box::default()) }

@@ -96,7 +96,7 @@ pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers(multipliers) }
 }
 
-/// Verifies that the witness of an upper bound proves the bound. The check uses only the definition.
+/// Verifies from the definition that the witness of an upper bound proves the bound.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.

@@ -268,8 +268,8 @@ impl Choice<'_> {
         Ok(joining.into.build()?)
     }
 
-    /// Creates one result tensor per output position. Each result has the size of the largest output at that
-    /// position of any branch.
+    /// Creates one result tensor per output position. Each result is as large as the largest branch output
+    /// at its position.
     fn results(&self, into: &mut GraphBuilder) -> Vec<TensorId> {
         let count = self.branches.iter().map(|branch| branch.region(Graph::BODY).outputs.len()).max();
         let largest = |at: usize| {
@@ -380,8 +380,8 @@ mod tests {
         assert_eq!((flow.control, flow.handovers.len()), (Control::Branch, 2));
         assert_eq!(captured.regions().len(), 3);
         assert_eq!(captured.region(RegionId::new(2)).name, "1: narrow");
-        // Both inputs are live until a branch has begun. The peak is a tensor of 40 bytes with an input of
-        // 10 bytes.
+        // Both inputs are live until a branch has begun. At the peak, a tensor of 40 bytes and an input of
+        // 10 bytes are live.
         assert_eq!(run(&captured), 50);
         let handed = choice(Inputs::Handed).build().unwrap();
         assert_eq!(handed.operator(owner).inputs.len(), 3);
