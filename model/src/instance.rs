@@ -418,10 +418,10 @@ impl Instance {
         self
     }
 
-    /// Returns an upper bound on the optimal peak, in bytes. It is the peak of a layout in which all sizes
-    /// are rounded up to the alignments and all buffers are laid end to end above the highest end of a fixed
-    /// buffer. The value fits into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets
-    /// contradict each other, there is a layout with at most this peak.
+    /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
+    /// all buffers are aligned and laid end to end above the highest end of a fixed buffer. The value fits
+    /// into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets contradict each other,
+    /// there is a layout with at most this peak.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
     }
