@@ -4,9 +4,9 @@
 //! While the load of some step exceeds the capacity, one buffer that is live at the most loaded step is
 //! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled.
 //! Finally, spilled buffers are restored if they fit, those with the most traffic first. The two heuristics
-//! differ in the buffer that they spill. One chooses the largest *area* (size times steps), which frees the
-//! most memory. The other chooses the largest area per byte of traffic. O(n (T + P)) for n buffers if the
-//! load changes at T steps and a placement takes time P.
+//! differ in the buffer that they spill. One spills the buffer with the largest *area* (size times steps),
+//! which frees the most memory. The other spills the buffer with the largest area per byte of traffic.
+//! O(n (T + P)) for n buffers if the load changes at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
