@@ -331,7 +331,8 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Checks that while a buffer is occupied, the activations of every operator that computes are below it.
+    /// Checks that the activations of every operator that computes while a buffer is occupied lie below the
+    /// buffer.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();
