@@ -56,7 +56,7 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         witness.to_string()
     }
 
-    /// Returns all violations of a solution that the checker finds.
+    /// Returns all violations that the checker finds in a solution.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation>;
 
     /// Returns all violations except those of the capacity.

@@ -8,9 +8,9 @@
 //!
 //! A buffer whose last user is the owning operator itself may be dead while an operator inside the owned
 //! regions runs. A buffer whose first user is the owning operator may not be live yet. When the owning
-//! operator is entered, all buffers that begin before it and are used by it or later are live. When it
-//! exits, all buffers that begin no later than it and are used later are live. All inputs of the body are
-//! live at the start, and all its outputs at the end.
+//! operator is entered, all buffers that begin before it and are used by it or later are live. When this
+//! operator exits, all buffers that begin no later than it and are used after it are live. All inputs of the
+//! body are live at the start, and all its outputs at the end.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};

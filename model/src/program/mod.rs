@@ -62,7 +62,7 @@ pub enum Carries {
     /// end of the iteration.
     Tight,
     /// As long as the loop runs, with a second copy for the next state. The two copies swap roles after each
-    /// iteration, so nothing is copied.
+    /// iteration, so no data is moved.
     Double,
 }
 

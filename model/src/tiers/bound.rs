@@ -6,13 +6,13 @@
 //!   its lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t)
 //!   over all tiers and steps. For every tensor, take the minimum of transfer time plus payment over its
 //!   tiers. The sum of these minima, less the maximum total payment, is therefore a lower bound. With
-//!   optimal multipliers it equals the bound of the linear relaxation (Geoffrion 1974). Large tensors leave
-//!   gaps that byte counts ignore. Rounded weights take such gaps into account. Let k be a positive integer.
-//!   If tensors fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add up to at
-//!   most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less than k + 1.
-//!   For k = 1, at most one of the tensors is larger than half of the capacity. Counted in these weights,
-//!   the capacity consists of k *parts*, and a part has a dual multiplier just as a byte has. Multipliers
-//!   are integers, and the bound is recomputed from them.
+//!   optimal multipliers, this bound equals that of the linear relaxation (Geoffrion 1974). Large tensors
+//!   leave gaps that byte counts ignore. Rounded weights take such gaps into account. Let k be a positive
+//!   integer. If tensors fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add
+//!   up to at most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less
+//!   than k + 1. For k = 1, at most one of the tensors is larger than half of the capacity. Counted in these
+//!   weights, the capacity consists of k *parts*, and a part has a dual multiplier just as a byte has.
+//!   Multipliers are integers, and the bound is recomputed from them.
 //! - **Search**: a completed search.
 
 use super::problem::TierProblem;

@@ -275,8 +275,8 @@ impl TierRegion<'_> {
         Ok(uses)
     }
 
-    /// Returns the times of a run that do not depend on the tensors of the problem; `None` on overflow.
-    /// O(size of the region).
+    /// Returns the times of a run that do not depend on the tiers of tensors; `None` on overflow. O(size of
+    /// the region).
     ///
     /// `weights` states whether weights are tensors of the problem.
     pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {

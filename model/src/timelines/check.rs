@@ -129,8 +129,8 @@ pub enum TimelineViolation {
     },
 }
 
-/// Returns all violations of a timeline. The list is empty if the timeline is valid. O(n log n + p) for n
-/// operators and transfers and p pairs of buffers that overlap in time.
+/// Returns the violations found in a timeline. The list is empty if the timeline is valid. O(n log n + p)
+/// for n operators and transfers and p pairs of buffers that overlap in time.
 ///
 /// Each use of a channel or of the processor is compared only with its neighbours in time, so not every pair
 /// of overlapping uses is reported.

@@ -82,7 +82,7 @@ pub struct Machine {
     pub macs_per_second: u64,
     /// Bytes per second, for operators whose arithmetic cost is unknown.
     pub bytes_per_second: u64,
-    /// The time added to the computing time of every operator.
+    /// The time added to the computing time of every operator without a measured time.
     pub overhead: Time,
     /// Rates by operator kind.
     pub kinds: BTreeMap<String, Rates>,

@@ -6,7 +6,7 @@
 //! every computation, and the addresses of the weights. The value of a timeline is its *makespan*, an exact
 //! [`Time`].
 //!
-//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] returns a lower bound on the
+//! [`check_timeline`] reports the violations of a timeline, and [`time_bound`] returns a lower bound on the
 //! makespan of every timeline. [`Timeline::instructions`] converts a timeline to instructions for a runtime.
 //! The weights of an operator are fetched in one transfer. To fetch them in parts, split the operator with
 //! [`sliced`].

@@ -293,7 +293,7 @@ impl TimelineProblem {
 /// Splits operators with more than `slice` bytes of weights into parts of equal size, at most `slice` bytes
 /// each. The last part may be smaller. O(n) for n parts in total.
 ///
-/// Parts are named like `conv[1/3]`. The computing time is divided equally, up to a picosecond.
+/// Parts are named like `conv[1/3]`. The computing time is divided equally, to within a picosecond.
 ///
 /// # Panics
 /// If `slice` is zero.

@@ -187,8 +187,8 @@ impl OverlapProgram {
         &self.residency
     }
 
-    /// Returns the time of the longest control path, plus the preload of resident weights. `time` maps a
-    /// segment to its time. Returns `None` on overflow. O(size of the program).
+    /// Returns the time of the longest control path, plus the time to preload the resident weights. `time`
+    /// maps a segment to its time. Returns `None` on overflow. O(size of the program).
     ///
     /// If `time` returns lower bounds, the result is a lower bound on the time of the longest run, because
     /// segments do not overlap.
