@@ -95,7 +95,7 @@ fn whole(time: Time) -> u64 {
     time.get() / 1_000_000_000_000
 }
 
-/// Returns the seconds of a tensor in each tier, with `None` for tiers that are not allowed.
+/// Returns the access time of a tensor in each tier in seconds, or `None` for tiers that are not allowed.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
     tensor.uses.iter().map(|cost| cost.as_ref().map(seconds)).collect()
