@@ -35,21 +35,22 @@ typedef enum plimsoll_code {
   PLIMSOLL_INVALID_HANDLE = 2,
   // The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
   PLIMSOLL_INVALID_INSTANCE = 3,
-  // No algorithm has this name, or it does not support the instance.
+  // No algorithm has this name, or the named algorithm does not support the instance.
   PLIMSOLL_UNSUPPORTED = 4,
   // The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
   PLIMSOLL_NO_LAYOUT = 5,
-  // The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
+  // The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
+  // fixed offset or the capacity.
   PLIMSOLL_INVALID_LAYOUT = 6,
   // An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
   PLIMSOLL_INTERNAL = 7,
 } plimsoll_code;
 
-// What is proved.
+// The solution status: what is proved.
 typedef enum plimsoll_status {
   // The layout is valid, and its peak equals the lower bound.
   PLIMSOLL_OPTIMAL = 0,
-  // The layout is valid. Lower peaks may exist down to the bound.
+  // The layout is valid. Layouts with lower peaks, down to the lower bound, may exist.
   PLIMSOLL_FEASIBLE = 1,
   // No layout fits into the capacity.
   PLIMSOLL_INFEASIBLE = 2,
@@ -57,7 +58,7 @@ typedef enum plimsoll_status {
   PLIMSOLL_UNKNOWN = 3,
 } plimsoll_status;
 
-// Why the search ended.
+// The termination reason: why the search ended.
 typedef enum plimsoll_termination {
   // The algorithm finished.
   PLIMSOLL_COMPLETED = 0,
@@ -89,8 +90,8 @@ typedef struct plimsoll_options {
   double time_limit;
   // The limit on search nodes. `UINT64_MAX` means no limit, which is the default.
   uint64_t node_limit;
-  // Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
-  // same answer.
+  // The seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed
+  // gives the same answer.
   uint64_t seed;
   // The number of threads, at least 1; 1 by default.
   size_t threads;
@@ -132,8 +133,8 @@ extern "C" {
 // Returns the version of the library, such as "0.1.0". The string is never freed.
 const char *plimsoll_version(void);
 
-// Returns the message of the last error in this thread, or an empty string. It is valid until the next call
-// in this thread that fails.
+// Returns the message of the last error in this thread, or an empty string. The pointer is valid until the
+// next call that fails in this thread.
 const char *plimsoll_error(void);
 
 // Creates an empty instance without a capacity.
@@ -143,8 +144,8 @@ enum plimsoll_code plimsoll_instance_new(struct plimsoll_instance *instance);
 enum plimsoll_code plimsoll_instance_free(struct plimsoll_instance instance);
 
 // Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
-// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
-// 1 for all.
+// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; if the pointer is
+// null, every alignment is 1.
 //
 // Every array is null or has `count` elements.
 enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,
@@ -159,8 +160,8 @@ enum plimsoll_code plimsoll_instance_fix(struct plimsoll_instance instance,
                                          size_t buffer,
                                          uint64_t offset);
 
-// Adds a gap `[lower, upper)` in steps to the lifespan of a buffer. During the gap, other buffers may use
-// its bytes.
+// Adds the gap `[lower, upper)`, in steps, to the lifespan of a buffer. During the gap, other buffers may
+// use the bytes of this buffer.
 enum plimsoll_code plimsoll_instance_add_gap(struct plimsoll_instance instance,
                                              size_t buffer,
                                              uint64_t lower,

@@ -13,7 +13,7 @@ pub unsafe fn place<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Failu
     unsafe { place.as_mut() }.ok_or_else(|| Failure::argument(format!("argument '{name}' is null")))
 }
 
-/// Returns an array. A null pointer stands for an array of length 0.
+/// Returns an array of `count` values. A null pointer is an error unless `count` is 0.
 ///
 /// # Safety
 /// `first` is null, or valid for reads of `count` values during the call.
@@ -21,12 +21,12 @@ pub unsafe fn array<'a, T>(first: *const T, count: usize, name: &str) -> Result<
     match (first.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Failure::argument(format!("argument '{name}' is null, but count is {count}"))),
-        // SAFETY: guaranteed by the caller; `isize::MAX` bytes cannot be exceeded by an array that exists.
+        // SAFETY: guaranteed by the caller; an array that exists has at most `isize::MAX` bytes.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(first, count) }),
     }
 }
 
-/// Returns an array to write to.
+/// Returns an array to write to. A null pointer is an error unless `count` is 0.
 ///
 /// # Safety
 /// `first` is null, or valid for writes of `count` values during the call.
@@ -42,7 +42,7 @@ pub unsafe fn array_mut<'a, T>(first: *mut T, count: usize, name: &str) -> Resul
 /// Returns a string, or `None` for a null pointer.
 ///
 /// # Safety
-/// `text` is null, or a string that ends with a zero byte.
+/// `text` is null, or points to a string that ends with a null byte.
 pub unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<Option<&'a str>, Failure> {
     if text.is_null() {
         return Ok(None);

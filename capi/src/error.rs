@@ -1,4 +1,4 @@
-//! Codes of errors, and the message of the last error of each thread.
+//! Error codes, and the message of the last error in each thread.
 
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -17,11 +17,12 @@ pub enum plimsoll_code {
     PLIMSOLL_INVALID_HANDLE = 2,
     /// The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
     PLIMSOLL_INVALID_INSTANCE = 3,
-    /// No algorithm has this name, or it does not support the instance.
+    /// No algorithm has this name, or the named algorithm does not support the instance.
     PLIMSOLL_UNSUPPORTED = 4,
     /// The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
     PLIMSOLL_NO_LAYOUT = 5,
-    /// The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
+    /// The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
+    /// fixed offset or the capacity.
     PLIMSOLL_INVALID_LAYOUT = 6,
     /// An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
     PLIMSOLL_INTERNAL = 7,
@@ -29,7 +30,7 @@ pub enum plimsoll_code {
 
 use plimsoll_code as Code;
 
-/// An error with its message.
+/// The code and the message of an error.
 #[derive(Debug)]
 pub struct Failure {
     pub code: Code,
@@ -64,8 +65,8 @@ pub fn call(work: impl FnOnce() -> Result<(), Failure>) -> plimsoll_code {
     failure.code
 }
 
-/// Returns the message of the last error in this thread, or an empty string. It is valid until the next call
-/// in this thread that fails.
+/// Returns the message of the last error in this thread, or an empty string. The pointer is valid until the
+/// next call that fails in this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_error() -> *const std::ffi::c_char {
     LAST.with_borrow(|text| text.as_ptr())

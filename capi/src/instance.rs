@@ -27,7 +27,7 @@ pub struct Draft {
     built: Option<Arc<Instance>>,
 }
 
-/// Returns the buffer at position `index`. Checks what can be checked without the other buffers.
+/// Creates the buffer with the index `index`. Checks what can be checked without the other buffers.
 fn buffer(index: usize, size: u64, lower: u64, upper: u64, alignment: u64) -> Result<Buffer, Failure> {
     if alignment == 0 {
         return Err(Failure::argument(format!("buffer {index}: the alignment is 0; expected at least 1")));
@@ -65,7 +65,7 @@ impl Draft {
         Ok((a, b))
     }
 
-    /// Returns the validated instance. O(n log n) after a change, O(1) otherwise.
+    /// Returns the validated instance. O(n log n) for n buffers after a change, O(1) otherwise.
     pub fn instance(&mut self) -> Result<Arc<Instance>, Failure> {
         if let Some(built) = &self.built {
             return Ok(Arc::clone(built));
@@ -124,8 +124,8 @@ pub extern "C" fn plimsoll_instance_free(instance: plimsoll_instance) -> plimsol
 }
 
 /// Appends `count` buffers, which get the next free indices. `sizes` are in bytes. Buffer `i` is live from
-/// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means
-/// 1 for all.
+/// step `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; if the pointer is
+/// null, every alignment is 1.
 ///
 /// Every array is null or has `count` elements.
 #[unsafe(no_mangle)]
@@ -175,8 +175,8 @@ pub extern "C" fn plimsoll_instance_fix(
     })
 }
 
-/// Adds a gap `[lower, upper)` in steps to the lifespan of a buffer. During the gap, other buffers may use
-/// its bytes.
+/// Adds the gap `[lower, upper)`, in steps, to the lifespan of a buffer. During the gap, other buffers may
+/// use the bytes of this buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_add_gap(
     instance: plimsoll_instance,

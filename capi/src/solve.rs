@@ -37,14 +37,14 @@ pub struct plimsoll_solution {
     pub handle: u64,
 }
 
-/// What is proved.
+/// The solution status: what is proved.
 #[repr(C)]
 #[allow(non_camel_case_types, reason = "the names in C")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum plimsoll_status {
     /// The layout is valid, and its peak equals the lower bound.
     PLIMSOLL_OPTIMAL = 0,
-    /// The layout is valid. Lower peaks may exist down to the bound.
+    /// The layout is valid. Layouts with lower peaks, down to the lower bound, may exist.
     PLIMSOLL_FEASIBLE = 1,
     /// No layout fits into the capacity.
     PLIMSOLL_INFEASIBLE = 2,
@@ -52,7 +52,7 @@ pub enum plimsoll_status {
     PLIMSOLL_UNKNOWN = 3,
 }
 
-/// Why the search ended.
+/// The termination reason: why the search ended.
 #[repr(C)]
 #[allow(non_camel_case_types, reason = "the names in C")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +85,8 @@ pub struct plimsoll_options {
     pub time_limit: f64,
     /// The limit on search nodes. `UINT64_MAX` means no limit, which is the default.
     pub node_limit: u64,
-    /// Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
-    /// same answer.
+    /// The seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed
+    /// gives the same answer.
     pub seed: u64,
     /// The number of threads, at least 1; 1 by default.
     pub threads: usize,
@@ -178,7 +178,8 @@ fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure>
     })
 }
 
-/// Runs the algorithm in a new thread, and the progress function in the calling thread.
+/// Runs the algorithm. If the options contain a progress function, the algorithm runs in a new thread, and
+/// the calling thread calls the function.
 fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
     let (entry, limits) = (entry(options)?, limits(options)?);
     let setup = plimsoll::model::Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
@@ -195,7 +196,9 @@ fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<O
             let _ = send.send(News::End(attempt));
         };
         let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
-        spawned.map_err(|error| Failure::new(Code::PLIMSOLL_INTERNAL, format!("no thread: {error}")))?;
+        spawned.map_err(|error| {
+            Failure::new(Code::PLIMSOLL_INTERNAL, format!("cannot start a thread: {error}"))
+        })?;
         let (mut peak, mut bound) = (u64::MAX, 0);
         loop {
             match receive.recv_timeout(PATIENCE) {

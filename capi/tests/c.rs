@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The comparison of times alternates between both languages: at least and at most this many times, and until
-/// an instance has taken the time [`ENOUGH`].
+/// The minimum and the maximum number of rounds per instance. Each round measures C and then Rust. After
+/// the minimum, the rounds end as soon as the instance has taken longer than [`ENOUGH`].
 const ROUNDS: Range<usize> = 3..200;
 
 /// See [`ROUNDS`].
@@ -31,7 +31,7 @@ fn is_sanitized() -> bool {
     std::env::var_os("PLIMSOLL_SANITIZE").is_some()
 }
 
-/// Compiles a program and returns its path; `None` without a compiler for its language.
+/// Compiles a program and returns its path. Returns `None` if there is no compiler for its language.
 fn compiled(source: &Path, folder: &Path) -> Option<PathBuf> {
     let is_c = source.extension().is_some_and(|extension| extension == "c");
     let (compiler, standard) = if is_c { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };
@@ -154,8 +154,9 @@ fn the_examples_run() {
     }
 }
 
-/// Compares the time through C with the time in Rust on the instances of `MiniMalloc`: `make overhead-c`,
-/// with the folder of the corpora in `PLIMSOLL_CORPORA`. Prints the shortest times of each instance.
+/// Compares the time through C with the time in Rust on the instances of `MiniMalloc`, and prints the
+/// shortest times of each instance. `make overhead-c` runs it, with the folder of the corpora in
+/// `PLIMSOLL_CORPORA`.
 #[test]
 #[ignore = "needs the corpora and an idle machine"]
 fn overhead() {
@@ -188,11 +189,11 @@ fn overhead() {
     println!("sum: {all_c:.4} s through C, {all_rust:.4} s in Rust, ratio {:.3}", all_c / all_rust);
 }
 
-/// Returns the shortest time in seconds of all calls for an instance, in [`RUNS`] runs.
+/// Returns the time in seconds that all C calls for an instance take: the shortest of [`RUNS`] runs.
 ///
-/// After each call, glibc returns the free memory of a main thread to the system, but not that of other threads.
-/// The main thread of a C program would pay for the page faults of the next call (2 to 4 % of 1 to 6 ms); the
-/// thread of a test would not. Two settings of glibc avoid the difference.
+/// After each call, glibc returns the free memory of a main thread to the system, but not that of other
+/// threads. In the next call, the main thread of a C program would therefore incur page faults (2 to 4 % of
+/// 1 to 6 ms); the thread of a test would not. Two settings of glibc avoid the difference.
 fn through_c(program: &Path, instance: &Instance) -> f64 {
     let mut input = String::new();
     (0..RUNS).for_each(|_| replayed(instance, &mut input));
@@ -202,7 +203,8 @@ fn through_c(program: &Path, instance: &Instance) -> f64 {
     text.lines().last().unwrap().parse().unwrap()
 }
 
-/// Returns the shortest time in seconds for the same work without the C interface, in [`RUNS`] runs.
+/// Returns the time in seconds that the same work takes without the C interface: the shortest of [`RUNS`]
+/// runs.
 fn in_rust(instance: &Instance) -> f64 {
     let once = |_| {
         let started = Instant::now();

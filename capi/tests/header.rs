@@ -1,4 +1,5 @@
-//! The header is generated from the code. `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-capi` updates it.
+//! The header is generated from the code. `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-capi` updates the
+//! header.
 
 use std::path::Path;
 

@@ -4,18 +4,19 @@
 //! among new buffers, their *heirs*. Such a replacement is an *exchange* of buffers.
 //!
 //! A layout whose peak is the load leaves no byte idle, so buffers that die together must lie where their
-//! heirs fit. For example, two buffers that die for one heir must be neighbours. Such requirements soon
-//! contradict each other. Neither the load, nor a clique of buffers live at one step, nor an area bound
-//! detects such a contradiction.
+//! heirs fit. For example, two buffers that are replaced by one heir must be adjacent. Such requirements
+//! soon contradict each other. Neither the load, nor a clique of buffers live at one step, nor an area
+//! bound detects such a contradiction.
 //!
-//! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
-//! top. [`hard_above_load`] tracks all possible orders over time. If none remains, the optimum provably
-//! exceeds the load. It exceeds the load by at least one unit, since all sizes are multiples of the unit.
+//! Because no byte is idle, a layout at the load consists of one order of the live buffers, bottom to top,
+//! per step. [`hard_above_load`] tracks all possible orders over time. If none remains, the optimum
+//! provably exceeds the load. It exceeds the load by at least one unit, since all sizes are multiples of
+//! the unit.
 //!
 //! ```text
 //!  ┌───┐
-//!  │ c │ ?         a and c are freed together, and their one successor is as large
-//!  ├───┴─────┐     as both. With b between them, neither hole fits the successor:
+//!  │ c │ ?         a and c die together, and their one heir is as large as both.
+//!  ├───┴─────┐     With b between them, the heir fits into neither hole:
 //!  │    b    │     in a layout at the load, a and c must be adjacent.
 //!  ├───┬─────┘
 //!  │ a │ ?
@@ -33,7 +34,7 @@ use std::collections::BTreeSet;
 /// The parameters of an instance with constant load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboveLoadParams {
-    /// Number of buffers, at least `live`.
+    /// The number of buffers, at least `live`.
     pub buffers: u64,
     /// The approximate number of buffers that are live at a step, at least 3.
     pub live: u64,
@@ -80,9 +81,9 @@ pub struct AboveLoad {
 /// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers, the
 /// more often this is the case. The same parameters and seed give the same instance.
 ///
-/// Generation takes O(n k) time for n buffers, k of them live at a step. The proof keeps at most [`ORDERS`]
-/// orders at a time. With more than about eight live buffers, it starts at steps with fewer live buffers, and
-/// gives up if that does not help.
+/// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
+/// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof
+/// starts at steps with fewer live buffers. If that does not help, the search for a proof gives up.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -245,8 +246,9 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Returns the steps at which the proof can start, those with the fewest live buffers first. The list is
-/// empty for more than 4096 buffers because finding these steps takes O(n^2) time.
+/// Returns up to [`STRETCHES`] steps at which the proof can start, those with the fewest live buffers
+/// first. For more than 4096 buffers, the list is empty, because finding these steps takes O(n^2) time for
+/// n buffers.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
@@ -347,12 +349,12 @@ struct Filling<'a> {
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
-    /// The remaining steps of the search. It is reset whenever an order is found.
+    /// The number of remaining search steps. It is reset whenever an order is found.
     left: u64,
 }
 
 impl Filling<'_> {
-    /// Fills the slots in every possible way. The lowest `used` bytes of the first slot are already filled.
+    /// Fills the slots in every possible way. The lowest `used` units of the first slot are already filled.
     /// Stops if too many orders were found or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
@@ -384,8 +386,8 @@ impl Filling<'_> {
     }
 }
 
-/// Draws a number of heirs, biased towards the desired number of live buffers. It avoids one heir for one
-/// dying buffer, which would change nothing.
+/// Draws a number of heirs, biased towards the desired number of live buffers. One dying buffer never gets
+/// exactly one heir, because such an exchange would change nothing.
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);
@@ -403,7 +405,7 @@ fn divided(whole: u64, parts: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut left = whole;
     for later in (0..parts).rev() {
         let most = left - later;
-        // Draw between a third of the fair share and twice that share.
+        // Draw between one third of the fair share and twice the fair share.
         let fair = left / (later + 1);
         let size = if later == 0 { left } else { rng.random_range((fair / 3).max(1)..=(2 * fair).min(most)) };
         sizes.push(size);
@@ -445,7 +447,7 @@ mod tests {
             assert_eq!(optimum_up_to(&made.instance, 60).is_none(), made.proved, "seed {seed}");
             above += u32::from(made.proved);
         }
-        assert!((1..12).contains(&above), "both answers occur, not {above} of 12");
+        assert!((1..12).contains(&above), "expected both answers, but {above} of 12 exceed the load");
     }
 
     #[test]

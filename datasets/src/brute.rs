@@ -2,17 +2,19 @@
 
 use plimsoll_model::{BufferId, Bytes, Instance};
 
-/// Returns the minimum peak over all layouts. Exponential time; practical for up to about twelve plain
-/// buffers.
+/// Returns the minimum peak over all layouts. Takes exponential time, so it is practical only for up to
+/// about twelve plain buffers.
 pub(crate) fn optimum(instance: &Instance) -> Bytes {
     let total = instance.total_size().get();
     Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
 }
 
-/// Returns the minimum peak over all layouts if it is at most `limit` bytes. A tighter limit is faster.
+/// Returns the minimum peak over all layouts if it is at most `limit` bytes. A tighter limit makes the
+/// search faster.
 ///
 /// Some optimal layout has every buffer at address 0 or directly on top of a buffer that it conflicts with.
-/// Placing buffers in order of offset, each on top of the conflicting ones already placed, finds it.
+/// Placing buffers in order of offset, each on top of the conflicting buffers already placed, finds such a
+/// layout.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };

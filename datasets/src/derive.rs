@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 /// Keeps each buffer with the given probability, and every constraint between kept buffers. The same
 /// instance, probability and seed give the same result. A layout of the original, restricted to the kept
-/// buffers, is a layout of the result. O(n log n).
+/// buffers, is a layout of the result. O(n log n) for n buffers.
 ///
 /// # Errors
 /// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.
@@ -23,7 +23,7 @@ pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<
     Ok(rebuilt(instance, &kept, name, same).build()?)
 }
 
-/// Returns the same problem with reversed time. It has the same layouts. O(n log n).
+/// Returns the same problem with reversed time. It has the same layouts. O(n log n) for n buffers.
 ///
 /// # Panics
 /// Never: the mirror image of a valid instance is valid.
@@ -44,8 +44,8 @@ pub fn reversed(instance: &Instance) -> Instance {
     rebuilt(instance, &ids, name, backwards).build().expect("taken from a valid instance")
 }
 
-/// Returns a builder with the buffers `kept` (in ascending order) with changed lifespans, all constraints
-/// between them, and the capacity.
+/// Returns a builder with the buffers `kept` (in ascending order), all constraints between them, and the
+/// capacity. `change` returns the new lifespan of a buffer.
 pub(crate) fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],

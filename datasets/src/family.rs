@@ -13,7 +13,7 @@ pub struct Generator<T> {
     pub about: &'static str,
     /// The parameters. In families whose number of buffers can be chosen, `buffers` comes first.
     pub params: &'static [FamilyParam],
-    /// The version of the output. It is incremented whenever a change to the code alters the bytes for the
+    /// The version of the output. It is incremented whenever a change to the code alters the output for the
     /// same parameters and seed.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,

@@ -57,7 +57,8 @@ pub fn layout_csv(data: &[u8]) {
 /// Reads a certificate, verifies it against [`fuzz_instance`], and checks the round trip.
 ///
 /// # Panics
-/// If the written certificate reads back differently, or if a bound above an existing layout is confirmed.
+/// If the written certificate reads back differently, or if a bound above the peak of a valid layout is
+/// confirmed.
 pub fn certificate_json(data: &[u8]) {
     let Some(certificate) = std::str::from_utf8(data).ok().and_then(|text| Certificate::from_json(text).ok())
     else {
@@ -100,8 +101,8 @@ pub fn dsa_json(data: &[u8]) {
     assert_eq!(again.into_iter().map(|pool| pool.instance).collect::<Vec<_>>(), instances);
 }
 
-/// Reads a `TFLite` model, with and without an assumed size for unsized tensors, and checks the round trip of
-/// the graph.
+/// Reads a `TFLite` model twice, with default options and with assumptions about sizes and element types.
+/// Checks the round trip of the graph each time.
 ///
 /// # Panics
 /// If the written graph reads back differently.
@@ -121,9 +122,9 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model three times: with default options, with an assumed batch size and an assumed size for
-/// unsized tensors, and with a default for every free dimension. Each time, it derives the storages and
-/// checks the round trip of the graph.
+/// Reads an ONNX model three times: with default options, with an assumed batch size and an assumed size
+/// for unsized tensors, and with a default for every free dimension. Derives the storages and checks the
+/// round trip of the graph each time.
 ///
 /// # Panics
 /// If the written graph reads back differently.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
-/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only while
-/// it runs. No file contains it.
+/// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only
+/// while it runs. Model files do not record such memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scratch {
@@ -39,9 +39,9 @@ pub struct ImportOptions {
     /// The element type, such as `float16`, that replaces every floating-point type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// Keeps operators that read only constants. By default, their outputs become weights
-    /// ([`Graph::folded`]), since ONNX runtimes compute them before they start. The option does not affect
-    /// `TFLite` models and graphs.
+    /// Keeps operators that read only constants. By default, such operators are removed and their outputs
+    /// become weights ([`Graph::folded`]), since ONNX runtimes compute these outputs when they load the
+    /// model. The option does not affect `TFLite` models. For graph files, it is an error.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_constants: bool,
     /// The size in bytes of tensors whose shape or type cannot be determined. Without it, such tensors are an
@@ -136,7 +136,8 @@ pub struct SizeSources {
     pub assumed: Vec<String>,
 }
 
-/// The source of the size of a tensor. If inputs have different sources, the last one in this order applies.
+/// The source of the size of a tensor. If the inputs of an operator have different sources, its outputs get
+/// the last of them in the order of declaration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Inferred from the inputs of the model by the operator rules.

@@ -96,7 +96,7 @@ impl PackingParams {
 pub struct Packing {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// The offsets of the pieces, which are an optimal layout.
+    /// The offsets of the pieces, which form an optimal layout.
     pub layout: Layout,
     /// The load, the optimum and the peak of the layout, in bytes.
     pub optimum: Bytes,
@@ -128,7 +128,7 @@ pub(crate) struct Rectangle {
     pub h: u64,
 }
 
-/// Returns the pieces of the rectangle in random order, with heights in units. O(n).
+/// Returns the pieces of the rectangle in random order, with heights in units. O(n) for n pieces.
 pub(crate) fn pieces(
     params: PackingParams,
     rng: &mut Xoshiro256PlusPlus,

@@ -1,8 +1,8 @@
-//! Random instances of plain buffers with several distributions of sizes and lifespans, with up to millions
-//! of buffers.
+//! Random instances of up to millions of plain buffers, with several distributions of sizes and lifespans.
 //!
-//! All arithmetic is on integers, so results do not depend on a mathematics library. Generation takes O(n)
-//! time and memory, apart from the validation of the instance.
+//! All arithmetic is on integers, so results do not depend on a math library. For n buffers, generation
+//! takes O(n) time and memory, apart from the validation of the instance. For a disordered stack, each
+//! freed buffer also takes time linear in the number of live buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -54,8 +54,8 @@ pub enum LifeLaw {
         /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// Most buffers live for about `min_duration` steps, but for every `k`, one buffer in `k` lives at least
-    /// `k` times as long.
+    /// About half of the buffers live for less than twice `min_duration` steps. For every `k`, about one
+    /// buffer in `k` lives for at least `k` times `min_duration` steps.
     HeavyTailed {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
@@ -63,7 +63,7 @@ pub enum LifeLaw {
         min_duration: u64,
     },
     /// Resembles the trace of an allocator under nested calls. Every step allocates a buffer or frees the
-    /// newest, with equal probability. There are twice as many steps as buffers.
+    /// newest live buffer, with equal probability. There are twice as many steps as buffers.
     Stack {
         /// The probability that a step frees a random live buffer instead of the newest, 0 to 1.
         disorder: f64,

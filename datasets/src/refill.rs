@@ -1,5 +1,5 @@
-//! Instances derived from other instances with the same load: either the slack below the load is filled with
-//! further buffers, or buffers are joined end to end.
+//! Derives instances from given ones without changing the load: either the slack below the load is filled
+//! with further buffers, or buffers are joined end to end.
 
 use crate::derive::rebuilt;
 use crate::error::{GenerateError, at_least};
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 pub const FULL_PERCENT: u64 = 99;
 
 /// Keeps all buffers and fills the slack below the load with further buffers. Their durations and sizes are
-/// drawn from those of the instance and cut to the slack. Their sizes are multiples of `unit` bytes, by
-/// default of the [grain](Instance::grain). Filling ends once less than one unit is free at 99 % of the steps
-/// between the first and the last.
+/// drawn from those of the instance and cut to the slack. Their sizes are multiples of `unit` bytes; the
+/// default unit is the [grain](Instance::grain). Filling ends once less than one unit is free at 99 % of
+/// the steps between the first and the last.
 ///
 /// The load does not change. The capacity is dropped, since a layout within it need not exist. The same
 /// instance, unit and seed give the same result. O(m s) for m new buffers and s intervals of constant load.
@@ -93,7 +93,7 @@ impl Slack {
     }
 
     /// Returns a random step with a free unit, or `None` if at least [`FULL_PERCENT`] percent of the steps
-    /// have none.
+    /// have no free unit.
     fn open_step(&self, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let open = || self.intervals().filter(|&(.., free)| free >= self.unit);
         let count: u64 = open().map(|(lower, upper, _)| upper - lower).sum();
@@ -143,12 +143,13 @@ impl Slack {
 }
 
 /// Joins buffers end to end: if a buffer ends at the step at which another of the same size and alignment
-/// begins, one buffer replaces both. Chains become one buffer. Among several candidates, the seed
-/// decides. Buffers with a fixed offset, a separation or an exclusion are kept as they are.
+/// begins, one buffer replaces both. A chain of such buffers becomes one buffer. If there are several
+/// candidates, the seed decides. Buffers with a fixed offset, a separation or an exclusion are kept as they
+/// are.
 ///
-/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes a
-/// layout of the original if both parts get the offset of the joined buffer. The capacity is dropped, since a
-/// layout within it need not exist. O(n log n).
+/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes
+/// a layout of the original if both parts get the offset of the joined buffer. The capacity is dropped,
+/// since a layout within it need not exist. O(n log n) for n buffers.
 ///
 /// # Panics
 /// Never: joining adjacent lifespans gives a valid instance.

@@ -8,7 +8,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{OperatorId, RegionId};
 use std::path::Path;
 
-/// A model file whose operators can be reordered, and into which a plan can be written.
+/// The format of a model file whose operators can be reordered, and into which a plan can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelFormat {
     /// `FlatBuffers` of `TFLite`.
@@ -18,7 +18,8 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// Returns the format of a file that [`import_file`](crate::import_file) reads; `None` for a graph.
+    /// Returns the format of a file that [`import_file`](crate::import_file) reads; `None` for a graph
+    /// file.
     pub fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
         let extension = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -35,7 +36,7 @@ pub struct ModelFile<'a> {
     path: &'a Path,
     format: ModelFormat,
     bytes: Vec<u8>,
-    /// Requests of kernels, with the indices of operators in this file.
+    /// Scratch requests of kernels, with operator indices of this file.
     scratch: Vec<Scratch>,
 }
 
@@ -71,7 +72,7 @@ impl<'a> ModelFile<'a> {
 
     /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of
     /// each of its regions in their new order. If a subgraph of `TFLite` became several regions, the first
-    /// of them determines its order. O(size of the file).
+    /// region determines the order of the subgraph. O(size of the file).
     ///
     /// # Errors
     /// If the file does not allow another order; see [`ImportProblem`].
@@ -98,8 +99,9 @@ impl<'a> ModelFile<'a> {
         }
     }
 
-    /// Returns the first region whose operators are not in the order that [`ModelFile::reordered`] was given,
-    /// because the file cannot express it; `None` if there is none.
+    /// Compares the order of the operators in this file with `orders`, which were passed to
+    /// [`ModelFile::reordered`]. Returns the first region with another order, because the file cannot
+    /// express the requested order; `None` if all orders are equal.
     ///
     /// # Errors
     /// See [`ImportError`].
@@ -138,7 +140,7 @@ impl<'a> ModelFile<'a> {
         MicroArena::of(&self.bytes, &self.scratch, shares).map_err(|problem| problem.of(self.path))
     }
 
-    /// Returns the offsets of the offline plan in a `TFLite` file; `None` if it has none.
+    /// Returns the offsets of the offline plan in a `TFLite` file; `None` if the file has no such plan.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -155,7 +157,7 @@ impl<'a> ModelFile<'a> {
         self.changed(tflite::with_offsets(&self.bytes, offsets))
     }
 
-    /// Writes metadata properties into an ONNX file. Properties with the same keys are replaced.
+    /// Writes metadata properties into an ONNX file. They replace properties with the same keys.
     ///
     /// # Errors
     /// If the file is damaged; see [`ImportProblem`].
@@ -164,7 +166,7 @@ impl<'a> ModelFile<'a> {
     }
 }
 
-/// The results of an operator, as the file denotes them.
+/// The outputs of an operator, as the file identifies them.
 #[derive(PartialEq, Eq)]
 enum Results<'a> {
     Indices(&'a [i32]),

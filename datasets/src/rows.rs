@@ -1,4 +1,4 @@
-//! Instances as streams of rows, so that a large instance is written without being held in memory.
+//! Instances as streams of rows, so that a large instance can be written without being held in memory.
 //!
 //! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream. Both produce
 //! identical files. To compute the load, the writer keeps two numbers for each end of a lifespan, which takes
@@ -76,7 +76,8 @@ impl Generated {
     }
 
     /// Writes the rows as CSV in a single pass. The file is identical to that of the collected instance.
-    /// Takes O(n log n) time, and 32 bytes of memory per buffer in addition to the generator's.
+    /// For n buffers, this takes O(n log n) time, and 32 n bytes of memory in addition to the memory of the
+    /// generator.
     ///
     /// # Errors
     /// Errors from the output, and a [`GenerateError`] inside an `InvalidData` error if the sizes exceed the

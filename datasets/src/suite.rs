@@ -61,7 +61,7 @@ fn graphs(list: &str) -> Vec<Graph> {
     list.lines().map(graph).collect()
 }
 
-/// Returns small networks, sequential and irregular ones, and graphs with branches.
+/// Returns small sequential and irregular networks, and graphs with branches.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -71,7 +71,8 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Returns networks with ordering decisions: published ones, random wirings, layers, language models.
+/// Returns synthetic graphs, published networks, random wirings and language models. Most of them have many
+/// possible orders.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -89,7 +90,7 @@ pub fn accelerated_suite() -> Vec<Graph> {
 }
 
 /// Returns the worked examples, perfect packings of 20 to 400 buffers, instances whose optimum exceeds the
-/// load, and random ones.
+/// load, and random instances. The last two instances are a reversed and a thinned packing.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -156,8 +157,8 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 ///
 /// About eight buffers are simultaneously live. There are three variants. In the first, two or three buffers
 /// die together. In the second, seven buffers are live at each step, and only the last exchange of buffers
-/// rules out a layout at the load. In the third, five or six die together, and their sizes must add up to
-/// those of their heirs.
+/// rules out a layout at the load. In the third, five or six buffers die together, and their sizes must
+/// add up to those of the buffers that replace them.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -190,9 +191,9 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
-/// Returns `recombined` instances in order of difficulty, two per choice of parameters. The first ones are
-/// easy to prove, and the last ones are open. In `recombined-K-SEED`, about K buffers are live at each of the
-/// 14 to 30 steps.
+/// Returns `recombined` instances in order of difficulty, two per choice of parameters. The optima of the
+/// first ones are easy to prove, and those of the last ones are open. In `recombined-K-SEED`, about K
+/// buffers are live at each of the 14 to 30 steps.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -216,7 +217,8 @@ pub fn derived_refilled(instance: &Instance) -> Vec<Instance> {
     (1..=3).map(|seed| refilled(instance, None, seed).expect("sizes in range")).collect()
 }
 
-/// Returns the instance `X-welded-1` with buffers joined end to end; none if no two buffers can be joined.
+/// Returns the instance `X-welded-1` with buffers joined end to end, or nothing if no two buffers can be
+/// joined.
 pub fn derived_welded(instance: &Instance) -> Vec<Instance> {
     let joined = welded(instance, 1);
     if joined.len() < instance.len() { vec![joined] } else { Vec::new() }
@@ -246,8 +248,8 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
-/// Returns instances of eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million
-/// buffers. They need about a gigabyte.
+/// Returns instances of eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a
+/// million buffers. They need about a gigabyte of memory.
 pub fn large_suite() -> Vec<Instance> {
     families(&[10_000, 100_000, 1_000_000])
 }

@@ -1,6 +1,6 @@
 //! Worked examples from papers: small instances with published results.
 //!
-//! Inclusive lifetimes `[a, b]` of a source are stored as half-open ones: `[a, b + 1)`.
+//! Inclusive lifespans `[a, b]` of a source are stored as half-open ones: `[a, b + 1)`.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
@@ -108,8 +108,8 @@ pub fn patent() -> Worked {
 /// one byte.
 ///
 /// The text of the patent lists an edge between 6 and 8, but its table of exclusive operators implies one
-/// between 7 and 8. With `as_listed`, the graph has the edges of the list. Otherwise, operator 8 reads the
-/// output of 7, which is the only edge that is consistent with the table.
+/// between 7 and 8. With `as_listed`, the graph has the edges of the list. Otherwise, the last edge leads
+/// from operator 7 to operator 8, which is the only edge that is consistent with the table.
 ///
 /// # Panics
 /// Never: the graph is valid.

@@ -3,11 +3,12 @@
     python control_flow.py FOLDER
 
 Writes one row per program to `rows.csv` in a folder. Sizes are in bytes. `default` is the total size of all
-memories if ExecuTorch plans them by its own rules with its `greedy`. `branches` is the total size of separate
-plans for the graph and for every submodule, which share no bytes. `plimsoll` is the size of Plimsoll's plan
-of the whole program, and `lower_bound` and `status` belong to that plan. `outcomes` is the number of
-combinations of branches that can run. `runs` is the number of executions of each plan. `default_equal` and
-`plimsoll_equal` are the numbers of executions whose outputs match eager execution (`torch.allclose`).
+memories if ExecuTorch plans them by its own rules with its algorithm `greedy`. `branches` is the total size
+of separate plans for the graph and for every submodule if these plans share no bytes. `plimsoll` is the size
+of Plimsoll's plan of the whole program, and `lower_bound` and `status` belong to that plan. `outcomes` is the
+number of combinations of branches that can run. `runs` is the number of executions of each plan.
+`default_equal` and `plimsoll_equal` are the numbers of executions whose outputs match eager execution
+(`torch.allclose`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def module(function: Callable[..., Any]) -> nn.Module:
 
 
 class TwoBranches(nn.Module):
-    """Two branches with large intermediate results, only one of which runs."""
+    """Two branches, only one of which runs, with large intermediate results."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +122,7 @@ def several_results(x: Tensor, p: Tensor) -> Any:
 
 
 def returned_input(x: Tensor, p: Tensor) -> Any:
-    """A branch that returns its input unchanged (torch inserts a copy)."""
+    """A branch that returns an unchanged copy of its input."""
     y = x + 1
     a = torch.cond(p, lambda y: y.clone(), lambda y: torch.relu(y) * 2, (y,))
     return a + x

@@ -1,4 +1,5 @@
-"""TFLite models with parallel chains and control flow. They are built here because the corpora contain none."""
+"""TFLite models with parallel chains, two of them with control flow. They are built here because the corpora
+contain no such models."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ FLOAT, INT, BOOL = schema.TensorType.FLOAT32, schema.TensorType.INT32, schema.Te
 
 
 class Model:
-    """A model while it is built."""
+    """A model that is being built."""
 
     def __init__(self) -> None:
         self.codes: list[int] = []
@@ -52,7 +53,7 @@ class Model:
 
 
 class Subgraph:
-    """A subgraph while it is built."""
+    """A subgraph that is being built."""
 
     def __init__(self, model: Model, name: str) -> None:
         self.model, self.one = model, schema.SubGraphT()
@@ -75,7 +76,7 @@ class Subgraph:
         self.one.operators.append(operator)
 
     def step(self, kind: str, inputs: list[int], name: str) -> int:
-        """Adds an operator on vectors of floats, and returns its result."""
+        """Adds an operator on vectors of floats, and returns its output tensor."""
         output = self.tensor(name)
         self.operator(kind, inputs, [output])
         return output
@@ -85,7 +86,7 @@ class Subgraph:
 
 
 def dense(subgraph: Subgraph, source: int, name: str, sizes: tuple[int, int]) -> int:
-    """Adds a fully connected layer from one length to another."""
+    """Adds a fully connected layer. `sizes` contains the lengths of its input and its output."""
     rows, columns = sizes[1], sizes[0]
     weights = subgraph.tensor(f"{name} weights", length=columns, buffer=subgraph.model.weights(rows, columns))
     subgraph.one.tensors[weights].shape = [rows, columns]
@@ -96,7 +97,7 @@ def dense(subgraph: Subgraph, source: int, name: str, sizes: tuple[int, int]) ->
 
 
 def fan(subgraph: Subgraph, source: int, name: str) -> int:
-    """Adds three chains through a wide tensor and the sum of their ends. The file interleaves the chains, so that
+    """Adds three chains, each through a wide tensor, and the sum of their ends. The file interleaves the chains, so
     all wide tensors are live at once."""
     wide = [dense(subgraph, source, f"{name} wide {at}", (LENGTH, WIDE)) for at in range(3)]
     ends = [dense(subgraph, one, f"{name} end {at}", (WIDE, LENGTH)) for at, one in enumerate(wide)]
@@ -113,7 +114,7 @@ def parallel() -> bytes:
 
 
 def branching() -> bytes:
-    """An `If` between two fans, inside a fan."""
+    """A fan, followed by an `If` with a fan in each branch."""
     model = Model()
     main = Subgraph(model, "main")
     condition, source = main.tensor("condition", BOOL, 1), main.tensor("x")
@@ -132,7 +133,7 @@ def branching() -> bytes:
 
 
 def looping() -> bytes:
-    """A `While` whose body is a fan. It runs until the counter, which is an input, reaches 4."""
+    """A `While` with a fan in its body. The loop runs until the counter, which is an input, reaches 4."""
     model = Model()
     one, limit = (model.constant(value.to_bytes(4, "little")) for value in (1, 4))
     half = model.constant(b"\0\0\0\x3e" * LENGTH)

@@ -1,12 +1,12 @@
-"""Measures the scratch memory that the kernels of a model request in tflite-micro, and prints it as CSV for
-`plimsoll plan --scratch`: one row per scratch buffer, with the indices of the subgraph and of the operator in
-the file.
+"""Measures the scratch memory that the kernels of a model request in tflite-micro, and prints the sizes as CSV
+for `plimsoll plan --scratch`: one row per scratch buffer, with the indices of the subgraph and of the operator
+in the file.
 
     python scratch.py MODEL.tflite > scratch.csv
 
-The file does not contain these requests, and the interpreter does not report them. It reports the size of its
-arena for tensors and scratch buffers (`head`). For each operator, this script writes a model of that operator
-alone, with an offline plan, and varies the plan:
+A model file does not contain these requests, and the interpreter does not report them. The interpreter reports
+only the size of the part of its arena that holds tensors and scratch buffers (`head`). For each operator, this
+script writes a model of that operator alone, with an offline plan, and varies the plan:
 
 - The tensors of the operator overlap at offset 0, which the interpreter permits.
 - Above them are blockers: outputs of the model that no operator produces, with gaps in between. The
@@ -57,7 +57,7 @@ def has_values(model: Any, tensor: Any) -> bool:
 
 
 def head(model: bytes) -> int:
-    """The bytes that the interpreter uses for tensors and scratch buffers of a model."""
+    """Returns the number of bytes that the interpreter uses for the tensors and scratch buffers of a model."""
     one = runtime.Interpreter.from_bytes(model, arena_size=ARENA)
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
@@ -109,13 +109,14 @@ class Alone:
         self.tensor_bytes = self.head(LARGE, [LARGE] * MOST) - LARGE
 
     def head(self, tensors: int, blockers: list[int]) -> int:
-        """The head with all tensors at one offset, and with blockers at further offsets."""
+        """Returns the head with all tensors at one offset, and with blockers at further offsets."""
         offsets = [-1 if variable else tensors for variable in self.variable] + blockers
         plan = np.array([1, 1, len(offsets), *offsets], dtype=np.int32)
         return head(self.before + plan.tobytes() + self.after)
 
     def rest(self, gaps: list[int]) -> int:
-        """The bytes of the scratch buffers above the last blocker, with these gaps between the blockers."""
+        """Returns the bytes of the scratch buffers above the last blocker, if each blocker has a gap of the given size
+        below it."""
         top, blockers = self.tensor_bytes, []
         for gap in gaps:
             blockers.append(top + gap)
@@ -123,7 +124,7 @@ class Alone:
         return self.head(0, blockers + [0] * (MOST - len(gaps))) - top
 
     def scratch(self) -> list[int]:
-        """The sizes of the scratch buffers, in increasing order."""
+        """Returns the sizes of the scratch buffers, in increasing order."""
         sizes: list[int] = []
         left = self.rest([])
         while left > 0:
@@ -138,7 +139,7 @@ class Alone:
 
 
 def requests(original: bytes) -> list[tuple[int, int, int]]:
-    """The scratch buffers of a model: subgraph, operator, and size in bytes."""
+    """Returns the scratch buffers of a model: subgraph, operator, and size in bytes."""
     found, model = [], unpack(original)
     for subgraph, part in enumerate(model.subgraphs):
         for operator, one in enumerate(part.operators):

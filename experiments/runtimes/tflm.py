@@ -3,19 +3,19 @@ Writes one row per model to `rows.csv` in a folder.
 
     python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
 
-The columns are as follows, with sizes in bytes. `scratch` is the sum of all scratch buffers that kernels
-request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that Plimsoll
-computes for the tensors and scratch buffers of the written model. The run fails unless the interpreter
-reports this size, and unless it reports for the original model the size that Plimsoll computes for the
-planner of the interpreter. `greedy` and `planned` are the smallest arenas in which tflite-micro runs the
-original model and the written model, found by bisection to within 16 bytes. They include persistent data.
-`file_order` is the same for a plan in file order (`--order as-in-file`), and `in_place` for a plan in which
-elementwise operators overwrite an input (`--in-place`). `saved_percent` and `in_place_percent` are the
-savings of `planned` and `in_place` relative to `greedy`. `moved` is the number of operators whose position
-changed. `inputs` is the number of random inputs, and `equal` the number of inputs for which all models have
-bitwise equal outputs in their smallest arenas. The arena of ONNX Runtime cannot be set, so the rows of its
-models contain no size except that of the plan. Models `built_*` are those of `control_models.py`, which have
-parallel chains or control flow.
+The columns are as follows, with sizes in bytes. `scratch` is the total size of all scratch buffers that
+kernels request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that
+Plimsoll computes for the tensors and scratch buffers of the written model. The run fails unless the
+interpreter reports this size. For the original model, the interpreter must report the size that Plimsoll
+computes for the planner of the interpreter. `greedy` and `planned` are the smallest arenas in which
+tflite-micro runs the original model and the written model, found by bisection to within 16 bytes. They
+include persistent data. `file_order` is the corresponding size for a plan in file order
+(`--order as-in-file`), and `in_place` that for a plan in which elementwise operators overwrite an input
+(`--in-place`). `saved_percent` and `in_place_percent` are the savings of `planned` and `in_place` relative to
+`greedy`. `moved` is the number of operators whose position changed. `inputs` is the number of random inputs, and
+`equal` the number of inputs for which all models have bitwise equal outputs in their smallest arenas. The
+arena of ONNX Runtime cannot be set, so the rows of its models contain no size except that of the plan. The
+models `built_*` come from `control_models.py`. They have parallel chains, and two of them have control flow.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COLUMNS = (
     "inputs,equal"
 ).split(",")
 PLANS = {"file_order": ["--order", "as-in-file"], "planned": [], "in_place": ["--in-place"]}
-# Inputs of Silero's voice models: one frame with its context, the state, and the rate.
+# Shapes of two inputs of Silero's voice models: one frame with its context, and the state.
 SILERO = {"input": [1, 576], "state": [2, 1, 128]}
 
 
@@ -68,7 +68,8 @@ def interpreter(model: bytes, arena: int) -> Any:
 
 
 def runs(model: bytes, arena: int) -> bool:
-    """Runs a model once in an arena of this size. The runtime may crash, so it runs in a child process."""
+    """Returns true if a model runs in an arena of this size. The runtime may crash, so the model runs in a child
+    process."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -144,7 +145,7 @@ def plan(arguments: argparse.Namespace, model: Path, out: Path, *more: str) -> d
 
 
 def moved(operators: list[dict[str, Any]]) -> int:
-    """Returns the number of operators whose position in their region differs from that in the file."""
+    """Returns the number of operators whose position in their region differs from their position in the file."""
     count = 0
     for region in {one["region"] for one in operators}:
         indices = [one["index"] for one in operators if one["region"] == region]
@@ -257,7 +258,7 @@ def main() -> int:
     parser.add_argument("plimsoll")
     parser.add_argument("corpora", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("models", type=Path, nargs="*", help="further models of TFLite")
+    parser.add_argument("models", type=Path, nargs="*", help="further TFLite models")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     describe(arguments)

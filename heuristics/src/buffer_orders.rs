@@ -1,7 +1,8 @@
 //! The orders in which heuristics place buffers.
 //!
-//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so an order is
-//! a function of the instance. The complexity is O(n log n), except for [`Order::Conflicts`].
+//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so an order
+//! is a function of the instance. The complexity is O(n log n) for n buffers without gaps in their
+//! lifespans, except for [`Order::Conflicts`].
 
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
@@ -70,9 +71,9 @@ impl Order {
 
 /// Returns, for every buffer, the number of buffers that conflict with it.
 ///
-/// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with gaps
-/// are processed individually. O(n log n + p log p + g n) for p separated or excluded pairs and g buffers
-/// with gaps.
+/// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with
+/// gaps are processed individually. O(n log n + p log p + g n) for n buffers, of which g have gaps, and p
+/// separated or excluded pairs.
 pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
     let mut starts: Vec<_> = hulls().map(|hull| hull.lower).collect();
@@ -110,7 +111,7 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     counts
 }
 
-/// Returns the logarithm to base 2 of a positive number, with an error of about 1e-9. It uses only basic
+/// Returns the logarithm to base 2 of a positive number, with an error of about 1e-9. Uses only basic
 /// arithmetic, so the result is bit-identical on every machine.
 pub(crate) fn log2(number: u64) -> f64 {
     let exponent = number.max(1).ilog2();

@@ -6,7 +6,7 @@
 //! and the buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area
 //! times its penalty. The penalty, which is one plus the number of times that no gap was found for the
 //! buffer, prevents neighbours from ejecting each other forever. When no buffer is pending, the layout is
-//! valid and meets the target, and the search sets a lower one.
+//! valid and meets the target, and the search sets a lower target.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sets falling targets until the peak meets the bound. If the search ends earlier, the error is the
+    /// Sets ever lower targets until the peak meets the bound. If the search ends earlier, the error is the
     /// termination reason.
     fn run(
         &mut self,
@@ -240,8 +240,8 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Counts a placement. The clock is checked after a certain amount of work, since one placement may read
-    /// thousands of entries.
+    /// Counts a placement. Also checks the clock whenever more than [`WORK_STRIDE`] index entries have been
+    /// read, since one placement may read thousands of them.
     fn tick(&mut self, budget: &mut Budget) -> Option<Stop> {
         let stop = budget.tick();
         if stop.is_none() && self.state.work - self.checked > WORK_STRIDE {

@@ -27,13 +27,13 @@ impl Bounded for Fusions {
 
 /// Returns the indices of the matches that one pass over the operators chooses, in ascending order.
 ///
-/// The pass visits the operators in order. For each operator, it chooses the longest match that begins there
-/// and contains no operator of an earlier choice. Ties are broken in favour of the earlier pattern. O(matches
-/// times steps).
+/// The pass visits the operators in order. For each operator, it chooses the longest match that begins with
+/// this operator and contains no operator of an earlier choice. Ties are broken in favour of the earlier
+/// pattern. O(m k) for m matches of at most k operators.
 pub fn longest_matches(problem: &FusionProblem) -> Vec<usize> {
     let mut taken = vec![false; problem.operators().len()];
     let mut chosen = Vec::new();
-    // The problem lists its matches in this order.
+    // The problem lists its matches in the order in which the pass considers them.
     for (at, one) in problem.matches().iter().enumerate() {
         if one.places.iter().all(|&place| !taken[place]) {
             for &place in &one.places {

@@ -4,12 +4,12 @@ use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
 
 /// Finds the most loaded step of a lifespan.
 ///
-/// This is a segment tree over the load profile. It is built in O(n log n) with linear memory, and a query is
-/// O(log n) per interval of the lifespan.
+/// This is a segment tree over the load profile. If the lifespans have n intervals in total, it is built in
+/// O(n log n) time with linear memory, and a query takes O(log n) time per interval of the lifespan.
 #[derive(Clone, Debug)]
 pub struct Heat {
     profile: LoadProfile,
-    /// Node `i` contains the index of the piece with the largest load among those of nodes `2i` and `2i + 1`.
+    /// Node `i` contains the index of the piece with the larger load of the two in nodes `2i` and `2i + 1`.
     /// The index of the first leaf is the number of pieces.
     tree: Vec<u32>,
 }

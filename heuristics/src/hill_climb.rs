@@ -11,8 +11,9 @@
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.
 //!
-//! **Complexity.** Each attempt needs one placement and O(n) conflict tests. There are 500 attempts. On large
-//! instances there are fewer, since the search ends after placing four million buffers. Memory is linear.
+//! **Complexity.** Each attempt needs one placement and O(n) conflict tests for n buffers. There are 500
+//! attempts, or fewer on large instances: the attempts place at most four million buffers in total. Memory
+//! is linear.
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 
@@ -26,7 +27,7 @@ use std::cmp::Reverse;
 /// Maximum number of buffers placed in one run.
 const PLACEMENTS: u64 = 4_000_000;
 
-/// Runs the given number of attempts. A node is one placed buffer.
+/// Runs at most the given number of attempts. A node is one placed buffer.
 pub(crate) fn climb(
     (attempts, seed): (u32, u64),
     instance: &Instance,

@@ -16,8 +16,8 @@ const MOST_LONG: usize = 5_000;
 /// At most one in this number of buffers is packed separately.
 const ONE_IN: usize = 500;
 
-/// Minimum share of the total duration of all buffers that the long buffers must have. Below this share, the
-/// method does not pay off.
+/// Minimum share of the long buffers in the total duration of all buffers. Below this share, the method
+/// does not pay off.
 const LEAST_SHARE: f64 = 0.3;
 
 /// Maximum number of placements of the ejection search per long buffer.
@@ -25,9 +25,9 @@ const PUTS: u64 = 30;
 
 /// Returns a layout with the longest buffers at the bottom.
 ///
-/// Returns `None` if the share of the longest buffers in the total duration is too small, if a buffer is
-/// fixed or separated, or if the budget is exhausted first. The ejection search uses at most a quarter of the
-/// remaining time.
+/// Returns `None` if there are too few buffers, if the share of the longest ones in the total duration is
+/// too small, if a buffer is fixed or separated, or if the budget is exhausted first. The ejection search
+/// uses at most a quarter of the remaining time.
 pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option<Layout> {
     if instance.has_fixed() || !instance.separations().is_empty() {
         return None;
@@ -63,7 +63,7 @@ fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     (own >= LEAST_SHARE * all).then_some(ids)
 }
 
-/// Returns a layout with a low peak that contains only the long buffers.
+/// Returns a layout of only the long buffers, with a low peak.
 fn pack(instance: &Instance, long: &[u32], seed: u64, budget: &mut Budget) -> Result<Layout, Stop> {
     let buffers = long.iter().map(|&id| instance.buffer(BufferId::new(id)).clone());
     let own =

@@ -8,8 +8,8 @@
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
 //! | global decreasing size best fit (XLA) | size, duration | best |
 //!
-//! The [placement engine](crate::place) guarantees valid layouts. A placement takes O(n^2) time in the worst
-//! case and linear memory.
+//! The [placement engine](crate::place) guarantees valid layouts. Placing n buffers takes O(n^2) time in
+//! the worst case, and linear memory.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};

@@ -1,11 +1,12 @@
-//! Lifespan hulls in ranks of steps. Only the order of steps matters, and ranks fit into 32 bits.
+//! Hulls of lifespans, in which steps are replaced by their ranks. Only the order of steps matters, and
+//! ranks fit into 32 bits.
 
 use plimsoll_model::Instance;
 
 /// The hull of every buffer as a half-open interval of ranks. Only steps at which some hull begins or ends
 /// have a rank.
 ///
-/// It is built in O(n log n) with linear memory.
+/// The ranks for n buffers are computed in O(n log n) time with linear memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     /// The first rank in the hull of every buffer.

@@ -2,11 +2,11 @@
 //! the spilled buffers that still fit.
 //!
 //! While the load of some step exceeds the capacity, one buffer that is live at the most loaded step is
-//! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled. Finally,
-//! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
-//! the buffer that they spill. One chooses the largest *area* (size times steps), which frees the most
-//! memory. The other chooses the largest area per byte of traffic. O(n (T + P)) if the load changes at T
-//! steps and a placement takes time P.
+//! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled.
+//! Finally, spilled buffers are restored if they fit, those with the most traffic first. The two heuristics
+//! differ in the buffer that they spill. One spills the buffer with the largest *area* (size times steps),
+//! which frees the most memory. The other spills the buffer with the largest area per byte of traffic.
+//! O(n (T + P)) for n buffers if the load changes at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -148,10 +148,10 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
-/// Returns the best of the lower bounds on the traffic that the given cliques imply (see [`cliques_above`]).
+/// Returns the best lower bound on the traffic that one of the given cliques implies (see
+/// [`cliques_above`]).
 ///
-/// The computation stops early if the time runs out. O(c k log k) for c cliques and k simultaneously live
-/// buffers.
+/// The computation stops early if the time runs out. O(c k log k) for c cliques of at most k buffers.
 pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();
@@ -228,8 +228,8 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
     found
 }
 
-/// Tries a few quick placements and returns a layout within the capacity, or the lowest layout if all of them
-/// exceed it.
+/// Tries a few quick placements and returns a layout within the capacity or, if all layouts exceed the
+/// capacity, the one with the lowest peak.
 ///
 /// Fixed offsets must not contradict each other.
 ///
@@ -322,8 +322,8 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Spills buffers until the fixed offsets of the kept ones do not contradict each other. Returns false if
-    /// the fixed offsets of buffers that must not be spilled contradict each other.
+    /// Spills buffers until the fixed offsets of the kept buffers no longer contradict each other. Returns
+    /// false if the fixed offsets of buffers that must not be spilled contradict each other.
     fn without_contradiction(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         if self.problem.instance().contradiction().is_none() {
             return Ok(true);
@@ -376,7 +376,8 @@ impl<'a> Greedy<'a> {
         Ok(None)
     }
 
-    /// Restores spilled buffers as far as the budget allows, those with the most traffic first.
+    /// Restores the spilled buffers that fit, those with the most traffic first, as long as the budget
+    /// lasts.
     fn restore(&mut self, best: &mut Spill, budget: &mut Budget) {
         let mut gone: Vec<BufferId> = best.spilled().collect();
         gone.sort_by_key(|&id| (std::cmp::Reverse(self.problem.traffic(id)), id));

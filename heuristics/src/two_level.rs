@@ -18,8 +18,8 @@
 //! buffers with which they conflict. All buffers are placed through an [`Arrangement`], which guarantees a
 //! valid layout.
 //!
-//! **Complexity.** Level 1 is O(n b) for b blocks. Level 2 needs O(h b) gap searches for h hosts. Memory is
-//! linear.
+//! **Complexity.** Level 1 is O(n b) for n buffers and b blocks. Level 2 needs O(h b) gap searches for h
+//! hosts. Memory is linear.
 //!
 //! **Source.** The CANN whitepaper. The peak of its worked example is 4608.
 

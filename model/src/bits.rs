@@ -56,7 +56,7 @@ impl BitMatrix {
         &self.words[row * self.width..(row + 1) * self.width]
     }
 
-    /// Sets in row `to` every bit that is set in row `from`. O(columns / 64).
+    /// Sets every bit of row `to` that is set in row `from`. O(columns / 64).
     ///
     /// # Panics
     /// If a row does not exist.

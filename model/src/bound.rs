@@ -210,8 +210,8 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 }
 
 impl Instance {
-    /// Returns a proof that no layout exists at any capacity if two conflicting buffers are fixed at
-    /// overlapping addresses. The value of this bound is one byte above the [ceiling](Self::ceiling).
+    /// If two conflicting buffers are fixed at overlapping addresses, returns a proof that no layout exists
+    /// at any capacity. The value of this bound is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
@@ -223,8 +223,8 @@ impl Instance {
 ///
 /// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
 /// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of the
-/// contradiction is returned instead. O(n log n), plus O(n k) for a clique of k buffers if there are
-/// exclusions.
+/// contradiction is returned instead. O(n log n) for n buffers, plus O(n k) for a clique of k buffers if
+/// there are exclusions.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {
         return bound;
@@ -271,8 +271,8 @@ fn clique_at_load(instance: &Instance) -> LowerBound {
 /// Returns a lower bound on the height of a stack of pairwise conflicting buffers whose offsets are multiples
 /// of `alignment`; `None` on overflow.
 ///
-/// Every member except the topmost occupies its size rounded up. Whichever member is topmost, it saves at
-/// most the largest rounding.
+/// Every member except the topmost occupies its size rounded up. The topmost member, whichever it is, saves
+/// at most the largest rounding.
 pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Option<Bytes> {
     let (mut sum, mut saved) = (0u64, 0u64);
     for &id in buffers {
@@ -327,7 +327,7 @@ pub enum BoundError {
         /// The number of operators in the problem.
         operators: usize,
     },
-    /// The match optimises more relations than the sum of its dual multipliers.
+    /// The number of relations that the match optimises exceeds the sum of its dual multipliers.
     #[error("match {at} optimises {optimised} relations, but its dual multipliers add up to less")]
     Cheap { at: usize, optimised: usize },
     /// A sum overflows, or a multiplier refers to an item that does not exist.
@@ -360,12 +360,12 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
     }
 }
 
-/// Confirms a bound by recomputing its witness from the definitions. O(n log n + k^2) for a clique of k
-/// buffers; O(n) for a load without exclusions.
+/// Confirms a bound by recomputing its witness from the definitions. For n buffers, O(n log n + k^2) for a
+/// clique of k buffers, and O(n) for a load without exclusions.
 ///
 /// # Errors
-/// The first reason why the witness does not prove the bound. A bound that rests on a search returns
-/// [`BoundError::NotCheckable`].
+/// The first reason why the witness does not prove the bound. For a bound that rests on a search, the error
+/// is [`BoundError::NotCheckable`].
 pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
     let shown = match &bound.witness {
         Witness::Trivial => Bytes::ZERO,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// The maximum number of nodes that [`Budget::tick`] counts between two readings of the clock.
 const MOST_STRIDE: u64 = 256;
 
-/// The interval at which [`Budget::tick`] aims to read the clock. If readings are further apart, the stride
-/// of [`Clock`] is halved, and if they are much closer, it is doubled.
+/// The interval at which [`Budget::tick`] aims to read the clock. The stride of [`Clock`] is halved if
+/// readings are further apart, and doubled if they are much closer together.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The resources that a run may use. The algorithm polls the budget. Times are measured with a monotonic
@@ -102,7 +102,7 @@ impl Budget {
     }
 
     /// Stops the run at `end`, which is hidden from the algorithm. [`Budget::time_left`] ignores this guard,
-    /// so the algorithm proceeds as if it had no time limit until `end`.
+    /// so the algorithm plans its work as if the guard did not exist.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
@@ -147,7 +147,7 @@ impl Budget {
         self.stopped
     }
 
-    /// Counts `nodes` at once, reads the clock, and returns the reason to stop, if any.
+    /// Adds `nodes` to the node count, reads the clock, and returns the reason to stop, if any.
     pub fn spend(&mut self, nodes: u64) -> Option<Stop> {
         self.nodes = self.nodes.saturating_add(nodes);
         self.check()
@@ -168,7 +168,7 @@ impl Budget {
         self.stopped
     }
 
-    /// Returns true if a solution with the given value reaches the target, which ends the run.
+    /// Returns true if a solution with the given value reaches the target. Such a solution ends the run.
     pub fn reaches_target<V: Value>(&self, value: V) -> bool {
         self.target().is_some_and(|target: V| value <= target)
     }
@@ -199,8 +199,8 @@ impl Budget {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier. Use
-    /// it for libraries that cannot poll a budget.
+    /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier.
+    /// Pass it as a time limit to libraries that cannot poll a budget.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
     }
@@ -209,17 +209,17 @@ impl Budget {
         self.deadline.into_iter().chain(self.guard).min()
     }
 
-    /// Returns a budget with the same deadline, flags and target, but without the node limit. It is meant for
-    /// work that is not counted in nodes.
+    /// Returns a budget with the same deadline, flags and target, but without the node limit. Use the new
+    /// budget for work that is not counted in nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
         let stopped = self.stopped.filter(|&stop| stop != Stop::NodeLimit);
         Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
-    /// Returns a budget for a part of the work. It has the same flags and target, and allows at most `nodes`
-    /// nodes and at most `time` from now. It never exceeds what remains of this budget. Afterwards, use
-    /// [`Budget::spend`] to count the nodes of that part in this budget.
+    /// Returns a budget for a part of the work. The new budget has the same flags and target as this one. It
+    /// allows at most `nodes` nodes and at most `time` from now, and never more than remains in this budget.
+    /// When the part has ended, use [`Budget::spend`] to count its nodes in this budget.
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

@@ -30,7 +30,7 @@ pub struct Certificate {
     pub capacity: Option<Bytes>,
     /// The claim of the run.
     pub claim: Claim,
-    /// The peak of the layout in bytes, if there is one.
+    /// The peak of the layout in bytes; `None` if the run found no layout.
     pub peak: Option<Bytes>,
     /// The lower bound with its witness.
     pub lower_bound: CertifiedBound,
@@ -66,7 +66,8 @@ pub enum CertificateError {
     /// The claim does not follow from the peak and the bound.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
     Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
-    /// The peak of a valid layout is below the bound, or within a capacity that was claimed infeasible.
+    /// A valid layout has a peak below the bound, or fits into a capacity that the certificate claims to be
+    /// infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
     Refuted { claim: Claim, peak: Bytes, bound: Bytes },
     /// The witness contains a name that does not occur in the instance.
@@ -82,7 +83,7 @@ fn peak_text(peak: Option<Bytes>) -> String {
 }
 
 impl CertifiedBound {
-    /// Converts the ids in a bound to the names of the instance.
+    /// Converts the buffer ids in a bound to buffer names.
     fn of(instance: &Instance, bound: &LowerBound) -> Self {
         let name = |id: BufferId| instance.buffer(id).name().to_owned();
         // Bounds of an instance never refer to operators.
@@ -90,7 +91,7 @@ impl CertifiedBound {
         Self { value: bound.value, witness }
     }
 
-    /// Converts the names in the bound to the ids of the instance. O(n) for n buffers.
+    /// Converts the buffer names in the bound to buffer ids. O(n) for n buffers.
     ///
     /// # Errors
     /// [`CertificateError::UnknownName`] if a name does not occur in the instance.
@@ -141,7 +142,7 @@ impl Certificate {
     }
 
     /// Verifies the certificate for `instance`. `peak` is the peak of a layout that the checker accepted, if
-    /// there is one. Without it, the certified peak is not verified.
+    /// there is one. If `peak` is `None`, the certified peak is not verified.
     ///
     /// # Errors
     /// The first reason why the certificate is not valid. [`BoundError::NotCheckable`] means that nothing

@@ -17,8 +17,9 @@ static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Writes a file atomically: the contents go to a temporary file in the same directory, which then replaces
 /// the target.
 ///
-/// Symbolic links are followed, even to a file that does not exist yet. A replaced file keeps its
-/// permissions. Devices, pipes and the standard output and error of this process are written in place.
+/// Symbolic links are followed, even to a file that does not exist yet. A new file takes over the
+/// permissions of the file that it replaces. Devices, pipes and the standard output and error of this
+/// process are written in place.
 ///
 /// # Errors
 /// Any error from `write` or the file system. An existing file is then unchanged. A file without write
@@ -27,8 +28,8 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
     replace(path, false, write)
 }
 
-/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. One of the two
-/// exists even after a power failure.
+/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. Even after a
+/// power failure, one of the two files exists.
 ///
 /// # Errors
 /// The same as for [`write_atomically`].
@@ -184,7 +185,7 @@ fn own_stream(_: &Path) -> Option<File> {
     None
 }
 
-/// Returns true if `path` names an open descriptor.
+/// Returns true if `path` is in a directory of file descriptors.
 fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }

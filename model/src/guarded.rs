@@ -1,7 +1,7 @@
 //! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
 //!
 //! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
-//! input, and in the solution it is returned at its fixed offset, or at offset 0 if it has none. If fixed
+//! input. The solution places it at its fixed offset, or at offset 0 if it has no fixed offset. If fixed
 //! offsets contradict each other, the answer is `infeasible`, with two contradictory buffers as the witness.
 //! All other inputs are passed on unchanged, at the cost of one scan.
 
@@ -72,12 +72,12 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
     }
 }
 
-/// Converts a bound for a part to a bound for the whole.
+/// Converts a bound for a part of the input to a bound for the whole input.
 fn of_whole<P: Problem>(bound: Bound<P>, kept: &[BufferId]) -> Bound<P> {
     Bound::<P>::new(bound.value, bound.witness.of_whole(kept))
 }
 
-/// Reports progress on a part as progress on the whole.
+/// Reports progress on a part of the input as progress on the whole input.
 struct Whole<'a, P: Problem> {
     input: &'a P::Input,
     kept: &'a [BufferId],

@@ -57,7 +57,8 @@ impl Buffer {
         self
     }
 
-    /// Returns the name of the buffer. It is the id in files and unique within an instance.
+    /// Returns the name of the buffer. The name is the id of the buffer in files and is unique within an
+    /// instance.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -75,7 +76,8 @@ impl Buffer {
         &self.lifespan
     }
 
-    /// Returns the alignment in bytes. The offset must be a multiple of it. It is at least 1 in any instance.
+    /// Returns the alignment in bytes, which is at least 1 in any instance. The offset must be a multiple of
+    /// the alignment.
     #[inline]
     pub fn alignment(&self) -> Bytes {
         self.alignment
@@ -115,7 +117,7 @@ pub struct InstanceBuilder {
 }
 
 impl InstanceBuilder {
-    /// Creates an instance with the given name and no buffers.
+    /// Creates a builder for an instance with the given name and no buffers.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -249,8 +251,8 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
     Ok(collected)
 }
 
-/// Computes [`Instance::ceiling`]: all buffers are laid end to end, each aligned, above the highest fixed
-/// end. The total must fit into `i64`, so that no sum computed by an algorithm can overflow.
+/// Computes [`Instance::ceiling`]: all buffers are laid end to end, each aligned, above the highest end of a
+/// fixed buffer. The total must fit into `i64`, so that no sum computed by an algorithm can overflow.
 fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
     let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
@@ -416,9 +418,10 @@ impl Instance {
         self
     }
 
-    /// Returns an upper bound on the optimal peak, in bytes: all buffers laid end to end, rounded up to their
-    /// alignments, above the highest fixed end. The value fits into `i64`, so sums up to it never overflow.
-    /// Unless fixed offsets contradict each other, there is a layout with at most this peak.
+    /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
+    /// all buffers are aligned and laid end to end above the highest end of a fixed buffer. The value fits
+    /// into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets contradict each other,
+    /// there is a layout with at most this peak.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
     }
@@ -429,7 +432,7 @@ impl Instance {
         self.has_empty
     }
 
-    /// Returns the ceiling plus one byte. A lower bound of this size proves that no layout exists.
+    /// Returns the ceiling plus one byte. A lower bound with this value proves that no layout exists.
     pub(crate) fn beyond(&self) -> Bytes {
         Bytes::new(self.ceiling.get() + 1)
     }
@@ -450,8 +453,8 @@ impl Instance {
         if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 
-    /// Returns true if two buffers conflict if and only if they are live at a common step, and every lifespan
-    /// is a single interval.
+    /// Returns true if every lifespan is a single interval and there are no separations or exclusions. Two
+    /// buffers of non-zero size then conflict if and only if they are live at a common step.
     pub fn is_interval(&self) -> bool {
         self.separations.is_empty()
             && self.exclusions.is_empty()
@@ -471,8 +474,9 @@ impl Instance {
     /// Returns the greatest common divisor of all sizes, alignments above 1, and fixed offsets, in bytes. It
     /// is at least 1.
     ///
-    /// There is an optimal layout in which all offsets are multiples of the grain. The reason is that after
-    /// pushing buffers down as far as possible, each offset is an aligned sum of sizes and fixed offsets.
+    /// There is an optimal layout in which all offsets are multiples of the grain. The reason is that each
+    /// offset is an aligned sum of sizes and fixed offsets once all buffers have been pushed down as far as
+    /// possible.
     pub fn grain(&self) -> Bytes {
         let grain = self.buffers.iter().fold(0, |g, b| {
             let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));

@@ -34,7 +34,8 @@ pub enum InstanceError {
     UnknownBuffer { index: usize, count: usize },
     #[error("the pair of buffers '{name}' and '{other_name}' is both separated and excluded")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
-    /// Aligned and laid end to end above the highest fixed end, the buffers exceed the address space.
+    /// The buffers exceed the address space if they are aligned and laid end to end above the highest end of
+    /// a fixed buffer.
     #[error(
         "buffer '{name}': {column} {value} is too large: aligned and laid end to end, the buffers up to it need \
          {needed} bytes; at most {limit} (2^63 - 1) are allowed"
@@ -45,8 +46,8 @@ pub enum InstanceError {
         /// The column with the largest value of this buffer: `size`, `alignment` or `offset`.
         column: &'static str,
         value: Bytes,
-        /// The highest fixed end, plus the bytes that the buffers up to this one need if they are laid end to
-        /// end above it.
+        /// The highest end of a fixed buffer, plus the bytes that the buffers up to this one need if they
+        /// are laid end to end above that address.
         needed: u128,
         limit: Bytes,
     },

@@ -31,7 +31,7 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Yields items until a stop is requested. Use it for loops over runs.
+/// Yields items until a stop is requested. Use this function for loops over runs.
 pub fn until_requested<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().take_while(|_| !is_requested())
 }

@@ -55,8 +55,8 @@ impl JointProblem {
 pub struct JointPlan {
     /// The order of the operators.
     pub order: Order,
-    /// The offsets of the storages, followed by those of the scratch memories of operators, in the order of
-    /// [`OrderProblem::instance`].
+    /// The offsets of the storages, followed by the offsets of the scratch buffers of operators, in the
+    /// order of [`OrderProblem::instance`].
     pub layout: Layout,
 }
 
@@ -93,7 +93,8 @@ impl Problem for Joint {
         input.orders.explain(witness)
     }
 
-    /// Bytes that are live in every order are a lower bound on every arena.
+    /// Confirms a lower bound on the peak live bytes of every order, which is also a lower bound on every
+    /// arena.
     fn confirm(input: &JointProblem, bound: &LowerBound) -> Result<(), BoundError> {
         confirm_order_bound(&input.orders, bound)
     }

@@ -85,7 +85,7 @@ impl SplitLayout {
 }
 
 /// The answer to the shared-object problem: every buffer has an object to itself while it is live, so an
-/// object contains one buffer at a time.
+/// object contains at most one buffer at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolPlan {
     assignment: Vec<PoolId>,
@@ -102,7 +102,7 @@ impl PoolPlan {
     /// bytes.
     ///
     /// # Panics
-    /// If `alignment` is zero or a rounded size overflows. The sizes of an instance never overflow.
+    /// If `alignment` is zero. Rounding the sizes of an instance never overflows.
     pub fn fitted(instance: &Instance, assignment: Vec<PoolId>, alignment: Bytes) -> Self {
         let objects = assignment.iter().map(|pool| pool.index() + 1).max();
         let mut sizes = vec![Bytes::ZERO; objects.unwrap_or(0)];

@@ -1,10 +1,10 @@
 //! Problems, answers and checkers of the Plimsoll toolkit. This crate contains no algorithm.
 //!
 //! The toolkit plans the memory of neural-network programs and proves how good its plans are. This crate
-//! defines nine optimisation problems, the files that describe them, and a checker for their answers. It also
-//! defines lower bounds with witnesses that can be confirmed. The algorithms are in the crates
-//! `plimsoll-heuristics` and `plimsoll-solvers`. The library `plimsoll` combines them, with one call per
-//! question.
+//! defines nine optimisation problems, the files that describe them, and a checker for their answers. It
+//! also defines lower bounds with witnesses that can be confirmed. The algorithms are in the crates
+//! `plimsoll-heuristics` and `plimsoll-solvers`. The library `plimsoll` combines them and answers each
+//! question with one call.
 //!
 //! # First steps
 //! An [`Instance`] is a set of [`Buffer`]s. Each buffer has a size and a [`Lifespan`], and optionally an
@@ -39,14 +39,15 @@
 //!
 //! # The nine problems
 //! Every problem is a type that implements [`Problem`], which defines its input, its solution, the value to
-//! minimise, and its checker. A shared object is a block of memory that contains one buffer at a time.
+//! minimise, and its checker. A shared object is a block of memory that contains at most one buffer at a
+//! time.
 //!
 //! | problem | type | input | decision | objective to minimise |
 //! |---|---|---|---|---|
 //! | `offsets` | [`Offsets`] | [`Instance`] | an offset per buffer | the peak |
 //! | `split-buffers` | [`SplitBuffers`] | [`Instance`] | a list of address ranges per buffer | the peak |
 //! | `shared-objects` | [`SharedObjects`] | [`Instance`] | an object per buffer | the sum of object sizes |
-//! | `spilling` | [`Spilling`] | [`SpillProblem`] | buffers that stay on chip | the traffic of the others |
+//! | `spilling` | [`Spilling`] | [`SpillProblem`] | the on-chip buffers | the traffic of the other buffers |
 //! | `orders` | [`Orders`] | [`orders::OrderProblem`] | a topological order | the peak live bytes |
 //! | `joint` | [`Joint`] | [`JointProblem`] | an order and a layout | the arena |
 //! | `timelines` | [`timelines::Timelines`] | [`timelines::TimelineProblem`] | start times | the makespan |
@@ -60,8 +61,8 @@
 //!   order is chosen.
 //! - Bounds: [`simple_bound`], [`LoadProfile`], [`sections`], [`orders::around_bound`],
 //!   [`program::ProgramBound`].
-//! - Checkers besides those of the problems: [`execution`] runs a graph in its memory and tracks every byte.
-//!   [`races()`] checks a placement under concurrent execution.
+//! - Checkers besides those of the problems: [`execution`] simulates runs of a graph in its planned memory
+//!   and tracks every byte. [`races()`] checks a placement under concurrent execution.
 //! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
 

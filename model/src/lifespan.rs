@@ -62,7 +62,7 @@ pub enum LifespanError {
     /// A gap is not inside the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
     GapOutside { gap: Interval, within: Interval },
-    /// A gap shares a step with the previous one.
+    /// A gap shares a step with the previous gap.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
     #[error("the gaps leave no live step in {0}")]
@@ -161,8 +161,8 @@ impl Lifespan {
         Self::from_intervals(live)
     }
 
-    /// Creates a lifespan without steps, written `[step, step)`. Some planners write it for buffers of size
-    /// 0. An instance rejects it for buffers of any other size.
+    /// Creates a lifespan without steps, written `[step, step)`. Some planners write such a lifespan for
+    /// buffers of size 0. An instance rejects it for buffers of any other size.
     pub fn empty_at(step: impl Into<Step>) -> Self {
         let step = step.into();
         Self { hull: Interval::new(step, step), parts: Some(Box::default()) }

@@ -5,7 +5,7 @@ use crate::instance::Instance;
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Bytes, Step};
 
-/// The live bytes at every step, as a step function. Built in O(n log n).
+/// The live bytes at every step, as a step function. It is built in O(n log n) for n intervals of buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadProfile {
     pieces: Vec<(Interval, Bytes)>,
@@ -68,7 +68,8 @@ impl LoadProfile {
     }
 }
 
-/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n buffers.
+/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n
+/// intervals of buffers.
 pub fn load(instance: &Instance) -> (Bytes, Step) {
     LoadProfile::of(instance).peak()
 }
@@ -83,7 +84,7 @@ pub fn live_at(instance: &Instance, step: Step) -> Vec<BufferId> {
     instance.ids().filter(holds).collect()
 }
 
-/// A range of steps at which a maximal set of buffers is live.
+/// A range of steps during which a maximal set of buffers is live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The steps as a half-open interval.
@@ -95,10 +96,11 @@ pub struct Section {
 /// Returns the sections of an instance: the sets of simultaneously live buffers that are not contained in a
 /// neighbouring set. Buffers of size 0 belong to no section.
 ///
-/// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
-/// buffers that are live at a common step belong to a common section, so the sections cover all pairs of
-/// buffers that overlap in time. Time and memory are O(n log n + s) for n intervals of buffers, where s is
-/// the number of buffers summed over all sections. The sum s is at most quadratic in n.
+/// The starts and ends of all intervals are sorted by step. A set is recorded just before the first end that
+/// follows a start. Any two buffers that are live at a common step belong to a common section, so the
+/// sections cover all pairs of buffers that overlap in time. Time and memory are O(n log n + s) for n
+/// intervals of buffers, where s is the number of buffers summed over all sections. The sum s is at most
+/// quadratic in n.
 ///
 /// ```text
 /// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,

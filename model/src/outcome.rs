@@ -1,4 +1,4 @@
-//! The answer of an algorithm, which separates what is proved from why the algorithm stopped.
+//! The answer of an algorithm: what it proved (the claim), and why it stopped (the termination reason).
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};
@@ -48,8 +48,8 @@ impl<P: Problem> Outcome<P> {
         Self { claim, solution, value, lower_bound, stop, stats }
     }
 
-    /// Derives the claim from the best solution and the bound. The problem provides the value of the solution
-    /// and, as the capacity, [`Problem::limit`].
+    /// Derives the claim from the best solution and the bound. The value of the solution is
+    /// [`Problem::value`], and the capacity is [`Problem::limit`].
     pub fn of(
         input: &P::Input,
         solution: Option<P::Solution>,

@@ -25,7 +25,7 @@ impl Pairs {
         self.neighbours.is_empty()
     }
 
-    /// Returns true if `a` and `b` form a pair. O(log n).
+    /// Returns true if `a` and `b` form a pair. O(log n) for n pairs.
     #[inline]
     pub fn contains(&self, a: BufferId, b: BufferId) -> bool {
         !self.neighbours.is_empty() && self.of(a).binary_search(&b).is_ok()

@@ -7,7 +7,7 @@ pub const PRESETS: [(&str, &str); 3] = [
     ("generic", include_str!("timelines/presets/generic.toml")),
 ];
 
-/// The machines for the command `tiers`, which have several memories, as pairs of name and TOML text.
+/// The machines with several memories for the command `tiers`, as pairs of name and TOML text.
 pub const TIER_PRESETS: [(&str, &str); 3] = [
     ("s3-platform", include_str!("tiers/presets/s3-platform.toml")),
     ("two-tier", include_str!("tiers/presets/two-tier.toml")),

@@ -1,4 +1,4 @@
-//! The trait shared by all problems, and the problems on instances.
+//! The trait that all problems implement, the problems on instances, and the order problem.
 
 use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
 use crate::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
@@ -26,16 +26,16 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// The name of the problem in tables and files.
     const NAME: &'static str;
 
-    /// Returns the value of a solution, which may be invalid.
+    /// Returns the value of a solution. The solution may be invalid.
     fn value(input: &Self::Input, solution: &Self::Solution) -> Self::Value;
 
-    /// Returns the worst value that a solution may have; `None` if it is not limited.
+    /// Returns the worst value that a solution may have; `None` if the value is not limited.
     fn capacity(_input: &Self::Input) -> Option<Self::Value> {
         None
     }
 
-    /// Returns a value that an optimal solution does not exceed, if there is any solution. A lower bound
-    /// above this value proves infeasibility. By default it is the capacity.
+    /// Returns a limit that the value of an optimal solution does not exceed if any solution exists. A lower
+    /// bound above this limit proves infeasibility. By default, the limit is the capacity.
     fn limit(input: &Self::Input) -> Option<Self::Value> {
         Self::capacity(input)
     }
@@ -46,17 +46,17 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         Reduced::Whole
     }
 
-    /// Extends the solution of a part, as returned by [`Problem::reduced`], to a solution of the whole input.
+    /// Extends a solution of the part that [`Problem::reduced`] returned to a solution of the whole input.
     fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
         part
     }
 
-    /// Describes a witness as text with the names of the input.
+    /// Describes a witness as text, with the names that the input uses.
     fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
         witness.to_string()
     }
 
-    /// Returns all violations of a solution that the checker finds.
+    /// Returns all violations that the checker finds in a solution.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation>;
 
     /// Returns all violations except those of the capacity.
@@ -81,11 +81,11 @@ pub enum Reduced<P: Problem> {
     Whole,
     /// No part: the bound proves that no solution exists.
     Infeasible(Bound<P>),
-    /// The input restricted to the buffers `kept`.
+    /// The input restricted to the buffers in `kept`.
     Part {
         /// The restricted input.
         input: P::Input,
-        /// The buffers of the restricted input, as ascending ids of the whole input.
+        /// The buffers of the restricted input, by their ids in the whole input, ascending.
         kept: Vec<BufferId>,
     },
 }
@@ -109,8 +109,8 @@ fn placeable<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
     input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
 }
 
-/// Extends the offsets of a part to the whole. Other buffers are placed at their fixed offset, or at 0 if
-/// they have none.
+/// Extends the offsets of a part to the whole instance. Each buffer outside the part is placed at its fixed
+/// offset, or at 0 if it has none.
 fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
     for (id, offset) in kept.iter().zip(part) {
@@ -224,12 +224,12 @@ impl Problem for SharedObjects {
         solution.total()
     }
 
-    /// Fixed offsets concern addresses, which shared objects do not have.
+    /// Removes buffers of size 0. Fixed offsets are ignored, because shared objects have no addresses.
     fn reduced(input: &Instance) -> Reduced<Self> {
         sized(input)
     }
 
-    /// A buffer of size 0 fits into any object.
+    /// Assigns the removed buffers to the first object. They have size 0 and fit into any object.
     fn extended(input: &Instance, kept: &[BufferId], part: PoolPlan) -> PoolPlan {
         let mut assignment = vec![PoolId::at(0); input.len()];
         for (id, pool) in kept.iter().zip(part.assignment()) {

@@ -1,6 +1,7 @@
 //! Reports the progress of all runs of this process, for display in a progress line.
 //!
-//! A program sets one listener. Every run of [`run`](crate::run::run) then reports its improvements to it.
+//! A process sets one listener. Every call of [`run`](crate::run::run) then reports its improvements to this
+//! listener.
 
 use crate::Bound;
 use crate::problem::Problem;
@@ -27,8 +28,8 @@ pub struct Progress {
     pub phase: String,
 }
 
-/// Sets the listener, which is called at the start of each run and after each improvement. Only the first
-/// call has an effect.
+/// Sets the listener, which is called at the start of each run, at the start of each phase, and after each
+/// improvement. If this function is called again, the first listener remains.
 pub fn listen(listener: impl Fn(&Progress) + Send + Sync + 'static) {
     let _ = LISTENER.set(Box::new(listener));
 }

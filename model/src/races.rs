@@ -1,7 +1,7 @@
 //! Checks that a placement is safe under concurrent execution, using only the precedences of operators.
 //!
 //! The check is independent of [`structure`](crate::structure): it uses no transitive closure, no instance
-//! and no separations. A *memory* is a storage or the scratch of an operator.
+//! and no separations. An *allocation* is a storage or the scratch of an operator.
 
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
@@ -12,22 +12,22 @@ use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Two memories that share an address, although no precedences separate their users in time.
+/// Two allocations that share an address, although no precedences separate their users in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The number of the memory that would be overwritten: of the two, the one that can begin earlier.
-    /// Storages are numbered first, followed by scratch.
+    /// The index of the allocation that would be overwritten, which is the one of the two that can begin
+    /// earlier. Storages have the first indices, followed by scratch.
     pub victim: usize,
-    /// The number of the memory that overlaps the victim.
+    /// The index of the allocation that overlaps the victim.
     pub intruder: usize,
     /// The names of the victim and the intruder.
     pub names: [String; 2],
-    /// The number of bytes that the two memories share.
+    /// The number of bytes that the two allocations share.
     pub shared: Bytes,
-    /// An operator that uses the victim and need not run before the intruder begins; `None` if the victim is
-    /// needed at the end.
+    /// An operator that uses the victim and need not run before the intruder begins; `None` if there is
+    /// none, because the victim is needed at the end or the intruder is held from the start.
     pub reader: Option<String>,
-    /// The operator that begins the intruder; `None` if the intruder is held from the start.
+    /// The operator at which the intruder begins; `None` if the intruder is held from the start.
     pub writer: Option<String>,
 }
 
@@ -54,23 +54,23 @@ impl fmt::Display for Race {
 struct Held {
     name: String,
     users: Vec<OperatorId>,
-    /// The operator that begins the memory; `None` if the memory is held from the start.
+    /// The operator at which the allocation begins; `None` if the allocation is held from the start.
     first: Option<OperatorId>,
     to_end: bool,
 }
 
-/// Finds every pair of memories that share an address although their users may overlap in time.
+/// Finds every pair of allocations that share an address although their users may overlap in time.
 ///
-/// Two memories are safe only if all users of one finish before any user of the other starts. The precedences
-/// of `problem` and the pairs in `added` must imply this. See [`Precedences`].
+/// Two allocations may share an address only if all users of one finish before any user of the other starts.
+/// The precedences of `problem` and the pairs in `added` must imply this. See [`Precedences`].
 ///
 /// # Panics
-/// If `pieces` does not have one list per memory, or if `added` contains unknown operators.
+/// If `pieces` does not have one list per allocation, or if `added` contains unknown operators.
 pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
     Precedences::of(problem, added).races(pieces)
 }
 
-/// Returns all memories: the storages, followed by the scratch of operators.
+/// Returns all allocations: the storages, followed by the scratch of operators.
 fn memories(problem: &OrderProblem) -> Vec<Held> {
     let storages = problem.storages().iter().enumerate().map(|(at, storage)| Held {
         name: storage.name.clone(),
@@ -87,7 +87,7 @@ fn memories(problem: &OrderProblem) -> Vec<Held> {
     storages.chain(scratch).collect()
 }
 
-/// Returns for each operator the number of users of a memory that must end before the operator starts.
+/// For each operator, returns the number of users of an allocation that must end before the operator starts.
 fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     let mut counts = vec![0; after.len()];
     let mut seen = vec![usize::MAX; after.len()];
@@ -119,23 +119,23 @@ fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     sum
 }
 
-/// The pairs of memories that may overlap in time, derived from precedences. They are computed once and used
-/// for any number of placements.
+/// The pairs of allocations that may overlap in time, derived from precedences. These pairs are computed
+/// once and used for any number of placements.
 #[derive(Clone, Debug)]
 pub struct Precedences<'a> {
     problem: &'a OrderProblem,
     held: Vec<Held>,
     /// Per operator: its direct successors.
     after: Vec<Vec<OperatorId>>,
-    /// True at (a, b) if all users of memory a have ended before memory b begins.
+    /// True at (a, b) if all users of allocation a must end before allocation b begins.
     before: BitMatrix,
-    /// True at (a, b) if some user of memory a has ended before memory b begins.
+    /// True at (a, b) if some user of allocation a must end before allocation b begins.
     behind: BitMatrix,
 }
 
 impl<'a> Precedences<'a> {
-    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(u (n + e)
-    /// + m^2) for u uses, n operators, e edges and m memories.
+    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(m^2 + u
+    /// (n + e)) for m allocations with u uses, n operators and e edges.
     ///
     /// # Panics
     /// If `added` contains unknown operators.
@@ -182,16 +182,16 @@ impl<'a> Precedences<'a> {
         Ok(Self { problem, held, after, before, behind })
     }
 
-    /// Finds every pair of memories that share an address and may be needed simultaneously, sorted by victim
-    /// and intruder.
+    /// Finds every pair of allocations that share an address and may be needed simultaneously, sorted by
+    /// victim and intruder.
     ///
-    /// `pieces` lists the address ranges of each memory: first those of the storages, then those of the
-    /// scratch of every operator that needs scratch. O(m^2 p) for m memories of p pieces each.
+    /// `pieces` lists the address ranges of each allocation: first those of the storages, then those of the
+    /// scratch of every operator that needs scratch. O(m^2 p) for m allocations of p pieces each.
     ///
     /// # Panics
-    /// If `pieces` does not have one list per memory.
+    /// If `pieces` does not have one list per allocation.
     pub fn races(&self, pieces: &[Vec<Piece>]) -> Vec<Race> {
-        assert_eq!(self.held.len(), pieces.len(), "addresses of every memory");
+        assert_eq!(self.held.len(), pieces.len(), "addresses of every allocation");
         let mut sorted = pieces.to_vec();
         for own in &mut sorted {
             own.sort_unstable();
@@ -219,10 +219,10 @@ impl<'a> Precedences<'a> {
         found
     }
 
-    /// Describes a race: which memory is overwritten, and which memory overwrites it.
+    /// Describes a race: which allocation is overwritten, and which allocation overwrites it.
     fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
-        // If only one of the memories must begin after some user of the other, it is the intruder. Otherwise
-        // the second memory is the intruder.
+        // If only one of the allocations must begin after some user of the other, that allocation is the
+        // intruder. Otherwise the second allocation is the intruder.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);

@@ -1,6 +1,6 @@
 //! Runs one algorithm on one input under limits, and audits its answer.
 //!
-//! Nothing that an algorithm reports is trusted unchecked. The checker validates the solution from the
+//! Nothing that an algorithm reports is trusted without a check. The checker validates the solution from the
 //! definitions and recomputes its value. The claim is compared with the value, the bound and the capacity.
 //! The witness of the bound is confirmed, unless this requires repeating a search. If any of these checks
 //! fails, the answer is rejected, whatever its claim.
@@ -28,7 +28,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// The limit on the nodes of one run, as counted by the algorithm.
     pub nodes: Option<u64>,
-    /// Stops the run at the first solution with at most this value, in problems measured in bytes.
+    /// In problems whose value is in bytes, the run stops at the first solution of at most this value.
     pub target: Option<Bytes>,
     /// The common deadline of all runs that share a time limit; see [`Limits::from_now`]. If `time` is
     /// `None`, the deadline still stops runs, but until then algorithms proceed as if there were no time
@@ -37,7 +37,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a budget with these limits, whose clock starts now. A [stop request](crate::interrupt) also
+    /// Creates a budget with these limits. Its clock starts now. A [stop request](crate::interrupt) also
     /// stops the run.
     pub fn budget(&self) -> Budget {
         let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
@@ -121,8 +121,8 @@ pub struct Attempt<P: Problem> {
     pub result: Result<Outcome<P>, RunError>,
     /// The wall-clock time of the algorithm in seconds, without the checker.
     pub seconds: f64,
-    /// The peak resident memory of the process during the run in bytes. It is `None` if [`run_measured`]
-    /// could not read it.
+    /// The peak resident memory of the process during the run, in bytes; `None` if [`run_measured`] could
+    /// not read it or was not used.
     pub peak_memory: Option<u64>,
 }
 
@@ -137,8 +137,8 @@ pub fn run<P: Problem>(
     run_measured(entry, input, setup, limits, observer, || None)
 }
 
-/// Like [`run`], but calls `peak_memory` to read the peak resident memory of the process. It is called when
-/// the algorithm has ended, before the checker runs.
+/// Like [`run`], but calls `peak_memory` to read the peak resident memory of the process. This call takes
+/// place after the algorithm has ended and before the checker runs.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -190,7 +190,8 @@ fn attempt<P: Problem>(
     Attempt { result, seconds, peak_memory }
 }
 
-/// Runs `work` on a large stack, which is cheaper than a new thread. Returns the payload of a panic as `Err`.
+/// Runs `work` on a large stack of its own, at a lower cost than a new thread. If `work` panics, returns the
+/// payload as `Err`.
 fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
 }
@@ -244,9 +245,9 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     reasons
 }
 
-/// Describes the contradiction between answers to the same input, if there is one. Answers contradict each
-/// other if the best bound of one rules out the best value of another. Each answer consists of the name of
-/// the algorithm, its value and its bound.
+/// Describes the contradiction between answers to the same input, if there is one. Two answers contradict
+/// each other if the bound of one rules out the value of the other. Each answer consists of the name of the
+/// algorithm, the value and the bound.
 pub fn contradiction<'a, V: Value>(
     answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
 ) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The trait that all algorithms implement, heuristic or exact, and the entries of a registry.
+//! The trait that all heuristics and exact solvers implement, and the entries of a registry.
 
 use crate::budget::Budget;
 use crate::outcome::Outcome;
@@ -44,8 +44,8 @@ pub trait Solver<P: Problem>: Send + Sync {
     /// Solves `input` within the budget.
     ///
     /// # Errors
-    /// [`SolveError`] for unsupported input or an internal failure. Limits and infeasibility are never
-    /// errors.
+    /// [`SolveError`] for unsupported input or an internal failure. An exhausted limit and an infeasible
+    /// input are never errors.
     fn solve(
         &self,
         input: &P::Input,
@@ -61,7 +61,8 @@ pub trait Solver<P: Problem>: Send + Sync {
         Ok(())
     }
 
-    /// Returns only the solution, for callers that try many inputs. An algorithm may then skip its bound.
+    /// Returns only the solution, for callers that try many inputs. An algorithm may skip the computation of
+    /// its bound in this method.
     ///
     /// # Errors
     /// The same as for [`solve`](Solver::solve).
@@ -91,7 +92,7 @@ impl Default for Setup {
 /// Whether an algorithm proves its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A fast algorithm that proves nothing.
+    /// A fast algorithm that does not search for a proof.
     Heuristic,
     /// An algorithm that proves its answer, given enough time.
     Exact,

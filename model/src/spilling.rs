@@ -107,7 +107,7 @@ impl Spill {
         Self { offsets }
     }
 
-    /// Creates an answer that keeps the buffers `kept` at the offsets of `layout` and spills the others.
+    /// Creates an answer that keeps the buffers in `kept` at the offsets of `layout` and spills the others.
     /// `layout` is a layout of the instance [induced](Instance::induced) by `kept`.
     pub fn of_layout(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Self {
         let mut offsets = vec![None; problem.instance.len()];
@@ -137,8 +137,8 @@ impl Spill {
         Bytes::new(ends.filter_map(end).max().unwrap_or(0))
     }
 
-    /// Returns the traffic in bytes. Buffers that must stay on chip add nothing, and the checker rejects an
-    /// answer that spills them.
+    /// Returns the traffic in bytes. If the answer spills a buffer that must stay on chip, this buffer adds
+    /// no traffic, and the checker rejects the answer.
     pub fn traffic(&self, problem: &SpillProblem) -> Bytes {
         Bytes::new(self.spilled().filter_map(|id| problem.traffic.get(id.index())?.map(Bytes::get)).sum())
     }
@@ -159,8 +159,8 @@ pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
 
 /// The spilling problem: choose the buffers that stay in on-chip memory, and minimise the traffic.
 ///
-/// [`Problem::capacity`] is the traffic of spilling every buffer that may be spilled. A bound above it proves
-/// that the buffers that must stay on chip do not fit.
+/// [`Problem::capacity`] is the traffic of spilling every buffer that may be spilled. A bound above this
+/// traffic proves that the buffers that must stay on chip do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spilling {}
 
@@ -180,7 +180,8 @@ impl Problem for Spilling {
         Some(input.total)
     }
 
-    /// Contradictory fixed offsets do not make the problem infeasible, because buffers can be spilled.
+    /// Removes buffers of size 0. Contradictory fixed offsets do not prove infeasibility, because spilling
+    /// may resolve them.
     fn reduced(input: &SpillProblem) -> Reduced<Self> {
         let instance = &input.instance;
         if !instance.has_empty() {
@@ -195,7 +196,7 @@ impl Problem for Spilling {
         Reduced::Part { input: part, kept }
     }
 
-    /// Buffers of size 0 stay on chip.
+    /// Keeps the removed buffers on chip, at their fixed offsets or at 0. They have size 0.
     fn extended(input: &SpillProblem, kept: &[BufferId], part: Spill) -> Spill {
         let stays = |b: &Buffer| Some(b.fixed().unwrap_or_default());
         let mut offsets: Vec<Option<Bytes>> = input.instance.buffers().iter().map(stays).collect();
@@ -224,9 +225,9 @@ impl Problem for Spilling {
     }
 }
 
-/// Returns the minimum traffic of spills after which the given pairwise conflicting buffers fit into the
-/// capacity, if fractions of a buffer may be spilled. Returns one byte more than the total traffic if
-/// spilling cannot remove the excess. O(k^2 + k log k) for k buffers.
+/// Returns the minimum traffic that brings the given buffers, which conflict pairwise, within the capacity
+/// if fractions of a buffer may be spilled. If spilling cannot remove the excess, returns one byte more than
+/// the total traffic. O(k^2) for k buffers.
 ///
 /// # Errors
 /// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the
@@ -253,7 +254,8 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
         .filter_map(|&id| Some((u128::from(problem.traffic(id)?.get()), size(id).min(excess))))
         .filter(|&(_, size)| size > 0)
         .collect();
-    // Buffers with the least traffic per byte come first, compared by cross products of numbers below 2^63.
+    // Buffers with the least traffic per byte come first. The comparison uses cross products of numbers
+    // below 2^63.
     offers.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.cmp(b)));
     let mut cost = 0u128;
     for (traffic, size) in offers {
@@ -269,14 +271,14 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 }
 
 impl Instance {
-    /// Returns the instance restricted to the buffers `kept`, which must be ascending, with their separations
-    /// and exclusions and the capacity.
+    /// Returns the instance restricted to the buffers in `kept`, with their separations and exclusions and
+    /// with the capacity. `kept` must be ascending.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)
     }
 
-    /// Like [`induced`](Self::induced), but modifies each buffer by `change`. The modified buffers must be
+    /// Like [`induced`](Self::induced), but modifies each buffer with `change`. The modified buffers must be
     /// valid.
     pub(crate) fn induced_with(&self, kept: &[BufferId], change: impl FnMut(Buffer) -> Buffer) -> Self {
         let mut place = vec![usize::MAX; self.len()];

@@ -88,7 +88,7 @@ impl std::iter::Sum for Time {
     }
 }
 
-/// Prints the time in the unit that leaves one to three digits before the decimal point: `12.345 ms`.
+/// Prints the time in the largest unit in which it is at least one, as in `12.345 ms`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("s", SECOND), ("ms", SECOND / 1000), ("µs", SECOND / 1_000_000), ("ns", 1000)];

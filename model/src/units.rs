@@ -199,7 +199,7 @@ impl FromStr for Bytes {
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
         let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        // 10^18 fits the arithmetic below, and no unit divides by more.
+        // 18 fractional digits fit into the arithmetic below. Longer fractions are rejected.
         if !is_digits(whole) || !is_digits(fraction) || fraction.len() > 18 {
             return Err(Malformed);
         }
@@ -214,7 +214,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// Returns the error for an unknown unit, with the units that differ only in case.
+/// Returns the error for an unknown unit, with the known units that may be meant.
 fn unknown_unit(number: &str, unit: &str) -> ParseBytesError {
     let (binary, decimal) = match unit.to_lowercase().as_str() {
         "kb" | "kib" => ("KiB", "kB"),

@@ -56,7 +56,7 @@ impl Value for Time {
         Self::new(number)
     }
 
-    /// The text of a [`Time`] already contains its unit.
+    /// Formats the time. This text already contains a unit.
     fn with_unit(self) -> String {
         self.to_string()
     }

@@ -1,4 +1,4 @@
-//! Text representation of bytes, and errors in JSON in plain words.
+//! Hexadecimal text for bytes, and descriptions of JSON errors in plain words.
 
 use crate::units::Bytes;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub fn json_error(error: &serde_json::Error) -> String {
     if line == 0 { plain } else { format!("line {line}, column {column}: {plain}") }
 }
 
-/// Rewrites a message of the JSON reader.
+/// Rewrites a message of the JSON reader in plain words.
 fn in_plain_words(text: &str) -> String {
     let quoted = |text: &str| text.replace('`', "'");
     let kind = ["invalid type: ", "invalid value: "].into_iter().find_map(|kind| text.strip_prefix(kind));
@@ -62,7 +62,7 @@ fn in_plain_words(text: &str) -> String {
     quoted(text)
 }
 
-/// Returns a list of quoted names, as in "one of `a`, `b`" or "`a` or `b`", without quotes.
+/// Converts a list of quoted names, such as "one of `a`, `b`" or "`a` or `b`", to the form "a, b".
 fn names(list: &str) -> String {
     list.trim_start_matches("one of ").replace("` or `", ", ").replace('`', "")
 }

@@ -1,4 +1,4 @@
-//! Reads a proof line by line and follows its steps.
+//! Reads a proof line by line and checks its steps.
 
 use crate::error::{CheckError, Reason};
 use crate::facts::{Added, Facts};
@@ -26,8 +26,8 @@ pub struct Proved {
 /// Checks a proof for an instance.
 ///
 /// # Errors
-/// The first line that does not follow from the lines before it, or the number of the last line if the proof
-/// is incomplete.
+/// If a line is invalid or does not follow from the lines before it, returns its number and the reason. If
+/// the proof is incomplete, returns the number of the line after the last one.
 pub fn check(instance: &Instance, proof: impl BufRead) -> Result<Proved, CheckError> {
     let mut lines = Lines { proof, line: 0, text: String::new() };
     let result = follow(instance, &mut lines);
@@ -236,7 +236,7 @@ impl Checker<'_> {
         Ok(Added::Fact)
     }
 
-    /// `at` and `tree`: lists the arrangements that are possible at a step.
+    /// Follows an `at` or `tree` statement, which lists the arrangements that are possible at a step.
     fn swept(&mut self, statement: &'static str, mut words: Words<'_>) -> Result<Added, Reason> {
         let sweep = self.sweep.as_mut().ok_or(Reason::Misplaced(statement))?;
         self.proved.steps += 1;
@@ -250,7 +250,8 @@ impl Checker<'_> {
         Ok(Added::Fact)
     }
 
-    /// All twins come before the mirrored pair, which contains no twin. The two rules then hold at once.
+    /// Follows a `twin` or `mirror` statement. All twins must come before the mirrored pair, and that pair
+    /// must not contain a twin, so that both rules hold for the same layout.
     fn symmetry(&mut self, is_twin: bool, a: u32, b: u32) -> Result<Added, Reason> {
         if self.mirrored {
             return Err(Reason::Misplaced(if is_twin { "twin" } else { "mirror" }));
@@ -330,7 +331,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `u`: adds the only order of a clause that is not refuted.
+    /// `u`: adds one order of a clause if all its other orders are refuted.
     fn unit(&mut self, number: u64) -> Result<Added, Reason> {
         let clause = self.clauses.get(&number).ok_or(Reason::NoClause(number))?;
         let mut possible = clause.iter().filter(|&&(a, b)| !self.facts.knows(b, a));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A proof is rejected: the number of the line and the reason.
+/// The rejection of a proof: the number of the line and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckError {
     /// The line of the proof, counted from 1.
@@ -35,9 +35,9 @@ pub enum Reason {
     UnknownBuffer(String),
     /// The buffer is declared twice.
     DeclaredTwice(String),
-    /// A buffer of size 0 takes no part in a proof.
+    /// The buffer has size 0. A proof must not declare such a buffer.
     EmptyBuffer(String),
-    /// The statement is not allowed inside a derivation, or must come before other statements.
+    /// The statement comes after a statement that it must precede.
     Misplaced(&'static str),
     /// The number of the buffer has not been declared.
     Undeclared(u32),
@@ -47,7 +47,7 @@ pub enum Reason {
     NotKnown(u32, u32),
     /// The two buffers are not interchangeable in this order.
     NotTwins(u32, u32),
-    /// The instance has alignments or fixed offsets, or one of the buffers has a twin.
+    /// A declared buffer has an alignment or a fixed offset, or one of the two buffers has a twin.
     NotMirrored(u32, u32),
     ClauseExists(u64),
     NoClause(u64),
@@ -133,7 +133,7 @@ impl fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
-/// An instance cannot be read: the number of the line and the reason.
+/// The rejection of an instance: the number of the line and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstanceError {
     /// The line of the CSV text, counted from 1.

@@ -5,21 +5,21 @@ use crate::instance::Instance;
 use crate::sweep::Live;
 use std::collections::HashSet;
 
-/// A fact was added, or it contradicts another one.
+/// The result of adding a fact: it was added, or it contradicts another fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     Fact,
     Contradiction,
 }
 
-/// Undoes one change.
+/// A change to the facts, with the data needed to undo it.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Order(u32, u32),
     Height { side: usize, buffer: u32, before: i128 },
 }
 
-/// The facts about the declared buffers. Buffers have the numbers of their declarations.
+/// The facts about the declared buffers. Buffers are numbered in the order of their declarations.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
     instance: &'a Instance,
@@ -29,7 +29,8 @@ pub(crate) struct Facts<'a> {
     origin: Vec<usize>,
     /// Pairs of buffers of which the first lies below the second.
     orders: HashSet<(u32, u32)>,
-    /// Lower bounds in bytes on the height below each buffer, and on the height above it.
+    /// The heights below and above each buffer: lower bounds, in bytes, on its offset and on the distance
+    /// from its end to the capacity.
     heights: [Vec<i128>; 2],
     changes: Vec<Change>,
 }
@@ -84,7 +85,7 @@ impl<'a> Facts<'a> {
         self.origin.get(buffer as usize).copied().ok_or(Reason::Undeclared(buffer))
     }
 
-    /// Returns the positions of two conflicting buffers.
+    /// Checks that two buffers conflict.
     fn conflicting(&self, a: u32, b: u32) -> Result<(), Reason> {
         let conflict = self.instance.conflict(self.position(a)?, self.position(b)?);
         if conflict { Ok(()) } else { Err(Reason::NoConflict(a, b)) }
@@ -98,7 +99,7 @@ impl<'a> Facts<'a> {
         Ok(())
     }
 
-    /// Rounds a height up to the next possible offset of the buffer.
+    /// Rounds a height up until it corresponds to an aligned offset of the buffer.
     fn rounded(&self, side: usize, buffer: u32, height: i128) -> i128 {
         let b = &self.instance.buffers[self.origin[buffer as usize]];
         if side == 0 {
@@ -148,7 +149,7 @@ impl<'a> Facts<'a> {
         Ok(Added::Fact)
     }
 
-    /// `twin`: fixes the order of interchangeable buffers.
+    /// `twin`: fixes the order of two interchangeable buffers.
     pub fn twin(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
         let (p, q) = (self.position(a)?, self.position(b)?);
         let (x, y) = (&self.instance.buffers[p], &self.instance.buffers[q]);
@@ -173,7 +174,7 @@ impl<'a> Facts<'a> {
         self.order(a, b)
     }
 
-    /// `t`: the first buffer of a path lies below the last one.
+    /// `t`: adds the fact that the first buffer of a path lies below the last one.
     pub fn path(&mut self, path: &[u32]) -> Result<Added, Reason> {
         for pair in path.windows(2) {
             if !self.knows(pair[0], pair[1]) {
@@ -186,7 +187,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// `b` (side 0) and `a` (side 1): raises the height on one side of a buffer to the end of a stack.
+    /// `b` (side 0) and `a` (side 1): raises the height on the given side of a buffer to the end of a stack
+    /// on that side.
     pub fn stack(&mut self, side: usize, buffer: u32, stack: &[u32]) -> Result<Added, Reason> {
         self.position(buffer)?;
         self.pairwise(stack)?;
@@ -205,8 +207,10 @@ impl<'a> Facts<'a> {
         Ok(Added::Fact)
     }
 
-    /// Returns a lower bound on the end of a stack: the smallest height below its buffers plus their sizes.
-    /// If all offsets are multiples of a number, every size except the topmost is rounded up to that number.
+    /// Returns a lower bound on the end of a stack: the smallest height of its buffers on the given side
+    /// plus the sum of their sizes. The sizes of all buffers except the last of the stack are rounded up to
+    /// multiples of the greatest common divisor of the alignments. Any buffer may be the last, so the
+    /// largest padding is subtracted.
     fn end(&self, side: usize, stack: &[u32]) -> Option<i128> {
         let lowest = stack.iter().map(|&b| self.heights[side][b as usize]).min()?;
         let buffer = |b: &u32| &self.instance.buffers[self.origin[*b as usize]];
@@ -227,7 +231,7 @@ impl<'a> Facts<'a> {
         Err(Reason::EnoughSpace { needed, capacity: self.capacity })
     }
 
-    /// `o`: `a` cannot lie below `b` for lack of space, so `b` lies below `a`.
+    /// `o`: adds the fact that `b` lies below `a` if there is not enough space for the opposite order.
     pub fn opposite(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
         self.conflicting(a, b)?;
         let heights = self.heights[0][a as usize] + self.heights[1][b as usize];
@@ -235,7 +239,7 @@ impl<'a> Facts<'a> {
         self.order(b, a)
     }
 
-    /// `x`: pairwise conflicting buffers have not enough space.
+    /// `x`: finds a contradiction if there is not enough space for pairwise conflicting buffers.
     pub fn no_space(&mut self, buffers: &[u32]) -> Result<Added, Reason> {
         self.pairwise(buffers)?;
         let Some(end) = self.end(0, buffers) else { return Err(Reason::MissingWord("a buffer")) };

@@ -16,7 +16,7 @@ pub(crate) struct Buffer {
     pub live: Vec<(u64, u64)>,
 }
 
-/// The buffers of an instance, and the pairs for which lifespans do not decide about a conflict.
+/// The buffers of an instance, and the pairs whose conflicts do not depend on lifespans.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
     pub(crate) buffers: Vec<Buffer>,
@@ -26,7 +26,8 @@ pub struct Instance {
     paired: HashSet<usize>,
 }
 
-/// The columns that the checker understands. All others must be converted with `plimsoll convert`.
+/// The column names that the checker reads, each with the column that it denotes. Files with other names for
+/// these columns must be converted with `plimsoll convert`.
 const COLUMNS: [(&str, &str); 14] = [
     ("id", "id"),
     ("buffer", "id"),
@@ -46,12 +47,12 @@ const COLUMNS: [(&str, &str); 14] = [
 
 impl Instance {
     /// Reads an instance from CSV: `id`, `lower`, `upper`, `size` and optionally `alignment`, `gaps`,
-    /// `offset`, `separations` and `exclusions`, in any order. A column `end` instead of `upper` contains the
-    /// last step instead of the first step after it, also in `gaps`. Other columns are ignored, as are a
-    /// capacity and hints. O(n log n) for n rows.
+    /// `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead of
+    /// `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after it.
+    /// Other columns, such as capacities and hints, are ignored. O(n log n) for n rows.
     ///
     /// # Errors
-    /// The first line that is not a row of an instance.
+    /// Returns the number of the first invalid line and the reason.
     pub fn from_csv(text: &str) -> Result<Self, InstanceError> {
         let text = text.trim_start_matches('\u{feff}');
         let mut rows = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -131,7 +132,7 @@ impl Instance {
         self.buffers.is_empty()
     }
 
-    /// Returns true if the two buffers may not share an address.
+    /// Returns true if the two buffers must not share an address.
     pub(crate) fn conflict(&self, a: usize, b: usize) -> bool {
         let pair = (a.min(b), a.max(b));
         let (x, y) = (&self.buffers[a], &self.buffers[b]);
@@ -188,7 +189,8 @@ fn fields(line: u64, row: &str) -> Result<Vec<String>, InstanceError> {
     }
 }
 
-/// Returns the steps from `lower` to `upper` without the gaps, or `None` if the gaps cannot be read.
+/// Returns the intervals between `lower` and `upper` that remain without the gaps, or `None` if the gaps
+/// cannot be read.
 fn live(lower: u64, upper: u64, gaps: &str, inclusive: bool) -> Option<Vec<(u64, u64)>> {
     let mut away = Vec::new();
     for gap in gaps.split_ascii_whitespace() {

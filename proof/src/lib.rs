@@ -1,12 +1,12 @@
 //! An independent checker of proofs that no layout fits a capacity.
 //!
 //! A *proof* shows that every layout of an instance has a peak of at least `bound` bytes. The search that
-//! found it may be arbitrarily complicated. This crate only follows the steps of the proof. It shares no code
-//! with the rest of the workspace, not even the reader of instances, and has no dependencies.
+//! found the proof may be arbitrarily complicated. This crate only checks the steps of the proof. It shares
+//! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
 //!
 //! # Format
-//! A proof is a text. Each line is one statement; blanks separate its words. Blank lines and lines that start
-//! with `c ` are ignored.
+//! A proof is a text. Each line contains one statement, whose words are separated by blanks. Blank lines and
+//! lines that start with `c ` are ignored.
 //!
 //! ```text
 //! plimsoll-proof 1     the first line: name and version of the format
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! The steps of a derivation add facts until two of them contradict each other, which proves the clause. At
-//! its start, the opposites of all its orders are assumed. Steps outside a derivation are permanent facts. A
-//! contradiction among them proves the claim and ends the text.
+//! the start of a derivation, the opposites of all orders of its clause are assumed. Steps outside a
+//! derivation add permanent facts. A contradiction among these facts proves the claim and ends the text.
 //!
 //! ```text
 //! u K                  all orders of clause K but one are refuted: the remaining one holds
@@ -40,17 +40,19 @@
 //! them lies below the other. *Heights* are lower bounds: the height below a buffer bounds its offset, and
 //! the height above it bounds the distance from its end to `C`.
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
-//!   both conflict with the same other buffers. Their offsets can then be exchanged. Some layout has the
-//!   offsets of all twins in the order of their numbers.
-//! - `mirror`: without alignments and fixed offsets, `C - offset - size` is also a layout. Turning a layout
-//!   upside down before the twins are sorted gives one pair the desired order, unless it contains a twin.
+//!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
+//!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
+//! - `mirror`: without alignments and fixed offsets, the offsets `C - offset - size` also form a layout. The
+//!   order of one pair that contains no twin can therefore be chosen: if the pair has the opposite order,
+//!   the layout is turned upside down before the twins are sorted.
 //! - `t`: if `I` lies below `J`, then the end of `I` is at most the offset of `J`. Sizes are positive, so the
 //!   relation is transitive.
 //! - `b`: pairwise conflicting buffers form a stack in some order. The offset of the lowest one is at least
 //!   the smallest height below any of them. The stack therefore ends at or above that height plus the sum of
 //!   the sizes, and the buffer lies above this end. `a` is the same upside down. If all offsets in the stack
-//!   are multiples of a number, each size except one is rounded up to it; the one may be any of them, so the
-//!   largest difference is subtracted. Heights are rounded to the next possible offset of an aligned buffer.
+//!   are multiples of a number, each size except that of the last buffer is rounded up to a multiple of that
+//!   number. Any buffer may be the last, so the largest padding is subtracted. Heights are rounded to the
+//!   next possible offset of an aligned buffer.
 //! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be
 //!   at most `C`.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
@@ -67,8 +69,8 @@
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
 //! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, and
-//! limited. Memory is proportional to the instance and to the clauses that have not been deleted; a proof is
-//! read line by line.
+//! limited. Memory is proportional to the size of the instance, of the clauses that have not been deleted, and
+//! of the trees of two steps, because a proof is read line by line.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

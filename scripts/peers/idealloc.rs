@@ -1,15 +1,16 @@
 //! A command-line driver for the idealloc library, because idealloc's own binary prints no layout.
 //!
-//! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this
-//! folder.
+//! The driver is a peer for `plimsoll bench --external`. Build it inside a checkout of idealloc, as
+//! README.md in this folder describes.
 //!
 //! Usage: `offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]`
 //!
-//! The input is CSV with the columns `id,lower,upper,size` and half-open steps, like idealloc's lifetimes.
-//! `--lives` sets the number of attempts. A run ends when the makespan is within the capacity (by default
-//! the load). idealloc is randomised and has no seed; RAYON_NUM_THREADS sets its threads. With a time limit,
-//! the driver repeats runs until the limit and keeps the best layout. Each run is a new process, because
-//! idealloc creates its threads only once.
+//! The input is CSV with the columns `id,lower,upper,size` and half-open lifespans, like those of idealloc.
+//! `--lives` sets the number of attempts. A run ends when the makespan, which is idealloc's term for the
+//! peak, is within the capacity (by default the load). idealloc is randomised and has no seed.
+//! RAYON_NUM_THREADS sets its number of threads. With a time limit, the driver repeats runs until a layout
+//! is within the capacity or the limit is reached, and keeps the best layout. Each run is a new process,
+//! because idealloc creates its threads only once.
 
 use coreba::jobset::init;
 use coreba::{ByteSteps, Job};
@@ -33,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Repeats runs until the time limit and keeps the layout with the smallest makespan.
+/// Repeats runs until a layout is within the capacity or the time limit is reached, and keeps the layout
+/// with the smallest makespan.
 fn repeatedly(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let deadline = started + Duration::from_secs_f64(limit);
@@ -77,7 +79,7 @@ fn repeatedly(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<d
     best.map(|_| ()).ok_or_else(|| "no run ended within the limit".into())
 }
 
-/// Prefix of the line that a single run prints, with the makespan and the load in bytes.
+/// The prefix of the line in which a single run prints the makespan and the load in bytes.
 const SUMMARY: &str = "offsets: makespan and load";
 
 fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {

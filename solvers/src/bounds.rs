@@ -2,14 +2,15 @@
 //!
 //! - *Load*: the live bytes at a step ([`plimsoll_model::load`]).
 //! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
-//!   topmost occupies its size rounded up to `a`. The topmost buffer saves at most the largest rounding. This
-//!   bound is computed for every alignment that occurs, over the buffers whose alignment it divides, and for
-//!   the greatest common divisor of all alignments.
-//! - *Clique*: the total size of buffers in mutual conflict. If compatible buffers (those that do not
+//!   topmost occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding, which
+//!   saves at most the largest padding of a live buffer. This bound is computed for every alignment that
+//!   occurs, over the buffers whose alignment it divides, and for the greatest common divisor of all
+//!   alignments.
+//! - *Clique*: the total size of buffers that conflict pairwise. If compatible buffers (those that do not
 //!   conflict) are partially ordered in time, one maximum flow finds the heaviest clique
 //!   ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one. The bound can exceed the load
-//!   if separations or gaps add conflicts between buffers that are not simultaneously live. With exclusions,
-//!   the load is not a valid bound, and the clique bound replaces it.
+//!   because, with separations or gaps, the buffers of a clique need not be simultaneously live. With
+//!   exclusions, the load is not a valid bound, and the clique bound replaces it.
 //! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
@@ -21,20 +22,21 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Conflicts are not counted for instances of at least this number of buffers.
+/// For instances of at least this number of buffers, conflicts are not counted and no clique bound is
+/// computed.
 const CLIQUE_BUFFERS: usize = 50_000;
 
-/// With more conflicts than this, no conflict graph is built and no clique search runs.
+/// Above this number of conflicts, instances of more than [`POSET_BUFFERS`] buffers get no clique bound.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
-/// Node limit of the exact clique search for 200 buffers. Larger instances get fewer nodes because each node
-/// costs more.
+/// Node limit of the exact clique search for up to 200 buffers. Larger instances get fewer nodes because
+/// each node costs more.
 const CLIQUE_NODES: u64 = 20_000;
 
 /// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
-/// O(k n log n) for k distinct alignments, plus a limited clique search if the conflict graph is not an
-/// interval graph.
+/// O(k n log n) for n buffers with k distinct alignments, plus a limited clique search if the conflict graph
+/// is not an interval graph.
 ///
 /// ```
 /// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
@@ -63,16 +65,17 @@ pub fn quick_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns the number of conflicting pairs, counted without building the graph.
+/// Counts the conflicting pairs without building the conflict graph.
 pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// Returns the clique bound: the stack height of the heaviest clique for the greatest common divisor of its
-/// alignments, or for one of these alignments if that is higher.
+/// Returns the clique bound: the largest stack height of a heavy clique, computed for each of its alignments
+/// and for their greatest common divisor.
 ///
-/// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique. Otherwise
-/// a limited search finds a heavy one. If the time of `budget` runs out first, the bound is trivial.
+/// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique.
+/// Otherwise, a limited search finds a clique that may not be the heaviest. If the time of `budget` runs out
+/// first, the bound is trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -96,7 +99,8 @@ pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns a heavy clique in ascending order, or `None` if the time of `watch` runs out first.
+/// Returns the buffers of a heavy clique in ascending order, or `None` if the time of `watch` runs out
+/// first.
 fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
     let Some(poset) = Poset::of(instance, watch) else {
@@ -120,8 +124,8 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     found
 }
 
-/// Returns a bound: the largest stack height over all steps, for every alignment that occurs and for the
-/// greatest common divisor of all alignments.
+/// Returns the aligned load: the largest stack height over all steps, for all alignments that occur and for
+/// their greatest common divisor.
 fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mut best = LowerBound::trivial();
@@ -140,9 +144,9 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns the largest stack height of the live buffers whose alignment is a multiple of `alignment`, and its
-/// step. Sweeps over the steps and maintains the sum of the rounded sizes and the roundings of the live
-/// buffers.
+/// Returns the largest stack height of the live buffers whose alignment is a multiple of `alignment`, and
+/// the step at which it occurs. Sweeps over the steps and maintains the sum of the rounded sizes of the live
+/// buffers and the multiset of their paddings.
 fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
     let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
     for b in instance.buffers() {

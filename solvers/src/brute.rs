@@ -1,18 +1,19 @@
-//! The simplest exact solver for offsets: tries every placement order.
+//! The simplest exact solver for offsets. It tries every placement order.
 //!
 //! Push the buffers of an optimal layout down one at a time until none moves. Every buffer that is not fixed
 //! then lies at the lowest aligned offset above all conflicting buffers below it. To reproduce that layout,
 //! place the buffers by ascending offset, each at the lowest aligned offset above all conflicting buffers
 //! placed so far. The best layout over all orders is therefore optimal.
 //!
-//! The time is O(n! n^2), so at most 9 buffers are accepted. This solver exists to cross-check the others.
+//! The time is O(n! n^2) for n buffers, so at most 9 buffers are accepted. This solver exists to cross-check
+//! the other solvers.
 
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, SolveError, Solver,
     Stats, Stop, Witness, simple_bound,
 };
 
-/// The largest instance accepted, in buffers.
+/// Maximum number of buffers; instances with more are rejected.
 const MOST_BUFFERS: usize = 9;
 
 /// Brute force over all placement orders. Its name in the registry is `brute-force`.

@@ -1,12 +1,13 @@
 //! Finds a heavy clique of the conflict graph and proves it heaviest if the budget suffices.
 //!
-//! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a clique
-//! and the set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can
-//! add: of every colour class, only the heaviest member counts. Candidates are tried from the last class to
-//! the first, until the bound no longer exceeds the weight of the best clique.
+//! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a
+//! clique and the set of candidates that can extend it. A greedy colouring bounds the weight that the
+//! candidates can add: of every colour class, only the heaviest member counts. Candidates are tried from the
+//! last class to the first, until the weight of the clique plus the bound no longer exceeds the weight of
+//! the best clique.
 //!
-//! Source: Tomita and Seki 2003, adapted to weights and bit vectors. The result is always a clique, whether
-//! proved heaviest or not.
+//! Source: Tomita and Seki 2003, adapted to weights and bit vectors. The result is a valid clique even if
+//! the budget runs out.
 
 use plimsoll_model::{Budget, BufferId, ConflictGraph};
 
@@ -21,13 +22,13 @@ pub struct Clique {
     pub proved: bool,
 }
 
-/// The maximum number of buffers of a graph for which bit vectors are built.
+/// The maximum number of buffers of a graph for which branch and bound runs.
 const EXACT_VERTICES: usize = 2_000;
 
 const GREEDY_STARTS: usize = 64;
 
-/// Returns the heaviest clique found within the budget. For graphs of more than 2000 buffers, this is the
-/// greedy clique.
+/// Returns the heaviest clique found within the budget. For graphs of more than 2000 buffers, only greedy
+/// cliques are tried.
 ///
 /// # Panics
 /// If `weights` does not have one weight per buffer.

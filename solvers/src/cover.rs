@@ -4,12 +4,12 @@ use plimsoll_model::Budget;
 
 /// Returns maximal cliques of the graph that together cover every edge. No clique contains another.
 ///
-/// `sets` are the sections. A section that is a clique is used as it is; without exclusions, every section is
-/// a clique. Greedy cliques cover the remaining edges. Edges outside all sections come from separations.
-/// Every clique is then extended by buffers that conflict with all its members, larger sizes first. A buffer
-/// without neighbours is a clique of one. The time is O(edges x n x d) at worst, for n buffers of degree at
-/// most d; in practice it is one pass over the sections. If the time of `watch` runs out first, some edges
-/// may be uncovered.
+/// `sets` are the sections. Every section that is a clique becomes a clique of the cover; without
+/// exclusions, all sections are cliques. Further cliques start from the remaining edges. Edges outside all
+/// sections come from separations. Every clique is extended greedily by buffers that conflict with all its
+/// members, in descending order of size. A buffer without neighbours forms a clique of its own. The time is
+/// O(e n d) at worst for e edges and n buffers of degree at most d. In practice, one pass over the sections
+/// suffices. If the time of `watch` runs out first, some edges may be uncovered.
 pub(crate) fn cover(
     neighbours: &[Vec<usize>],
     size: &[i64],

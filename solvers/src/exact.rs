@@ -1,18 +1,19 @@
 //! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
-//! The phases run in the order below. The solver returns as soon as the best layout meets the lower bound,
-//! which proves it optimal.
+//! The phases run in the order below. The solver returns as soon as the peak of the best layout equals the
+//! lower bound, which proves the layout optimal.
 //! 1. *bounds*: [`quick_bound`].
-//! 2. *orders*: one greedy placement per order of the buffers, abandoned as soon as it reaches the best peak.
-//!    If no sprint follows, buffers that end above the bound are moved to the front of the order a few times.
-//!    Without a time limit, instances of medium size also get a short *iterate* phase.
-//! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size.
-//! 4. *arrange*: on tight instances, where most sections are at the load, short sweeps over sets of
-//!    arrangements, which raise the bound above the load and find layouts there, and an ejection search over
-//!    orders. This phase and the sprint are skipped above 5000 buffers, or above 24 buffers if there are
-//!    separations. Tight instances skip *eject* and *iterate*.
-//! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
-//!    runs before the sprint.
+//! 2. *orders*: one greedy placement per order of the buffers. A placement is abandoned as soon as it
+//!    reaches the best peak. Above 5000 buffers, some placements are repeated a few times, with the buffers
+//!    that end above the bound moved to the front of the order.
+//! 3. *sprint*: [`Search`] with at most 60 000 nodes. It settles most instances of moderate size.
+//! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
+//!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. An
+//!    ejection search over orders follows. This phase and the sprint are skipped above 5000 buffers, or
+//!    above 24 buffers if there are separations. Tight instances skip *eject* and *iterate*.
+//! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers,
+//!    it runs before the sprint. If these instances have at most 5000 buffers and there is no time limit, a
+//!    short *iterate* phase precedes it.
 //! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and quickly finds
 //!    good layouts for the others.
 //! 7. *search*: [`Search`] until the budget runs out.
@@ -58,7 +59,7 @@ impl Exact {
     }
 }
 
-/// The orders of [`Phases::blame`], and the maximum number of placements of each.
+/// The orders of [`Phases::blame`], and the maximum number of placements for each.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
@@ -71,12 +72,12 @@ const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 /// With at least this number of buffers, neither the phase *orders* nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
-/// Maximum number of placements of the ejection search without a time limit: a constant and an amount per
+/// Maximum number of placements of the ejection search without a time limit: a constant plus an amount per
 /// buffer.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
 /// Maximum number of placements of the ejection search on small instances, and the fraction of the remaining
-/// time that it may use on others.
+/// time that it may use on any instance below [`HUGE_BUFFERS`].
 const SMALL_PUTS: u64 = 4_000;
 const EJECT_TIME: f64 = 0.75;
 
@@ -90,7 +91,7 @@ const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
 
-/// Limits of the iterated search: placements (a constant and an amount per buffer), and the fraction of the
+/// Limits of the iterated search: placements (a constant plus an amount per buffer), and the fraction of the
 /// remaining time.
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
@@ -130,7 +131,7 @@ impl Phases<'_> {
         self.is_settled() || self.budget.check().is_some()
     }
 
-    /// Stores a layout if it is better than the best so far.
+    /// Stores a layout if its peak is lower than the best so far.
     fn offer(&mut self, layout: Layout) {
         let peak = layout.peak(self.instance);
         if self.progress.value().is_none_or(|best| peak < best) {
@@ -149,7 +150,8 @@ impl Phases<'_> {
         self.budget.without_node_limit()
     }
 
-    /// Places the buffers along each order until the bound or the target is met.
+    /// Places the buffers in each order until a layout meets the bound or the target, or the budget runs
+    /// out.
     fn orders(&mut self) {
         let mut arrangement = Arrangement::new(self.instance);
         if self.instance.len() > SMALL_BUFFERS && !self.is_over() {
@@ -176,7 +178,7 @@ impl Phases<'_> {
         }
     }
 
-    /// Places the buffers along one order. Returns true if the placement finished with a peak below `below`.
+    /// Places the buffers in one order. Returns true if the placement finished with a peak below `below`.
     fn place(
         &mut self,
         arrangement: &mut Arrangement<'_>,
@@ -192,7 +194,8 @@ impl Phases<'_> {
         placed
     }
 
-    /// Repeats a placement with the buffers that ended above the bound moved to the front.
+    /// Repeats a placement. After each one, the buffers that ended above the bound are moved to the front of
+    /// the order.
     fn blame(&mut self, arrangement: &mut Arrangement<'_>, order: Order, fit: Fit) {
         if self.is_over() {
             return;
@@ -230,7 +233,7 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs [`Search`] within a part of the budget, or all of it.
+    /// Runs [`Search`] with at most the given number of nodes, or with the whole budget.
     fn search(&mut self, nodes: Option<u64>) {
         let mut part = self.budget.part(nodes, None);
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
@@ -240,7 +243,7 @@ impl Phases<'_> {
     }
 
     /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The
-    /// sprint found no layout at the bound, so there may be none.
+    /// sprint before it found no layout at the bound, so there may be no such layout.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(
@@ -252,8 +255,9 @@ impl Phases<'_> {
         );
     }
 
-    /// Runs the ejection search on the best layout. On instances for which [`Search`] has little chance of
-    /// success, the ejection search may use most of the remaining time.
+    /// Runs the ejection search from the best layout, or from the layout with the longest-lived buffers at
+    /// the bottom. On instances for which [`Search`] has little chance of success, the ejection search may
+    /// use most of the remaining time.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.

@@ -1,4 +1,4 @@
-//! Runs library calls that cannot be interrupted. Each runs on a thread that can be abandoned.
+//! Runs library calls that cannot be interrupted. Each call runs on a thread that can be abandoned.
 //!
 //! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
 //! Such a call runs on its own thread and owns all its data. The caller waits until its budget runs out, plus
@@ -23,7 +23,7 @@ static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the number of abandoned library calls that are still running.
 ///
-/// While this number is not zero, the process must not run the exit handlers of those libraries when it ends.
+/// While this number is not zero, the process must not run the exit handlers of `HiGHS` and z3 when it ends.
 pub fn abandoned() -> usize {
     ABANDONED.load(Ordering::SeqCst)
 }

@@ -31,10 +31,10 @@
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The features
-//! are off by default in this crate and on by default in the command `plimsoll`. All other solvers need
-//! neither. These include the default algorithms of all problems except shared objects. [`LIBRARIES`] lists
-//! which of the two this build contains.
+//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The
+//! features are off by default in this crate and on by default in the command `plimsoll`. All other solvers,
+//! among them the default algorithms of all problems except shared objects, need neither feature.
+//! [`LIBRARIES`] lists which of the two libraries this build contains.
 //!
 //! # Example
 //!

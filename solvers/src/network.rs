@@ -2,15 +2,15 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity that no flow exceeds, if the capacities of the arcs out of the source and those of the arcs
-/// into the sink each add up to less than 2^62.
+/// A capacity that no flow exceeds if the arcs out of the source and the arcs into the sink each have a
+/// total capacity below 2^62.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     arcs: Vec<Vec<u32>>,
-    /// Per arc: its head. `left` contains the residual capacity of each arc. An arc and its reverse are
-    /// adjacent.
+    /// The head of each arc. `left` contains the residual capacity of each arc. An arc and its reverse have
+    /// adjacent numbers.
     to: Vec<u32>,
     left: Vec<u64>,
 }
@@ -84,7 +84,8 @@ impl Network {
         most
     }
 
-    /// Returns the value of a maximum flow, which equals that of a minimum cut. O(vertices^2 arcs).
+    /// Returns the value of a maximum flow, which equals that of a minimum cut. O(v^2 e) for v vertices and
+    /// e arcs.
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited())
             .expect("an unlimited budget does not run out")

@@ -93,8 +93,8 @@ impl Program<'_> {
         exit
     }
 
-    /// Returns the tensors that are live at each point: those that it reads and writes, and those that are
-    /// read later before they are written again.
+    /// Returns the tensors that are live at each point: those that the point reads or writes, and those
+    /// that are read later before they are written again.
     fn live(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -152,8 +152,8 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Builds the instance in which two tensors conflict if both are live at a point. Returns it with the maximum
-/// number of live bytes at a point.
+/// Builds the instance in which two tensors conflict if both are live at some point. Returns the instance
+/// with the maximum number of live bytes at any point.
 fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -171,7 +171,7 @@ fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 
-/// Returns the minimum arena, proved by trying every layout.
+/// Returns the minimum arena, proved by trying every layout. `bound` is a lower bound on it.
 fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }

@@ -7,10 +7,10 @@ use plimsoll_model::graph::Graph;
 /// a branch in the memory of that branch, and give the branches of all conditionals the same memory. Such a
 /// runtime overwrites `r1`.
 ///
-/// The peak is at the point at which the first conditional copies its result: `go`, `x`, the result and `r1`
-/// need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are live, and `go` can have
-/// offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the second block is live
-/// together with `go`, `x`, `r1` and `r2`, which needs 33 bytes.
+/// The peak is at the point at which the first conditional copies its result: `go`, `x`, the result and
+/// `r1` need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are live, and `go` can
+/// have offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the second block is live
+/// together with `go`, `x`, `r1` and `r2`, so 33 bytes are needed.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -90,7 +90,7 @@ pub(super) fn copies_into_branch() -> Graph {
 /// gives that input no lifetime, and hence no memory.
 ///
 /// The larger branch has its peak at the operator that reads `wide` and produces `y1`, which need 12 + 4
-/// bytes. By then, `x` is dead because its copy was its last use.
+/// bytes. By then, `x` is dead, because copying it to `x1` was its last use.
 pub(super) fn empty_branch() -> Graph {
     let mut s = Sketch::new("empty-branch");
     let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
@@ -189,8 +189,9 @@ pub(super) fn if_three_deep() -> Graph {
 /// The operators run in the order A, B or C, D, E or F, G. The chosen result is copied to the input of the
 /// next operator.
 ///
-/// The peak is at the point at which the 10 bytes of F are copied to 10 more, which gives 20 bytes. If both
-/// branches are laid out sequentially, D and the result of E are live when F is produced: 10 + 4 + 10 = 24.
+/// The peak is at the point at which the 10 bytes of F are copied to 10 other bytes, which gives 20 bytes.
+/// If both branches are laid out sequentially, D and the result of E are live when F is produced: 10 + 4 +
+/// 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

@@ -13,8 +13,9 @@ use plimsoll_model::graph::Graph;
 /// u 1, v 1                       #######          in a branch
 /// F 3                                      ###
 /// ```
-/// Five bytes suffice, with offsets A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes,
-/// u and v are not adjacent, so a block of two bytes does not fit, and six bytes are needed:
+/// Five bytes suffice, with offsets A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five
+/// bytes, u and v are not adjacent, so a block of two bytes does not fit, and a layout with such a block
+/// needs six bytes:
 /// - A and B fill five bytes, so B has offset 0 or 4. Assume that it is 4; the other case is the mirror
 ///   image.
 /// - C and D fill the four bytes below B, so D has offset 0 or 2.
@@ -42,7 +43,8 @@ pub(super) fn block_fills_no_holes() -> Graph {
     s.finish(&[f])
 }
 
-/// Both branches read `x`. The larger branch reads it in its first operator, so `wide` can reuse its space.
+/// Both branches read `x`. In the larger branch, only the first operator reads `x`, so `wide` can reuse the
+/// space of `x`.
 ///
 /// `x` and `t`, or `t` and `wide`, need eight bytes, and eight bytes suffice with offsets t 6, wide 0, s 6.
 /// Planned on its own, the branch also needs a block of 8 bytes. The block is live together with `go`, `x`

@@ -77,7 +77,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "copies-into-branch",
-        "the tensors of a branch overlap those of its conditional: copying one argument in overwrites later ones",
+        "the tensors of a branch overlap those of its conditional: a copied argument overwrites later ones",
         "TensorFlow Lite Micro pull request 853: IF and its branches planned separately",
         field::copies_into_branch,
         (16, 25),

@@ -35,7 +35,8 @@ pub struct Pool {
     pub name: String,
     /// The capacity in bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, not adjacent.
+    /// Ranges of addresses that no buffer may use, as begin and end in bytes. The ranges are ascending,
+    /// disjoint and not adjacent.
     pub reserved: Vec<(Bytes, Bytes)>,
 }
 
@@ -60,7 +61,7 @@ pub struct Demand {
     pub lifespan: Lifespan,
     /// The positions of the allowed pools, in the order of the file, without duplicates.
     pub pools: Vec<usize>,
-    /// A suggested offset from the CSV file that the document was written from.
+    /// The offset hint in the CSV file from which the document was written.
     pub hint: Option<Bytes>,
 }
 

@@ -24,7 +24,7 @@ pub enum DsaError {
 
 /// The error in an item.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages name every field; all sizes and addresses are bytes")]
+#[expect(missing_docs, reason = "the messages name every field; all sizes and addresses are in bytes")]
 pub enum DsaErrorKind {
     /// A value of the wrong type or out of range.
     #[error("expected {expected}, found {found}")]

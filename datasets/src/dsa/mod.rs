@@ -12,18 +12,18 @@
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here the peak of each pool is minimised, which minimises `total_peak` and `max_peak` |
 //!
-//! Numbers are integers, and all but steps are non-negative. If the file has negative steps, all steps are
-//! counted from the earliest one. Unknown members are rejected, so that no constraint is silently ignored.
-//! Members without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored. Members with an
-//! effect that no offset problem can express (reuse costs, banks, other metrics) appear in the
-//! [notes](Document::notes).
+//! Numbers are integers, and all numbers except steps are non-negative. If the file has negative steps, all
+//! steps are counted from the earliest one. Unknown members are rejected, so that no constraint is silently
+//! ignored. Members without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored.
+//! Members with an effect that no offset problem can express (reuse costs, banks, other metrics) appear in
+//! the [notes](Document::notes).
 //!
 //! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
 //! fixed buffers that are always live. Pins become fixed offsets.
 //!
-//! *Colocated* buffers become one buffer. It has the size of the largest of them and is live when any of them
-//! is. The schema treats them as one allocation of that extent, subject to the constraints of all of them, so
-//! both problems are equivalent.
+//! *Colocated* buffers become one buffer. It has the size of the largest of them and is live when any of
+//! them is. The schema treats them as one allocation of that extent, subject to the constraints of all of
+//! them, so the merged problem is equivalent to the original.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
 //! (colocations).

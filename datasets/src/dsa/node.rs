@@ -4,8 +4,8 @@ use super::error::{DsaError, DsaErrorKind};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Sorts the members of all objects by name, because their order in `serde_json` depends on how it was
-/// compiled.
+/// Sorts the members of all objects by name, because their order in `serde_json` depends on the features
+/// with which that crate was compiled.
 pub(super) fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();
     value

@@ -67,8 +67,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// Returns the hash by which dsa-solver identifies the problem to which an answer belongs. It is the 64-bit
-/// FNV-1a hash of the document as that project writes it: with sorted members, an indentation of two, and
-/// without members whose value is the empty default.
+/// FNV-1a hash of the document as dsa-solver writes it: with sorted members, an indentation of two spaces,
+/// and without members whose value is the empty default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -143,7 +143,7 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
     Ok(pools)
 }
 
-/// Returns the error for addresses beyond the end of the pool.
+/// Returns an error if the addresses exceed the capacity of the pool.
 fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     let capacity = pool.capacity.filter(|capacity| end > capacity.get())?;
     let (begin, end) = (Bytes::new(begin), Bytes::new(end));
@@ -241,7 +241,7 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
     };
     let text = own.text()?;
     let wrong = || {
-        let expected = "a JSON object with hints and names by id of the buffer";
+        let expected = "a JSON object with hints and names by buffer id";
         own.error(DsaErrorKind::Value { found: format!("'{text}'"), expected })
     };
     let table: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(text).map_err(|_| wrong())?;
@@ -303,7 +303,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Returns the error if the pin is infeasible. A buffer of size 0 occupies no address of its pool.
+/// Returns an error if the pin is infeasible. A buffer of size 0 occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));

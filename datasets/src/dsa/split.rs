@@ -22,8 +22,8 @@ pub struct PoolInstance {
     pub pool: usize,
     /// The offset problem, with the name of the pool.
     pub instance: Instance,
-    /// For each buffer of the instance: the positions of its buffers in the document. The list is empty for a
-    /// reserved range.
+    /// For each buffer of the instance: the positions in the document of the buffers that were merged into
+    /// it. The list is empty for a reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
@@ -36,10 +36,10 @@ struct Group {
 }
 
 impl Document {
-    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges and pins become fixed
-    /// buffers, and colocated buffers are merged. A buffer with several allowed pools is bound only if
-    /// exactly one of them is large enough. O(n log n + p m) for n buffers and p pairs, with at most m
-    /// colocated buffers.
+    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges become fixed
+    /// buffers, pins become fixed offsets, and colocated buffers are merged. A buffer with several allowed
+    /// pools is bound only if exactly one of them is large enough. O(n log n + p m) for n buffers and p
+    /// pairs, with at most m buffers per class of colocated buffers.
     ///
     /// # Errors
     /// [`DsaError`] for a buffer that cannot be bound or a pair that cannot be satisfied.
@@ -151,8 +151,8 @@ impl Document {
         Ok(Group { members, pool, pin })
     }
 
-    /// Returns the separated pairs of groups in one pool, and the pairs that may share addresses even if both
-    /// are live.
+    /// Returns the pairs of groups in the same pool that are separated, and those that may share addresses
+    /// even if both groups are live.
     fn group_pairs(
         &self,
         groups: &[Group],
@@ -216,7 +216,7 @@ impl Document {
         Ok(pairs)
     }
 
-    /// Builds the instance of a pool without its pairs.
+    /// Builds the instance of a pool without separations and exclusions.
     fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =

@@ -71,10 +71,10 @@ pub fn write_allocations(
 /// Writes instances as one document called `name`, with one pool per instance, in order. `origin` is used in
 /// error messages.
 ///
-/// Plain problems have the profile `standard_dsa`. All others have `pypto_research_v1`, with the metadata
-/// that it requires. Pools and buffers are numbered consecutively. Fixed offsets become pins. Hints, and
-/// names that occur in several instances, are written to `metadata`, so that reading and splitting restores
-/// the instances.
+/// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
+/// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are
+/// numbered consecutively. Fixed offsets become pins. Hints, and names that occur in several instances, are
+/// written to `metadata`, so that reading and splitting restores the instances.
 ///
 /// # Errors
 /// [`DsaError`] for a step or a fixed offset that the schema cannot represent, and [`DsaError::Io`] for

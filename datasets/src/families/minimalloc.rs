@@ -2,14 +2,14 @@
 //!
 //! These properties were measured on the instances A to K, each of which has a known layout of 2^20 bytes:
 //!
-//! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. There are 1024 units of time.
-//!   There are 154 to 454 buffers, most of which end where others begin.
+//! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. An instance has 1024 units
+//!   of time and 154 to 454 buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers live for at most 4 to 33 units of time,
 //!   depending on the instance. The median duration is 23 to 234 units, and some buffers live throughout.
-//!   Sizes range from 1 KiB to 207 or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers
-//!   are live. Between 3 and 46 % of the buffers live for more than a quarter of the time. Large buffers are
-//!   short-lived, and small ones are long-lived. The mean load is 81 to 98 % of its peak, which 1 to 78 % of
-//!   the steps reach.
+//!   The smallest size is 1 KiB. The largest is 207 or 861 KiB, depending on the instance, and the median
+//!   is 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 % of the buffers live for
+//!   more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived. The
+//!   mean load is 81 to 98 % of the peak load, which is reached at 1 to 78 % of the steps.
 //! - F, G and H (*bricks*): durations are 11 to 57 units, with a median of 31. Sizes are 30 to 119 KiB, with
 //!   a median of 65 KiB. On average, 11 buffers are live. The load grows from zero and reaches its peak after
 //!   two thirds of the time. It equals the peak at 8 to 17 % of the steps, and stays at about 85 % of it
@@ -17,23 +17,23 @@
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: the first piece is a full square. In each round, three random pieces are picked, and
-//!   the largest of them is cut at a random position. With probability `cuts`, the cut is along time. Some
-//!   pieces become pinwheels. There are `holes` surplus pieces per hundred buffers, which are omitted at
-//!   random.
-//! - *Bricks*: the first piece is a full rectangle. The largest piece is repeatedly cut near the middle or
-//!   into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on
-//!   average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of the
-//!   time.
+//! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are
+//!   picked, and the largest of them is cut at a random position. With a probability of `cuts` percent, the
+//!   cut splits the duration of the piece instead of its size. Some pieces become pinwheels. There are
+//!   `holes` surplus pieces per hundred buffers, which are omitted at random.
+//! - *Bricks*: the first piece is the whole rectangle. The largest piece is repeatedly cut near the middle
+//!   or into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units
+//!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of
+//!   the time.
 //!
 //! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
 //! 34 % above the optimum on A to K. On six generated instances per distribution, it is 15 to 30 % above.
 //! `search` needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 on the generated instances. It
 //! needs the most nodes with `law` 0.
 //!
-//! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity and
-//! the optimum coincide. The number of steps grows with the number of buffers, which keeps the number of live
-//! buffers about constant. O(n log n).
+//! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity
+//! and the optimum coincide. The number of steps grows with the number of buffers, which keeps the number
+//! of live buffers about constant. Generation takes O(n log n) time for n buffers.
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -74,7 +74,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// The width and height of the median brick, in units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// Cuts a full rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
+/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
 /// middle, across the side that is longer relative to a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
@@ -149,14 +149,14 @@ fn thinned(
     pieces
 }
 
-/// A full rectangle to be cut into pieces of all magnitudes.
+/// The whole rectangle, which is cut into pieces of all magnitudes.
 struct Square {
     width: u64,
     cuts: u64,
     pinwheels: u64,
 }
 
-/// The number of pieces that are compared before the largest is cut.
+/// The number of pieces drawn for a cut. The largest of them is cut.
 const CONTEST: usize = 3;
 
 impl Square {

@@ -1,9 +1,10 @@
 //! Families of instances. A family draws instances from a distribution with named parameters and a seed.
 //!
-//! All families need O(n log n) time and O(n) memory, at most a hundred bytes per buffer. The number of
-//! simultaneously live buffers stays bounded or grows slowly, as it does in programs. The distribution
-//! determines how difficult it is to reach the load. If the load is flat (`packing`), any waste counts. If it
-//! has a peak, only waste near the peak does.
+//! All families need O(n log n) time and O(n) memory for n buffers, at most a hundred bytes per buffer. The
+//! number of simultaneously live buffers stays bounded or grows slowly, as it does in programs. The
+//! distribution determines how difficult it is to reach the load. If the live bytes are the same at all
+//! steps (`packing`), waste at any step raises the peak. Otherwise, only waste near the steps with the most
+//! live bytes does.
 
 mod laws;
 mod minimalloc;
@@ -31,7 +32,7 @@ impl Family {
     }
 
     /// Generates the instance for these parameters and this seed, row by row. Its name consists of the
-    /// family, the other given parameters, the number of buffers and the seed.
+    /// family, the given parameters except `buffers`, the number of buffers and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] if a parameter is unknown or out of range.
@@ -55,12 +56,12 @@ const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifetime,
 const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
-const UNIT: FamilyParam = param("unit", 64, "sizes are multiples of this, bytes").up_to(WIDE);
+const UNIT: FamilyParam = param("unit", 64, "every size is a multiple of this, bytes").up_to(WIDE);
 const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
     param("min_duration", 2, "shortest lifetime, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
-    param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
+    param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
 ];
 const PINWHEELS: FamilyParam =
     param("pinwheels", 50, "percentage of the eligible rectangles that are cut into a pinwheel");
@@ -95,7 +96,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "stack",
-        "a trace of nested calls: frees the newest buffer, or a random one in one of ten cases",
+        "a trace of nested calls: frees the newest buffer or, in one of ten cases, a random one",
         &[
             BUFFERS,
             param("disorder", 10, "percentage of the frees that free a random buffer"),
@@ -147,7 +148,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "perturbed",
-        "a full rectangle cut into pieces, half of which shrink slightly: the optimum is at most its height",
+        "a full rectangle cut into pieces, half of which shrink slightly: the optimum is at most the height of the rectangle",
         &[
             BUFFERS,
             SPACING.or(4),
@@ -164,12 +165,12 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "above-load",
-        "constant load, usually below the optimum: buffers freed together leave holes that no successor fits",
+        "constant load, usually below the optimum: buffers freed together leave holes that fit no successor",
         &[
             BUFFERS.or(100),
             param("alive", 6, "approximate number of simultaneously live buffers"),
             param("bytes", 1 << 18, "the load at every step, bytes").up_to(WIDE),
-            param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
+            param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
             param("turnover", 3, "maximum number of buffers freed together, and of their successors"),
             param("late", 0, "1: only the last buffers rule out a layout at the load; 0: any buffers may"),
         ],
@@ -182,7 +183,7 @@ pub const FAMILIES: &[Family] = &[
             param("alive", 12, "number of buffers live at the first step; it changes slowly").up_to(1 << 12),
             param("steps", 20, "number of steps").up_to(1 << 14),
             param("continue", 70, "percentage of the live buffers that continue at the next step"),
-            param("unit", 1, "sizes are multiples of this, bytes; the first sizes are 3 to 17 units")
+            param("unit", 1, "every size is a multiple of this, bytes; the first sizes are 3 to 17 units")
                 .up_to(1 << 30),
         ],
         recombined::recombined,

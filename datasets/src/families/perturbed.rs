@@ -13,8 +13,9 @@ use rand::{RngExt, SeedableRng};
 /// of its bytes, in whole units. It also loses up to `lives` percent of its steps at each end. At least one
 /// unit and one step remain.
 ///
-/// Pieces only shrink, so they still fit at their positions, and the height of the rectangle remains an upper
-/// bound on the optimum. The load, a lower bound, is usually less than this height. O(n).
+/// Pieces only shrink, so they still fit at their positions, and the height of the rectangle remains an
+/// upper bound on the optimum. The load, a lower bound, is usually less than this height. O(n) for n
+/// buffers.
 pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let percent = |name| params.percent(name);
     let (share, sizes, lives) = (percent("share")?, percent("sizes")?, percent("lives")?);

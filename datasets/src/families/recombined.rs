@@ -40,8 +40,8 @@ pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, Genera
     Ok(Generated { at_least: Some(Bytes::new(units * unit)), ..Generated::plain(rows.into_iter()) })
 }
 
-/// Cuts `total` >= 1 units into `count` parts, at least one and at most `total`. All divisions into nonempty
-/// parts are equally likely.
+/// Cuts `total` >= 1 units into `count` parts, but into at least one and at most `total` parts. All
+/// divisions into nonempty parts are equally likely.
 fn cut(total: u64, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut ends = BTreeSet::from([total]);
     while (ends.len() as u64) < count.clamp(1, total) {

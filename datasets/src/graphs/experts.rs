@@ -41,7 +41,8 @@ impl Run<'_> {
         if self.batch * self.tokens == 1 {
             return self.one_by_one(name, x, [shares, choice], experts, chosen);
         }
-        // The rows of an expert are its fair share of all choices, but at most one per token.
+        // The number of rows of an expert is its fair share of all choices, times the capacity factor, but
+        // at most the number of tokens.
         let tokens = self.batch.saturating_mul(self.tokens);
         let fair = u128::from(tokens) * u128::from(chosen) * u128::from(capacity);
         let rows = fair.div_ceil(u128::from(100 * experts)).clamp(1, u128::from(tokens)) as u64;

@@ -2,36 +2,37 @@
 //! without experts.
 //!
 //! A graph describes one run over `tokens` new tokens of each of `batch` sequences, after `cache` earlier
-//! tokens. Without a cache, the run processes a prompt; with one token, it decodes the next. Weights and
-//! activations are `float16`. Normalisations and `LLaMA`'s softmax are `float32`, as in the models. In
-//! shapes, b, s and t are the batch size, the number of new tokens, and the number of all tokens. h, a, d and
-//! f are the hidden size, the number of heads, the size of a head, and the columns of the feed-forward part.
-//! k is the number of heads for keys and values. If the model is split over devices, a and f are per device.
+//! tokens. Without a cache, the run processes a prompt. With one new token, it decodes the next token.
+//! Weights and activations are `float16`. Normalisations and `LLaMA`'s softmax are computed in `float32`,
+//! as in the models. In shapes, b, s and t are the batch size, the number of new tokens, and the number of
+//! all tokens. h, a, d and f are the hidden size, the number of heads, the size of a head, and the columns
+//! of the feed-forward part. k is the number of heads for keys and values. If the model is split over
+//! devices, a, f and k are per device.
 //!
 //! | part of a layer | operators (shape of the output) |
 //! |---|---|
 //! | normalisation, twice | cast, square, mean, rsqrt, mul `float32 [b,s,h]`, cast, scale |
 //! | query, key, value | matmul `[b,s,a d]` each (Baichuan: one for all, then slices), reshape, transpose `[b,a,s,d]` |
 //! | rotary positions (`LLaMA`) | for query and key: mul, slice, neg, slice, concat, mul, add |
-//! | cache | concat with past keys and values `[b,a,t,d]`, or write into states |
+//! | cache | concat with past keys and values `[b,k,t,d]`, or write into states |
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
 //! There may be fewer heads for keys and values than for queries (grouped-query attention, or multi-query
-//! attention with a single one). By default, the queries of a group are rows of one product, `[b,k,s a/k,t]`.
-//! With `repeat`, keys and values are first repeated for every head.
+//! attention with a single head). By default, the queries of a group are rows of one product, `[b,k,s
+//! a/k,t]`. With `repeat`, keys and values are first repeated for every head.
 //!
 //! The last operators are a normalisation, the output projection `[b,s,vocabulary]`, and a cast to `float32`.
 //! Models on several devices sum the partial results after attention and feed-forward (`AllReduce`). They
 //! split the output projection by columns of the vocabulary, and the embedding by columns of the hidden size.
 //!
 //! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
-//! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
-//! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
-//! the file, as if a front end had collected constants first or had sorted the operators in breadth-first
-//! order. All of their outputs are live from there until their layer reads them. The fixed rule of the CANN
-//! graph engine would move each of these operators directly before its first consumer. The real graphs of
-//! that engine are not published.
+//! without other inputs (a conversion of the layout, whose output has the size of the matrix). With
+//! `tables`, every layer computes its own mask and its own rotary tables from constants. These operators
+//! are at the beginning of the file, as if a front end had collected constants first or had sorted the
+//! operators in breadth-first order. Each output is live from there until its layer reads it. The fixed
+//! rule of the CANN graph engine would move each of these operators directly before its first consumer. The
+//! real graphs of that engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -109,7 +110,7 @@ pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
 }
 
-/// The graph of one run on one device, while it is under construction, and its sizes.
+/// The graph of one run on one device, under construction, and the sizes on this device.
 pub(super) struct Run<'a> {
     pub net: Net,
     model: &'a Model,
@@ -347,7 +348,7 @@ impl Run<'_> {
         self.map(&named("add2"), "Add", &[y, x], F16)
     }
 
-    /// Adds query, key and value, split by head: `[b,a,s,d]`.
+    /// Adds the query `[b,a,s,d]` and the key and the value `[b,k,s,d]`, split by head.
     fn projections(&mut self, layer: u64, x: TensorId) -> [TensorId; 3] {
         let (hidden, own) = (self.model.hidden, self.heads * self.head);
         let packed =
@@ -386,7 +387,7 @@ impl Run<'_> {
         self.map(&named("rotated"), "Add", &[straight, turned], F16)
     }
 
-    /// Returns the keys or the values of all tokens, with shape `[b,a,t,d]`.
+    /// Returns the keys or the values of all tokens, with shape `[b,k,t,d]`.
     fn keep(&mut self, name: &str, new: TensorId) -> TensorId {
         let shape = [self.batch, self.kv_heads, self.all, self.head];
         if self.state {

@@ -95,8 +95,8 @@ pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
 }
 
 /// Adds a block of two branches, whose channels are shuffled at the end. The first block of a stage halves
-/// height and width and processes all channels in both branches. In the others, one half of the channels
-/// bypasses the operators.
+/// height and width and processes all channels in both branches. In the other blocks, one half of the
+/// channels bypasses the operators.
 fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool) -> TensorId {
     let half = channels / 2;
     let named = |piece: &str| format!("{name}.{piece}");

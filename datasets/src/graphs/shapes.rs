@@ -15,7 +15,7 @@ fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xosh
     Node::new(name, "Any").reads(reads).makes(net, Element::Byte, &[bytes])
 }
 
-/// `n` operators in sequence. Each reads the output of its predecessor.
+/// Generates `n` operators in sequence. Each reads the output of its predecessor.
 pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -27,8 +27,8 @@ pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> 
     net.finish(&[x])
 }
 
-/// `n` operators. The output of each except the last is read by one operator, at most `window` positions
-/// later. Leaves have no inputs.
+/// Generates an in-tree of `n` operators. The output of each operator except the last is read by one
+/// operator, at most `window` positions later. Leaves have no inputs.
 pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
@@ -47,9 +47,9 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators. Each reads the tensor at its position in the previous layer, and up to
-/// `reads` - 1 others. Nine in ten of these come from the previous layer, the rest from the eight layers
-/// before that. The tensors of the last layer are outputs.
+/// Generates layers of `width` operators. Each operator reads the tensor at its position in the previous
+/// layer, and up to `reads` - 1 other tensors. Nine in ten of the other tensors come from the previous
+/// layer, and the rest from any of the eight preceding layers. The tensors of the last layer are outputs.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
@@ -73,9 +73,10 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// `n` operators between one input and one output, composed in series and in parallel. The branches of a
-/// parallel composition read one tensor, and one operator reads the results of all of them. `parallel`
-/// percent of the parts with at least three operators are parallel, with up to `branches` branches.
+/// Generates `n` operators between one input and one output, composed in series and in parallel. The
+/// branches of a parallel composition read the same tensor, and one operator reads the results of all
+/// branches. `parallel` percent of the parts with at least three operators are parallel, with up to
+/// `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -122,17 +123,17 @@ impl Weaver {
         self.step(&ends)
     }
 
-    /// Draws the size of one of `parts` parts of `n`: from 1 to twice the fair share. At least one remains
-    /// for each of the other parts.
+    /// Draws the size of one of the `parts` parts into which `n` operators are divided: from 1 to twice the
+    /// fair share. At least one operator remains for each of the other parts.
     fn share(&mut self, n: u64, parts: u64) -> u64 {
         self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
     }
 }
 
-/// `n` operators in sequence, most of which read a weight of about `weight` KiB. They perform about
-/// `intensity` multiply-accumulates per byte of the weight. Both numbers deviate by at most `spread` percent,
-/// independently. `free` percent of the operators have no weight and perform one multiply-accumulate per
-/// output byte.
+/// Generates `n` operators in sequence, most of which read a weight of about `weight` KiB. These operators
+/// perform about `intensity` multiply-accumulates per byte of the weight. Both numbers vary independently,
+/// by at most `spread` percent. `free` percent of the operators have no weight and perform one
+/// multiply-accumulate per output byte.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -165,9 +166,9 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
 
 /// Generates an encoder and a decoder with `depth` levels. Each encoder level halves height and width and
 /// doubles the channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and
-/// as many in the decoder. The skip branch of a level has `skip` convolutions with `narrow` times fewer
-/// channels (a `skip` of 0 gives a plain U-Net). The upsampled tensor is concatenated with the skip branch.
-/// In file order, all skip branches follow the bottom level.
+/// as many in the decoder. The skip branch of a level has `skip` convolutions, whose number of channels is
+/// that of the level divided by `narrow` (a `skip` of 0 gives a plain U-Net). The upsampled tensor is
+/// concatenated with the skip branch. In file order, all skip branches follow the bottom level.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
@@ -207,8 +208,10 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     net.finish(x)
 }
 
-/// Blocks of four concatenated branches: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1. The
-/// channels are those of block 3a of `GoogLeNet` (64; 96 and 128; 16 and 32; 32), times `channels` / 16.
+/// Generates blocks of four branches with concatenated outputs. The first branch is a 1 x 1 convolution. In
+/// the second and the third branch, a 3 x 3 or a 5 x 5 convolution follows a 1 x 1 convolution. In the
+/// fourth, a 1 x 1 convolution follows pooling. The numbers of channels are those of block 3a of
+/// `GoogLeNet`, times `channels` / 16.
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;

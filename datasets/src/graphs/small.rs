@@ -39,8 +39,9 @@ impl SmallOrderParams {
     }
 }
 
-/// Generates a small random order problem. Equal parameters and seeds produce the same problem. About every
-/// second operator produces a storage. Some operators use no storage, and some precedences exist without one.
+/// Generates a small random order problem. Equal parameters and seeds produce the same problem. Four in
+/// five operators produce one or two storages. Some operators use no storage, and some precedences exist
+/// without a storage.
 ///
 /// # Panics
 /// If `max_size` is zero.

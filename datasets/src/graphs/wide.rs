@@ -84,8 +84,8 @@ pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     n.classified(x)
 }
 
-/// `DenseNet-121` (Huang et al. 2017). Its normalisations precede convolutions and read concatenations that
-/// other operators read too, so none of them can be folded.
+/// `DenseNet-121` (Huang et al. 2017). Many of its normalisations read concatenations that other operators
+/// read too, and therefore cannot be folded into a convolution. All normalisations are separate operators.
 pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, true)?;
     let ready = |n: &mut Layers, name: &str, x: TensorId| {
@@ -114,8 +114,9 @@ pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Channels of the convolutions of an inception block, in four branches: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5
-/// x 5; 1 x 1 after pooling.
+/// The channels of the six convolutions of an inception block, branch by branch. The first branch has a 1 x
+/// 1 convolution. The second and the third have a 1 x 1 and then a 3 x 3 or a 5 x 5 convolution. The fourth
+/// has a 1 x 1 convolution after pooling.
 type Block = [u64; 6];
 
 /// `GoogLeNet` (Szegedy et al. 2015) without its auxiliary classifiers.
@@ -156,7 +157,7 @@ pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Adds layers in sequence, each with an activation, named `NAME.0` and so on.
+/// Adds a sequence of layers with activations. The layers are named `NAME.0` and so on.
 fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> TensorId {
     for (at, &window) in windows.iter().enumerate() {
         x = n.active(&format!("{name}.{at}"), x, window, "Relu");
@@ -236,10 +237,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): an encoder and a decoder with `depth` levels, each with two 3 x 3
-/// convolutions. Pooling halves height and width, and transposed convolutions double them; the number of
-/// channels changes inversely. The upsampled tensor is concatenated with the one before pooling. If
-/// convolutions do not pad, the latter is cropped first, as in the paper.
+/// U-Net (Ronneberger, Fischer, Brox 2015): an encoder and a decoder with `depth` levels, each with two 3 x
+/// 3 convolutions. Pooling halves height and width, and transposed convolutions double them; the number of
+/// channels changes inversely. The upsampled tensor is concatenated with the tensor before the pooling of
+/// the same level. If convolutions do not pad, that tensor is cropped first, as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);

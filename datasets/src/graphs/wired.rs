@@ -22,9 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest nodes
-/// on either side. Then there are `k / 2` rounds, one per distance on the ring. Each edge of that distance is
-/// replaced with probability `percent` by an edge to a random node.
+/// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest
+/// nodes on either side. One round per distance on the ring follows. In a round, each edge of this distance
+/// is replaced by an edge to a random node with a probability of `percent` percent.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -42,7 +42,7 @@ fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus
     edges
 }
 
-/// Returns an Erdos-Renyi graph, which contains every pair with probability `percent`.
+/// Returns an Erdos-Renyi graph, which contains every pair with a probability of `percent` percent.
 fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()

@@ -86,8 +86,8 @@ impl Yolo {
         self.layer(&format!("{name}.cv2"), joined, same(channels, 1, 1))
     }
 
-    /// Adds two branches with half the channels, one of which contains `blocks` bottlenecks. They are
-    /// concatenated and followed by a layer: C3 of `YOLOv5`, the CSP layer of YOLOX.
+    /// Adds two branches with half the channels, one of which contains `blocks` bottlenecks. The branches
+    /// are concatenated and followed by a layer. This is C3 of `YOLOv5` and the CSP layer of YOLOX.
     fn c3(&mut self, name: &str, x: TensorId, c3: C3) -> TensorId {
         let half = c3.channels / 2;
         let mut inner = self.layer(&format!("{name}.cv1"), x, same(half, 1, 1));
@@ -123,7 +123,7 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
 
 /// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with
 /// 80 classes. Release 6.0 begins with a wide convolution and has sequential pooling operators (`SPPF`).
-/// Release 5.0 begins with a space-to-depth slice (`Focus`) and has parallel ones (`SPP`).
+/// Release 5.0 begins with a space-to-depth slice (`Focus`) and has parallel pooling operators (`SPP`).
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     let is_sixth = params.at_least("release", 5)? == 6;
     params.at_most("release", 6)?;

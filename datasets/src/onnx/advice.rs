@@ -40,7 +40,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns the inputs of the model on which these tensors depend. If `values` is true, only dependences
-    /// of values count: the search does not go past operators that read only the shape of a tensor.
+    /// on values count: the search does not go past operators that read only the shape of a tensor.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -87,7 +87,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns options that give the tensor a size, as the rest of a message: its shape, or the values of
-    /// inputs that determine it.
+    /// inputs that determine the shape.
     pub fn options(&self, reason: &str) -> String {
         let tensor = &self.program.slots[self.tensor];
         let mut options: Vec<String> = self

@@ -24,8 +24,8 @@ impl<'m> Run<'m, '_> {
             .collect()
     }
 
-    /// `If`. The outputs are the results of the branch that runs or, if the condition is unknown, of the
-    /// branch with the larger results.
+    /// Infers an `If`. The outputs are the results of the branch that runs. If the condition is unknown,
+    /// each output is the larger of the two results.
     pub fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
@@ -55,8 +55,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open` is true, either branch may run. A branch that cannot run on its inputs is
-    /// then treated as never taken, and the second flag is true.
+    /// Infers one branch. If `open` is true, either branch may run. In that case, a branch that cannot run
+    /// on its inputs is treated as never taken, and the second flag is true.
     fn branch(
         &mut self,
         step: &Step,
@@ -149,7 +149,7 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// `Loop`. Carried values keep their shapes. A scan output has one row per iteration.
+    /// Infers a `Loop`. Carried values keep their shapes. A scan output has one row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
@@ -172,7 +172,7 @@ impl<'m> Run<'m, '_> {
         let complete = self.block(body, dead)?;
         let results = self.results(body);
         let trips = self.constant(step, 0).and_then(|trips| u64::try_from(trips).ok());
-        // The loop runs to the end if neither the first condition nor later ones can be false.
+        // The loop runs for all iterations if neither the first condition nor a later one can be false.
         let always = |fact: Option<&Fact>| {
             fact.is_none_or(
                 |fact| matches!(fact.value.as_deref(), Some(Value::Ints(list)) if list.first() == Some(&1)),
@@ -240,7 +240,8 @@ impl<'m> Run<'m, '_> {
         }
     }
 
-    /// `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs are stacked.
+    /// Infers a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs
+    /// are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
             return self.abandon(step, &Reason::unknown("Scan requires at least version 9"), dead);

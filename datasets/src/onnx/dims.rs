@@ -29,7 +29,8 @@ pub struct Dims<'o> {
 }
 
 impl<'o> Dims<'o> {
-    /// Binds names to values, as given by `--dim`, by shapes of inputs, and by `--batch`.
+    /// Binds names to values, as given by `--dim`, `--input-shape`, `--batch`, `--value` and
+    /// `--dim-default`.
     ///
     /// # Errors
     /// If an option matches nothing, or two options contradict each other.
@@ -170,7 +171,7 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// Returns one extent of an input whose shape no option gives; `None` if the extent is unbound.
+    /// Returns one extent of an input whose shape no option gives, or `None` if the extent is unbound.
     fn input_extent(&self, info: &proto::ValueInfo, at: usize) -> Option<u64> {
         let listed = declared_dims(info)?;
         let batch = self.options.batch.filter(|_| at == 0);
@@ -229,7 +230,7 @@ impl<'o> Dims<'o> {
                 }
                 continue;
             };
-            // More dimensions indicate a damaged file.
+            // A shape with more dimensions than `RANK_LIMIT` indicates a damaged file.
             if self.options.input_shapes.contains_key(name) || listed.len() > RANK_LIMIT {
                 continue;
             }

@@ -22,16 +22,16 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     }
 }
 
-/// Returns true if an absent tensor shifts the others, or if the last results of a body are unused. The first
-/// two inputs of a `Loop` are not passed to its body. The first `ahead` results of a body are not returned;
-/// in a `Loop` this is the condition.
+/// Returns true if an absent tensor shifts the others, or if the last results of a body are unused. The
+/// first two inputs of a `Loop` are not passed to its body. The first `ahead` results of a body are not
+/// returned. In a `Loop`, the only such result is the condition.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;
     carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
 }
 
-/// A list of handovers. [`List::add`] ignores those with an absent tensor.
+/// A list of handovers. [`List::add`] ignores handovers with an absent tensor.
 struct List(Vec<Handover>);
 
 impl List {

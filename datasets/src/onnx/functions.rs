@@ -245,7 +245,7 @@ impl<'f> Copy<'_, 'f> {
     }
 
     /// Returns an attribute of a node. If it refers to an attribute of the call, the result has the value
-    /// from there, or is `None` if neither the call nor the function gives a value.
+    /// of that attribute, or is `None` if neither the call nor the function gives a value.
     fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
         if !attribute.ref_attr_name.is_empty() {
             let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };
@@ -284,7 +284,7 @@ impl<'f> Copy<'_, 'f> {
     }
 }
 
-/// Returns the approximate size of a copy of an attribute in bytes.
+/// Returns the approximate size in bytes of a copy of an attribute.
 fn weight(attribute: &Attribute) -> u64 {
     let lists = 8 * (attribute.ints.len() + attribute.floats.len()) as u64;
     let bodies =
@@ -294,7 +294,8 @@ fn weight(attribute: &Attribute) -> u64 {
     256 + lists + attribute.t.as_deref().map_or(0, weigh) + 64 * (bodies.sum::<usize>() + sparse) as u64
 }
 
-/// Returns the approximate size of a copy of a constant. Raw data are shared, so they do not count.
+/// Returns the approximate size in bytes of a copy of a constant. Raw data are shared, so they do not
+/// count.
 fn weigh(tensor: &Tensor) -> u64 {
     let small = tensor.float_data.len() + tensor.int32_data.len() + tensor.dims.len();
     let large = tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len();

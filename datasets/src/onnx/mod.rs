@@ -14,9 +14,10 @@
 //! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture tensors of enclosing graphs |
 //!
 //! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
-//! although runtimes compute such constants before they start. Their values are tracked because `Reshape`,
-//! `Slice`, `Expand`, `If` and others depend on them. Likewise, weights that operators produce (by
-//! `ConstantOfShape`, or by slicing an initialiser) are activations.
+//! although runtimes compute such constants when they load the model. Their values are tracked because
+//! `Reshape`, `Slice`, `Expand`, `If` and others depend on them. Weights that operators produce (by
+//! `ConstantOfShape`, or by slicing an initialiser) are activations too, until [`crate::import_file`] folds
+//! the operators that read only constants.
 //!
 //! # Sizes
 //!
@@ -25,11 +26,11 @@
 //! topological order. A declared shape is used only if inference produces none.
 //!
 //! If the condition of an `If` is known, the branch that runs determines the shapes, and unsized tensors of
-//! the other branch have 0 bytes. Otherwise, the branch with more bytes is used. A branch with an operator
-//! that cannot run on its input shapes is treated as never taken. If a data-dependent extent has an upper
-//! bound, the bound is used. Elements of string tensors have the size of a `std::string`. The size of a
-//! sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum trip count of
-//! the loop. [`Import::assumed`] lists all uncertain cases.
+//! the other branch have 0 bytes. Otherwise, the larger of the two results is used for each output. A
+//! branch with an operator that cannot run on its input shapes is treated as never taken. If a
+//! data-dependent extent has an upper bound, the bound is used. Elements of string tensors have the size of
+//! a `std::string`. The size of a sequence is that of its tensors. A scan output of a `Loop` has as many
+//! rows as the maximum trip count of the loop. [`Import::assumed`] lists all uncertain cases.
 //!
 //! # Free dimensions
 //!
@@ -44,12 +45,12 @@
 //! | operator | first output |
 //! |---|---|
 //! | `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`, `Dropout` in inference, `Cast` to the same type | view of the first input |
-//! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | can overwrite the first input |
+//! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other elementwise functions of one operand; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | can overwrite the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | can overwrite any input |
 //!
-//! An output can overwrite an input only if both have the same shape and size. A view must have the same size
-//! as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
-//! overwritten, so they do not appear in this table.
+//! An output can overwrite an input only if both have the same shape and size. A view must have the same
+//! size as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
+//! overwritten, so these operators do not appear in the table.
 
 mod advice;
 mod bodies;
@@ -81,8 +82,8 @@ use run::Run;
 use std::path::Path;
 pub(crate) use write::{name_in_file, reordered, with_properties};
 
-/// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
-/// file.
+/// Reads a model. `origin` names the graph. Apart from the evaluation of small constants, the time is
+/// linear in the size of the file.
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
     if !options.scratch.is_empty() {
         let reason = "the option applies only to models of TFLite";

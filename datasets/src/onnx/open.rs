@@ -40,7 +40,7 @@ pub struct Open {
     pub untyped: Vec<String>,
 }
 
-/// Result of inferring shapes with trial extents.
+/// The result of inferring shapes with trial extents.
 pub enum Trial {
     /// Inference reaches the end.
     Fits,
@@ -102,9 +102,9 @@ impl Open {
         options
     }
 
-    /// Searches for values with which an import succeeds. It starts with 1 for all dimensions and changes one
-    /// dimension at a time, keeping the values with which inference proceeds furthest. Values with which all
-    /// branches can run are preferred. Returns `None` if no trial succeeds.
+    /// Searches for values with which an import succeeds. The search starts with 1 for all dimensions and
+    /// changes one dimension at a time, keeping the values with which inference proceeds furthest. Values
+    /// with which all branches can run are preferred. Returns `None` if no trial succeeds.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
         let mut partly = None;

@@ -27,7 +27,7 @@ message! {
     }
 }
 message! {
-    /// An operator that the file defines in terms of others.
+    /// An operator that the file defines in terms of other operators.
     Function {
         #[prost(string, tag = "1")] name: String,
         #[prost(string, repeated, tag = "4")] input: Vec<String>,
@@ -61,11 +61,11 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// The operator version of a function, if it differs from that of the model. The field is not part of
-        /// the format, which does not use its number.
+        /// The version of the ONNX operators in the function that the node is from, if it differs from that
+        /// of the model. The field is not part of the format, in which no field has this number.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
-        /// The index in the list of nodes that contains the node in the file or, for a node from the body of
-        /// a function, the index of the call. Not part of the format either.
+        /// The position of the node in its list of nodes in the file. For a node from the body of a
+        /// function, it is the position of the call. This field is not part of the format either.
         #[prost(uint32, tag = "19001")] index: u32,
     }
 }

@@ -1,4 +1,5 @@
-//! Infers a whole program in topological order. Bodies are inferred together with their owners.
+//! Infers the shapes of a whole program in topological order. Bodies are inferred together with their
+//! owners.
 
 use super::call::call;
 use super::dims::Change;
@@ -110,8 +111,9 @@ impl<'m> Run<'m, '_> {
         })
     }
 
-    /// Returns the fact about an output of an unknown operator. If `--tensor-shape` gives its shape, the
-    /// element type is that of the first input with a known type. Otherwise the fact is empty.
+    /// Returns the fact about an output of an unknown operator. If `--tensor-shape` gives the shape and the
+    /// file declares no element type, the element type is that of the first input with a known type.
+    /// Otherwise, the fact is empty.
     fn shaped_like(&mut self, step: &Step, tensor: usize) -> Fact {
         let slot = &self.program.slots[tensor];
         if slot.given.is_none() || slot.declared.element.is_some() {

@@ -1,5 +1,5 @@
-//! Settles the fact about a tensor and writes messages about it. An inferred fact takes precedence over a
-//! declared one, and a declared one over an assumption.
+//! Determines the final fact about each tensor, and collects messages about assumptions and contradictions.
+//! An inferred fact takes precedence over a declared one, and a declared one over an assumption.
 
 use super::dims::Change;
 use super::open::argument;
@@ -12,7 +12,7 @@ use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
 const LISTED: usize = 8;
 
 impl Run<'_, '_> {
-    /// Settles the fact about a tensor. `fact` is the inferred one.
+    /// Determines the final fact about a tensor and its size in bytes. `fact` is the inferred fact.
     pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
         let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
@@ -95,13 +95,14 @@ impl Run<'_, '_> {
             let name = self.program.slots[tensor].name;
             let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
             self.declared.push(format!(
-                "operator {}: tensor '{name}' has the declared shape: {reason}",
+                "operator {}: tensor '{name}' takes the declared shape: {reason}",
                 (origin.subject)()
             ));
         }
     }
 
-    /// Adds a shortened list of declared sizes and contradictions to the assumptions.
+    /// Appends the messages about declared shapes and about contradictions to the assumptions, at most
+    /// `LISTED` messages of each kind.
     pub fn sum_up(&mut self) {
         for lines in [std::mem::take(&mut self.declared), std::mem::take(&mut self.contradictions)] {
             let more = lines.len().saturating_sub(LISTED);

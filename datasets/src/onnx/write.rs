@@ -1,7 +1,7 @@
-//! Changes a file in place: the order of its nodes, and the metadata properties of the model.
+//! Changes the order of the nodes in a file, and the metadata properties of its model.
 //!
-//! The messages are not decoded and encoded again, so that fields that this importer does not know survive.
-//! Nodes exchange places within their graph, so its length does not change.
+//! The messages are not decoded and re-encoded, so fields that this importer does not know survive. Nodes
+//! exchange places within their graph, so the length of the graph does not change.
 
 use super::proto::{self, Field, field};
 use crate::import::ImportProblem;
@@ -53,7 +53,7 @@ fn parts(bytes: &[u8], message: Range<usize>, number: u64) -> Result<Vec<Range<u
 /// operator, such as a constant, comes before its first consumer.
 ///
 /// # Errors
-/// If the file is damaged, or contains the graph in several parts.
+/// If the file is damaged, or does not contain exactly one graph.
 pub(crate) fn reordered(
     bytes: &[u8],
     graph: &Graph,
@@ -79,7 +79,8 @@ struct Arrange<'a> {
 }
 
 impl Arrange<'_> {
-    /// Rearranges the nodes of a graph and of the graphs inside them. Decoding limits the depth of nesting.
+    /// Rearranges the nodes of a graph and, recursively, of the graphs in its nodes. The decoder limits the
+    /// depth of nesting, so the recursion is bounded.
     fn graph(
         &self,
         bytes: &mut [u8],
@@ -136,8 +137,8 @@ impl Arrange<'_> {
     }
 }
 
-/// Returns the indices of all nodes: first the producers of `names` in this order, each preceded by the nodes
-/// on which it depends, and then the remaining nodes. O(size of the graph).
+/// Returns the indices of all nodes: first the producers of `names` in the order of `names`, each preceded
+/// by the nodes on which it depends, and then the remaining nodes. O(size of the graph).
 fn arranged<'n>(graph: &proto::Graph, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let outputs = graph.node.iter().enumerate();
     let outputs = outputs.flat_map(|(at, node)| node.output.iter().map(move |name| (name.as_str(), at)));
@@ -187,14 +188,15 @@ struct Property {
     value: String,
 }
 
-/// Appended to a file, this message adds properties to the model in it.
+/// When appended to a file, this message adds properties to the file's model.
 #[derive(Clone, PartialEq, prost::Message)]
 struct Properties {
     #[prost(message, repeated, tag = "14")]
     properties: Vec<Property>,
 }
 
-/// Returns the file with these metadata properties of the model. Properties with the same keys are replaced.
+/// Returns the file with these metadata properties added to the model. They replace properties with the
+/// same keys.
 ///
 /// # Errors
 /// If the file is damaged.

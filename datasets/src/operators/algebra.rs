@@ -116,8 +116,8 @@ pub fn layer_norm(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape), statistics.clone(), statistics])
 }
 
-/// Returns the shape after a reduction of the `gone` dimensions, which are removed or, if `keep` is true,
-/// have extent 1.
+/// Returns the shape after a reduction over the `gone` dimensions. If `keep` is true, these dimensions keep
+/// extent 1. Otherwise, they are removed.
 pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     let extent = |(&extent, &gone): (&u64, &bool)| match (gone, keep) {
         (false, _) => Some(extent),
@@ -276,7 +276,7 @@ pub fn window(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
 }
 
-/// Random numbers. The shape is an attribute or that of the input.
+/// Random numbers. An attribute gives the shape, or else it is the shape of the input.
 pub fn random(call: &Call) -> Facts {
     let shape = match call.attr_ints("shape") {
         Some(list) => extents(list)?,

@@ -205,9 +205,9 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// Returns the broadcast shape of two shapes: aligned at the last dimension, two extents must be equal, or
-/// one of them must be 1. If extents are upper bounds and neither condition holds, the larger extent is an
-/// upper bound of the result.
+/// Returns the shape that results from broadcasting two shapes, which are aligned at their last dimensions.
+/// Two aligned extents must be equal, or one of them must be 1. If extents are upper bounds and neither
+/// condition holds, the larger extent is an upper bound of the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());

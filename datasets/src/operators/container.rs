@@ -1,7 +1,7 @@
 //! Sizing rules for optional values and sequences of tensors.
 //!
-//! The fact about an optional value is that of its content; an empty optional value has 0 bytes. The fact
-//! about a sequence is the list of its tensors.
+//! The fact about an optional value is the fact about its content; an empty optional value has 0 bytes. The
+//! fact about a sequence contains the facts about its tensors.
 
 use super::call::{Call, Facts, axis, extent};
 use super::element::Element;
@@ -9,7 +9,7 @@ use super::fold::{position, scalar};
 use super::value::{Fact, Reason, Value, extents, misfit, show, unknown};
 use std::rc::Rc;
 
-/// Maximum number of tensors of a tracked sequence. Longer sequences are reported as unknown.
+/// Maximum number of tensors in a tracked sequence. Longer sequences are reported as unknown.
 const LENGTH_LIMIT: u64 = 1024;
 
 /// `Optional` and `OptionalGetElement`. Wrapping and unwrapping do not change the fact.
@@ -37,11 +37,11 @@ fn items<'a>(call: &Call<'a>, at: usize) -> Result<&'a [Rc<Fact>], Reason> {
     fact.items.as_deref().ok_or_else(|| Reason::unknown("the tensors of its sequence are not known"))
 }
 
-/// Returns input `at` as an element of a sequence, without its values.
+/// Returns the fact about input `at`, without values, for use as an element of a sequence.
 fn held(call: &Call, at: usize) -> Result<Rc<Fact>, Reason> {
     let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
     if fact.shape.is_none() && fact.bytes.is_none() {
-        return unknown("the shape of a tensor it holds is not known");
+        return unknown("the shape of one of its tensors is not known");
     }
     Ok(Rc::new(fact.clone().variable()))
 }
@@ -59,8 +59,8 @@ pub fn empty(call: &Call) -> Facts {
     Ok(vec![Fact::sequence([])])
 }
 
-/// Returns a fact that holds for each of these tensors: their common fact, if they are all equal, and
-/// otherwise the largest one as an upper bound.
+/// Returns a fact that holds for each of these tensors. If all facts are equal, it is their common fact.
+/// Otherwise, it is the fact about the largest tensor, as an upper bound.
 fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
     let first = items.first().ok_or("the sequence is empty")?;
     if items.iter().all(|item| item == first) {
@@ -73,8 +73,8 @@ fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
     Ok(Fact::clone(largest.1).bounded())
 }
 
-/// Replaces the fact about every tensor by the one that [`any`] returns, because the positions of the tensors
-/// are not known.
+/// Replaces the fact about every tensor by the common fact that [`any`] returns, because the positions of the
+/// tensors are not known.
 fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     if items.is_empty() {
         return Ok(Vec::new());

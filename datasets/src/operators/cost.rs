@@ -4,9 +4,10 @@ use super::Call;
 use super::algebra::recurrence;
 use crate::operators::value::{Fact, count};
 
-/// Returns the number of multiply-accumulates of a convolution, a matrix product or a recurrent cell. Returns
-/// 0 for a view, and the number of elements of the first output for any other operator. Returns `None` if
-/// shapes are unknown or the count does not fit into 64 bits.
+/// Returns the number of multiply-accumulates of a convolution, a matrix product, a recurrent cell or an
+/// attention operator. Returns 0 for a view, and the number of elements of the first output for most other
+/// operators. Returns `None` for `Einsum` and for operators with bodies, or if shapes are unknown, or if
+/// the count does not fit into 64 bits.
 ///
 /// | operator | multiply-accumulates |
 /// |---|---|

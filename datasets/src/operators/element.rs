@@ -64,7 +64,7 @@ impl Element {
         ELEMENTS.iter().copied().find(|element| element.code == code)
     }
 
-    /// Returns the numeric type with this name.
+    /// Returns the type with this name, unless it is the string type.
     pub fn named(name: &str) -> Option<Self> {
         ELEMENTS.iter().copied().find(|element| element.name == name && *element != Self::STRING)
     }
@@ -80,7 +80,7 @@ impl Element {
         ELEMENTS.iter().copied().find(|element| element.name == ours)
     }
 
-    /// Returns the names of all numeric types for error messages.
+    /// Returns the names of all types except the string type, for error messages.
     pub fn names() -> String {
         let names: Vec<&str> = ELEMENTS.iter().filter(|&e| *e != Self::STRING).map(|e| e.name).collect();
         names.join(", ")

@@ -4,15 +4,16 @@ use super::call::{Call, Facts, broadcast};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
-/// The output has the shape and the type of the only input.
+/// The output has the shape and the type of the first input. Small integer and floating-point constants are
+/// folded.
 pub fn same(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let value = call.value(0).and_then(|value| unary(call, value));
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The output has the shape and the type of the first input, but each output element depends on several input
-/// elements.
+/// The output has the shape and the type of the first input. Constants are not folded, because an output
+/// element can depend on several input elements.
 pub fn like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
 }
@@ -107,7 +108,7 @@ fn convert(value: &Value, to: Element) -> Option<Value> {
     }
 }
 
-/// Truncates an integer to the lowest bits, as type conversions do.
+/// Truncates an integer to the lowest bits that fit into type `to`, as type conversions do.
 fn cut(i: i64, to: Element) -> i64 {
     let (Some(range), Some(bits)) = (to.range(), to.bits.filter(|&bits| bits < 64)) else { return i };
     let low = i128::from(i).rem_euclid(1 << bits);
@@ -154,7 +155,7 @@ fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
     Some(value.pick(&gather_positions(shape, offset)?))
 }
 
-/// `Expand`. Input 1 is the shape to which input 0 is broadcast.
+/// `Expand`. Broadcasts input 0 with the shape that input 1 contains.
 pub fn expand(call: &Call) -> Facts {
     let wanted = crate::operators::value::extents(call.ints(1)?)?;
     let shape = broadcast(call, call.shape(0)?, &wanted)?;
@@ -273,7 +274,7 @@ pub fn trains(call: &Call) -> bool {
     call.input(2).is_some() && call.ints(2).map_or(true, |list| list.iter().any(|&i| i != 0))
 }
 
-/// `Range`. The output has the numbers from `start` up to, but excluding, `limit`.
+/// `Range`. The output contains the numbers from `start` up to, but excluding, `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
         // In `com.microsoft`, the step is optional.

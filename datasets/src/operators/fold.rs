@@ -143,8 +143,8 @@ pub fn triangle(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(kept())])
 }
 
-/// Returns one group per element of a reduction over the `gone` dimensions: the positions of the elements
-/// that are reduced to it, in order.
+/// Returns one group per output element of a reduction over the `gone` dimensions: the positions of the
+/// input elements that are reduced to this output element, in order.
 fn groups(shape: &[u64], gone: &[bool]) -> Option<Vec<Vec<usize>>> {
     let left: Vec<u64> = shape.iter().zip(gone).map(|(&x, &gone)| if gone { 1 } else { x }).collect();
     let of = strides(&left);

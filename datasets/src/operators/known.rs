@@ -32,7 +32,7 @@ pub struct KnownOperator {
     pub domain: &'static str,
     /// The type of the operator, as spelled in files.
     pub name: &'static str,
-    /// The precision of its output sizes: `inferred`, `bounded` or `opaque`.
+    /// The precision of the sizes of the operator's outputs: `inferred`, `bounded` or `opaque`.
     pub sizing: &'static str,
 }
 

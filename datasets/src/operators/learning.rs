@@ -91,8 +91,8 @@ fn vectorizer(call: &Call) -> Facts {
     Ok(vec![Fact::new(FLOAT, [rows(call)?, extent(width, "the number of features")?])])
 }
 
-/// `LabelEncoder`. Each element is replaced by a value of a table. In version 1, the table maps strings to
-/// integers and back.
+/// `LabelEncoder`. Each element is replaced by a value from a table. In version 1, the table maps strings
+/// to integers, or integers to strings.
 fn encoder(call: &Call) -> Facts {
     let tables = [
         ("values_strings", Element::STRING),
@@ -113,7 +113,7 @@ fn swapped(call: &Call) -> Element {
     if call.element(0) == Some(Element::STRING) { Element::INT64 } else { Element::STRING }
 }
 
-/// `CategoryMapper`. The table maps strings to integers and back.
+/// `CategoryMapper`. The table maps strings to integers, or integers to strings.
 fn mapper(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(swapped(call)), call.shape(0)?)])
 }
@@ -126,7 +126,7 @@ fn dictionary(call: &Call) -> Facts {
 }
 
 /// `ZipMap`. The output is a sequence of dictionaries, one per row, with one key and one number per class.
-/// These are not tensors; their size is that of the keys and the numbers.
+/// Dictionaries are not tensors; their size is the total size of their keys and numbers.
 fn zip_map(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let entry = (element.bits.unwrap_or(0) + 32) / 8;

@@ -1,5 +1,5 @@
-//! Sizing rules for operators of `com.microsoft`, and of `com.microsoft.nchwc` for convolutions with blocked
-//! channels.
+//! Sizing rules for operators of `com.microsoft`, and for operators on blocked channels of
+//! `com.microsoft.nchwc`.
 //!
 //! Names and semantics follow ONNX Runtime's documentation of contributed operators.
 
@@ -132,8 +132,8 @@ fn other_type(call: &Call, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, call.shape(0)?)])
 }
 
-/// `FusedMatMul`. Attributes can transpose either matrix. Before that, they can move the first dimension
-/// behind the other batch dimensions.
+/// `FusedMatMul`. Attributes can transpose either matrix. Before the transposition, other attributes can
+/// move the first dimension behind the batch dimensions, so that it becomes the last but one.
 fn fused_product(call: &Call) -> Facts {
     let turned = |at: usize, stack: &str, matrix: &str| -> Result<Vec<u64>, Reason> {
         let mut shape = ranked(call.shape(at)?, 1)?.to_vec();
@@ -174,8 +174,8 @@ fn halved(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// The first output has the shape and the type of the input. The second is a mask with one element or one bit
-/// per element.
+/// The first output has the shape and the type of the input. The second output is a mask with one element
+/// or one bit per input element.
 fn masked(call: &Call, mask: Option<Element>, bits: bool) -> Facts {
     let shape = call.shape(0)?;
     let mask = if bits { Fact::new(mask, [product(shape)?.div_ceil(32)]) } else { Fact::new(mask, shape) };
@@ -216,7 +216,7 @@ fn expand_dims(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `UnfoldTensor`. The windows along a dimension become a dimension of their own.
+/// `UnfoldTensor`. The elements of each window along a dimension form a new last dimension.
 fn unfold(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let at = axis(call.attr("dim").unwrap_or(-1), shape.len())?;

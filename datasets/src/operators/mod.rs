@@ -9,15 +9,16 @@
 //! # Bounds
 //!
 //! If a data-dependent extent has an upper bound, it is replaced by the bound, and the fact is marked
-//! ([`Fact::bound`]). Everything computed from such a tensor is bounded as well. Values are not propagated
-//! through it, because bounds are not constants. Rules are monotone in the extents of their inputs, or return
-//! no fact.
+//! ([`Fact::bound`]). Facts computed from a marked fact are marked as well, except for those about the
+//! outputs of `Shape` and `Size`, whose own extents are exact. Values are not propagated through a marked
+//! fact, because bounds are not constants. Rules are monotone in the extents of their inputs, or return no
+//! fact.
 //!
 //! # Strings
 //!
-//! An element of a string tensor occupies [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX
-//! Runtime stores per element on 64-bit platforms. Longer strings are stored outside the tensor and are not
-//! counted.
+//! An element of a string tensor occupies [`STRING_BYTES`](element::STRING_BYTES) bytes, the size of the
+//! object that ONNX Runtime stores per element on 64-bit platforms. Longer strings are stored outside the
+//! tensor and are not counted.
 //!
 //! # Sequences
 //!
@@ -56,7 +57,7 @@ use known::{find, knows};
 use rules::Sizing;
 use value::{Fact, Reason, unknown};
 
-/// Returns true if a space-separated list of kinds contains this one.
+/// Returns true if a space-separated list of kinds contains `kind`.
 pub fn is_listed(kinds: &str, kind: &str) -> bool {
     kinds.split(' ').any(|one| one == kind)
 }
@@ -66,7 +67,7 @@ pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }
 
-/// Returns the facts about the outputs of a plain operator.
+/// Returns the facts about the outputs of an operator without bodies.
 ///
 /// # Errors
 /// The reason why the outputs cannot be sized.

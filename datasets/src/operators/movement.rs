@@ -202,7 +202,7 @@ pub fn split(call: &Call) -> Facts {
     Ok(sizes.iter().map(part).collect())
 }
 
-/// `Slice`. Selects a range, with a step, along each of some dimensions.
+/// `Slice`. Selects a range of indices, with a step, along each of the given dimensions.
 pub fn slice(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let (starts, ends) = match (call.ints_or_attr(1, "starts"), call.ints_or_attr(2, "ends")) {

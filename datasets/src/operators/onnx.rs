@@ -1,4 +1,5 @@
-//! Operators of the standard ONNX domain, and obsolete ones that runtimes still support.
+//! Rules for operators of the standard ONNX domain, including obsolete ones that runtimes still support,
+//! and of `ai.onnx.preview.training`.
 
 use super::element::Element;
 use super::rules::{ANY, Rule, rule};
@@ -8,7 +9,7 @@ use super::{
 };
 
 pub(super) const RULES: &[Rule] = &[
-    // Functions of one element at a time that keep the type. Further inputs are parameters.
+    // Elementwise functions that keep the type. Inputs after the first are parameters.
     rule(
         "Relu Sigmoid Tanh Clip LeakyRelu Elu Selu Celu ThresholdedRelu HardSigmoid HardSwish Softplus Softsign Gelu Mish \
          Swish Abs Neg Exp Log Sqrt Reciprocal Floor Ceil Round Sign Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh \

@@ -31,7 +31,7 @@ pub(super) enum Sharing {
     Apart,
     /// The first output is a view of the first input.
     View,
-    /// The first output may overwrite one of the first inputs; the field is their number.
+    /// The first output may overwrite any of the first inputs; the field is the number of these inputs.
     Over(usize),
 }
 
@@ -66,7 +66,7 @@ impl Rule {
         Self { sharing: Sharing::View, ..self }
     }
 
-    /// Marks extents as possible upper bounds.
+    /// Declares that extents of outputs may be upper bounds.
     pub const fn bounded(self) -> Self {
         Self { sizing: Sizing::Bounded, ..self }
     }

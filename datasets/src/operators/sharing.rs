@@ -10,8 +10,8 @@ use super::rules::Sharing;
 pub enum Share {
     /// A view of this input: the elements and their order are the same, and nothing is computed.
     View(usize),
-    /// The output may overwrite this input if shapes and sizes are equal. Each element depends only on the
-    /// element at the same position.
+    /// The output may overwrite this input if shapes and sizes are equal. Each output element depends only
+    /// on the input element at the same position.
     Over(usize),
 }
 

@@ -1,4 +1,5 @@
-//! Sizing rules for operators of transformers in `com.microsoft`: attention, embeddings, generation.
+//! Sizing rules for transformer operators, most of them in `com.microsoft`: attention, embeddings,
+//! generation.
 //!
 //! Shapes follow the documentation of the operators and the behaviour of ONNX Runtime.
 
@@ -19,8 +20,8 @@ fn times(a: u64, b: u64) -> Result<u64, Reason> {
     product(&[a, b])
 }
 
-/// Returns the width of the values. If queries, keys and values are projected together, the values are the
-/// last part.
+/// Returns the width of the values. One matrix projects queries, keys and values together. An attribute
+/// gives their widths; by default, the values have a third of the columns.
 fn value_width(call: &Call) -> Result<u64, Reason> {
     match call.attr_ints("qkv_hidden_sizes") {
         Some(&[_, _, width]) => extent(width.into(), "the width of the values"),
@@ -60,8 +61,8 @@ pub fn packed_heads(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width])])
 }
 
-/// Returns the fact about the keys or values of all steps so far. If `shared` is true, earlier and new ones
-/// are kept in one buffer, so the shape is that of input `past`.
+/// Returns the fact about the keys or values of all steps so far. If `shared` is true, earlier and new
+/// entries are kept in one buffer, so the shape is that of input `past`.
 fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact, Reason> {
     if call.input(past).is_none() {
         return Ok(Fact::new(call.element(0), shape));
@@ -140,7 +141,8 @@ pub fn grouped(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `PagedAttention`. Keys and values are stored in place, in the inputs that contain them.
+/// `PagedAttention`. New keys and values are written in place, into the inputs that contain the earlier
+/// ones.
 pub fn paged(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 2)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);

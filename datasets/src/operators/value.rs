@@ -39,7 +39,7 @@ pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
 /// Constants with more elements are not tracked, because shapes, axes and scales are small.
 pub const FOLD_LIMIT: u64 = 4096;
 
-/// Maximum number of elements of all tracked constants. Once it is exceeded, no further constants are
+/// Maximum total number of elements of all tracked constants. Once it is exceeded, no further constants are
 /// tracked.
 pub const FOLD_TOTAL: u64 = 1 << 24;
 
@@ -55,7 +55,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// Reads little-endian elements. Returns `None` for types that are not used to compute shapes.
+    /// Reads little-endian elements. Returns `None` for types that are not used to compute shapes, and if
+    /// an integer does not fit into `i64`.
     pub fn read(raw: &[u8], element: Element) -> Option<Self> {
         macro_rules! read {
             ($type:ty, $kind:ident, $to:ty) => {
@@ -156,8 +157,8 @@ impl Fact {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
 
-    /// Returns the fact with the values of its elements. They are dropped if there are more than
-    /// [`FOLD_LIMIT`], or if they do not match the shape and the type.
+    /// Returns the fact with `value` as the values of its elements. The values are dropped if there are
+    /// more than [`FOLD_LIMIT`], or if they do not match the shape and the type.
     pub fn with(mut self, value: Option<Value>) -> Self {
         let count = self.shape.as_deref().and_then(count);
         self.value = value
@@ -172,12 +173,12 @@ impl Fact {
         Self { bound: items.iter().any(|item| item.bound), items: Some(items), ..Self::default() }
     }
 
-    /// Returns true if both have the same shape, or are sequences of the same tensors.
+    /// Returns true if both facts have the same shape, or are about sequences of the same tensors.
     pub fn is_alike(&self, other: &Self) -> bool {
         self.shape == other.shape && self.items == other.items
     }
 
-    /// Returns the fact with its extents marked as upper bounds.
+    /// Returns the fact without the values of its elements, and with its extents marked as upper bounds.
     pub fn bounded(self) -> Self {
         Self { bound: true, ..self.variable() }
     }
@@ -188,8 +189,8 @@ impl Fact {
         self
     }
 
-    /// Returns the size in bytes, with `float` in place of every floating-point type. Elements smaller than a
-    /// byte are packed, and the last byte is padded.
+    /// Returns the size in bytes. If `float` is given, it replaces every floating-point type. Elements
+    /// smaller than a byte are packed, and the last byte is padded.
     ///
     /// # Errors
     /// If the size is unknown, or if it is 2^63 bytes or more.
@@ -215,7 +216,7 @@ impl Fact {
     }
 }
 
-/// Returns the type whose size is counted: `float` in place of a floating-point type.
+/// Returns the type whose size is counted. If `float` is given, it replaces a floating-point type.
 pub fn effective(element: Element, float: Option<Element>) -> Element {
     float.filter(|_| element.float).unwrap_or(element)
 }

@@ -75,9 +75,9 @@ impl Window {
     }
 }
 
-/// Returns the number of positions with `ceil_mode`, as runtimes count them. They do not count a window that
-/// would start in the padding at the end (at `end` or later). The flag is true if there is such a window,
-/// which operator sets before version 22 count.
+/// Returns the number of window positions with `ceil_mode`, as runtimes count them. Runtimes do not count a
+/// window that would start in the padding at the end (at `end` or later), although the formula of operator
+/// sets before version 22 does. The flag is true if there is such a window.
 fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
     let steps = slack.div_euclid(stride) + i128::from(slack.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;
@@ -126,8 +126,8 @@ fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Elemen
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `ConvTranspose`. The output has the extents that a convolution would reduce to those of the input. `SAME`
-/// crops the output to extent times stride and never pads it.
+/// `ConvTranspose`. The output has the extents that a convolution would reduce to those of the input.
+/// `SAME` crops each output extent to the input extent times the stride, and never pads it.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -195,7 +195,7 @@ pub fn pool_doubt(call: &Call) -> Option<String> {
     })
 }
 
-/// Global pooling: every dimension after the channels becomes 1.
+/// Global pooling: every extent after the channels becomes 1.
 pub fn global_pool(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     shape[2..].fill(1);

@@ -14,7 +14,8 @@ use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Location of the values, type and shape of a constant. Equal constants share one tensor of the graph.
+/// The location of a constant's values, its type and its shape. Constants that agree in all three share one
+/// tensor of the graph.
 type Constant = (Held, i8, Vec<i32>);
 
 pub(super) struct Conversion<'m, 'a> {
@@ -25,13 +26,13 @@ pub(super) struct Conversion<'m, 'a> {
     graph: GraphBuilder,
     /// The number of conversions per subgraph.
     uses: Vec<usize>,
-    /// The operators and tensors in copies so far.
+    /// The number of operators, operands and tensors in copies so far.
     copied: usize,
     constants: HashMap<Constant, TensorId>,
     /// Variables, and constants without bytes, by subgraph and index. Copies of a subgraph share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
-    /// The number of tensors in used subgraphs that have neither a producer nor a consumer.
+    /// The number of tensors in used subgraphs, counting only those with neither a producer nor a consumer.
     idle: usize,
     sources: SizeSources,
     /// The bytes that kernels request, by subgraph and index of the operator.
@@ -511,14 +512,12 @@ impl<'m, 'a> Conversion<'m, 'a> {
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
             let name = self.model.subgraphs[subgraph].tensors[at].named(at);
-            let each = if operators > 1 {
-                format!(", each of the {operators} operators that name it")
+            let held = if operators > 1 {
+                format!("each of the {operators} operators that use it holds a copy while it runs")
             } else {
-                String::new()
+                "held while its operator runs".to_owned()
             };
-            self.assumed.push(format!(
-                "tensor '{name}', which nothing produces, is scratch: held while its operator runs{each}"
-            ));
+            self.assumed.push(format!("tensor '{name}', which nothing produces, is scratch: {held}"));
         }
         if self.idle > 0 {
             self.assumed.push(format!("skipped: {} tensors that nothing produces or consumes", self.idle));
@@ -530,7 +529,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 }
 
-/// Returns the role of a tensor. An empty one that nothing produces is a constant without values.
+/// Returns the role of a tensor. An empty tensor that nothing produces is a constant without values.
 fn role(scope: &Scope, at: usize, info: &Info, measured: &Measured) -> Role {
     let loose = !scope.made[at] && measured.bytes == 0;
     match () {

@@ -50,7 +50,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome
     }
 
-    /// Infers all branches. Only one of them runs; if their results differ, the larger one is used.
+    /// Infers all branches. Only one of them runs. If their results differ, the larger result is used.
     fn branches(
         &mut self,
         called: &[usize],

@@ -21,7 +21,8 @@ impl Given {
     /// Collects and checks the options.
     ///
     /// # Errors
-    /// If a name does not occur in the model, a shape has another rank, or a number is out of range.
+    /// If a name does not occur in the model, a shape does not have the rank in the file, or a number is
+    /// out of range.
     pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason = "TFLite files do not name dimensions; use --batch, --input-shape or --dim-default";
@@ -30,7 +31,7 @@ impl Given {
         let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
             let reason = match number {
-                0 if option == "--batch" => "a batch has at least one",
+                0 if option == "--batch" => "must be at least 1",
                 _ if large(number) => "too large",
                 _ => continue,
             };
@@ -158,7 +159,7 @@ fn none(inputs: &[&Info]) -> String {
     format!("no such input; the inputs are: {}", names.join(", "))
 }
 
-/// Returns the inputs of the model that exist.
+/// Returns the inputs of the model, except those that refer to tensors that do not exist.
 fn inputs<'m, 'a>(model: &'m Model<'a>) -> Vec<&'m Info<'a>> {
     let body = &model.subgraphs[0];
     body.inputs.iter().filter_map(|at| body.tensors.get(usize::try_from(at).ok()?)).collect()

@@ -1,9 +1,9 @@
 //! A forward pass over subgraphs that infers the shape of every tensor and the source of the shape.
 //!
-//! The shapes of inputs come from the file or from options, and those of constants from the file. All others
-//! follow from operators, in the order of the file. A subgraph is inferred once for every operator that runs
-//! it, with the arguments of that operator. The last result is cached, since most copies have the same
-//! arguments.
+//! The shapes of inputs come from the file or from options, and those of constants from the file. All other
+//! shapes follow from operators, in the order of the file. A subgraph is inferred once for every operator
+//! that runs it, with the arguments of that operator. The last result is cached, since most copies have the
+//! same arguments.
 //!
 //! If no rule gives a shape, the shape declared in the file is used under two conditions: options have not
 //! changed anything on which the operator depends, and the inputs have the shapes declared in the file.
@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The maximum number of operators, tensors and references to tensors in all copies of subgraphs, not
-/// counting the first copy of each. Files of a few kilobytes can request billions.
+/// counting the first copy of each subgraph. Files of a few kilobytes can request billions.
 pub(super) const COPIES: usize = 1 << 20;
 
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
@@ -37,9 +37,10 @@ pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
 /// The facts about a subgraph for one of its callers.
 #[derive(Debug, Default)]
 pub(super) struct Inferred {
-    /// Used tensors, by index.
+    /// The facts about tensors, by index; `None` for unused tensors.
     pub tensors: Vec<Option<Known>>,
-    /// The subgraphs that an operator runs, without absent ones, by position of the operator.
+    /// For each operator that runs subgraphs, by position: the facts about these subgraphs, without absent
+    /// ones.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Inference<'m, 'a> {
     /// The work done in repeated visits to subgraphs: the number of their operators, operands, inputs,
     /// outputs and tensors.
     work: usize,
-    /// The number of folded elements of constants.
+    /// The total number of elements of tracked constants.
     folded: u64,
     contradictions: Lines,
     declared: Lines,
@@ -324,7 +325,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         if sure { known } else { known.shaped(shape, info) }
     }
 
-    /// Returns the shape declared in the file, if it is reliable.
+    /// Returns the fact with the shape declared in the file if that shape is reliable, and otherwise the
+    /// reason why the shape is unknown.
     fn by_file(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>, output: &Output, reason: &Reason) -> Known {
         let info = &scope.subgraph.tensors[output.tensor];
         let (source, changed) = scope.rests_on(step);
@@ -349,7 +351,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
-    /// Records a contradiction between the file and inference, unless an option caused it.
+    /// Records a contradiction between the declared and the inferred shape, unless an option caused it.
     fn compare(&mut self, info: &Info, key: (usize, usize), known: &Known) {
         let Some(shape) = known.fact.shape.as_deref().filter(|_| !known.changed && info.shape.len() > 0)
         else {
@@ -369,7 +371,7 @@ impl<'m, 'a> Inference<'m, 'a> {
 
 pub(super) enum Outcome {
     Rule(Result<Made, Reason>),
-    /// The results of the subgraphs that the operator runs.
+    /// The results of the subgraphs that the operator runs, or the value of a variable.
     Carried(Vec<Known>),
 }
 
@@ -438,7 +440,8 @@ impl<'m, 'a> Scope<'m, 'a> {
         shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
-    /// Returns the source of the inputs of an operator, and whether an option changes any of them.
+    /// Returns the least certain source among the inputs of an operator, and whether an option changes any
+    /// input.
     fn rests_on(&self, step: &Step) -> (Source, bool) {
         let inputs = step.inputs.iter().filter_map(|tensor| self.tensors[self.place(tensor)?].as_ref());
         inputs.fold((Source::Inferred, false), |(source, changed), known| {
@@ -446,7 +449,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         })
     }
 
-    /// Finds an input whose shape differs from the declared one.
+    /// Describes an input whose shape is unknown or differs from the declared one, if there is one.
     fn other_input(&self, step: &Step) -> Option<String> {
         step.inputs.iter().filter_map(|tensor| self.place(tensor)).find_map(|at| {
             let (info, known) = (&self.subgraph.tensors[at], self.tensors[at].as_ref()?);

@@ -10,7 +10,7 @@ use super::schema::{Field, options};
 use crate::operators::extent;
 use crate::operators::value::{Reason, count, misfit, show};
 
-/// Returns the facts about the outputs; `None` if the operator is not of this kind.
+/// Returns the facts about the outputs; `None` if this module has no rule for the operator.
 pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     Some(match op.call.kind {
         "CONV_2D" => conv_2d(op),
@@ -42,7 +42,7 @@ fn places(op: &Operation, padding: Field, steps: Steps, length: u64, filter: u64
     let stride = i128::from(op.options.int(steps.0));
     let dilation = steps.1.map_or(1, |field| i128::from(op.options.int(field)));
     if stride < 1 || dilation < 1 || filter < 1 {
-        return misfit(format!("a window of {filter} with stride {stride} and dilation {dilation}"));
+        return misfit(format!("window {filter}, stride {stride} and dilation {dilation} must be positive"));
     }
     let length = i128::from(length);
     let reach = (i128::from(filter) - 1) * dilation + 1;
@@ -119,7 +119,7 @@ fn transposed(op: &Operation) -> Result<Made, Reason> {
         for (at, step) in steps.into_iter().enumerate().map(|(at, step)| (at + 1, (step, None))) {
             let stands = places(op, options::TRANSPOSE_PADDING, step, shape[at], weights[at])?;
             if stands != input[at] {
-                return misfit(format!("extent {} comes from {stands}, not from {}", shape[at], input[at]));
+                return misfit(format!("extent {} implies input {stands}, not {}", shape[at], input[at]));
             }
         }
     }
@@ -189,8 +189,8 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// The dimensions of the weights are units and inputs. All dimensions of the data except the last are merged,
-/// unless they are kept. Surplus elements are not read.
+/// The dimensions of the weights are units and inputs. All dimensions of the data except the last are
+/// merged, unless an option keeps them. Surplus elements are not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -246,7 +246,7 @@ fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();
         return misfit(format!(
-            "state '{name}' is {}, but {} is kept between runs",
+            "state '{name}' is {}, but must have the size of {}",
             show(op.shape(at)?),
             show(extents)
         ));
@@ -325,8 +325,8 @@ fn lstm(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// The inputs of the forward direction are those of [`lstm`]; the backward ones follow from 18. The states
-/// are inputs 35 and 36 (forward), and 37 and 38 (backward).
+/// The inputs of the forward direction are those of [`lstm`]. The inputs of the backward direction start at
+/// 18. The states are inputs 35 and 36 (forward), and 37 and 38 (backward).
 fn both_lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, forward]) = (*op.ranked(4)?, *op.ranked(8)?);

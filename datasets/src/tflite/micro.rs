@@ -2,9 +2,9 @@
 //! live.
 //!
 //! The runtime numbers scopes: one for the start of a subgraph, one per operator, and further ones for the
-//! subgraphs that an operator runs. A subgraph that several operators run has one set of tensors, live from
-//! its first scope to its last. All subgraphs share one arena. Variables that the plan does not place get
-//! memory of their own.
+//! subgraphs that an operator runs. A subgraph that several operators run has only one set of tensors. Each
+//! of them is live from its first use in any run to its last. All subgraphs share one arena. The plan does
+//! not place variables, which get memory of their own.
 //!
 //! An offline plan has no offsets for the scratch buffers of kernels, which no file contains. The runtime
 //! places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
@@ -38,16 +38,18 @@ pub(super) fn reserved(scratch: &Scratch) -> u64 {
     Bytes::new(scratch.bytes).align_up(MICRO_ALIGNMENT).map_or(u64::MAX, Bytes::get)
 }
 
-/// Decides whether an input and an output, numbered through all subgraphs, share memory.
+/// Decides whether an input and an output share memory, given their numbers among the tensors of all
+/// subgraphs.
 pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
 /// The offset problem that `tflite-micro` solves for a file.
 #[derive(Clone, Debug)]
 pub struct MicroArena {
-    /// One buffer per tensor that the runtime places, or per group of tensors that share memory, and then one
-    /// per scratch buffer.
+    /// One buffer per tensor that the runtime places, or per group of tensors that share memory, followed
+    /// by one per scratch buffer.
     pub instance: Instance,
-    /// Per buffer, its tensors, numbered through all subgraphs. Scratch buffers have the numbers that follow.
+    /// The tensors of each buffer, as numbers among the tensors of all subgraphs. Scratch buffers have the
+    /// numbers that follow.
     buffers: Vec<Vec<usize>>,
     /// Tensors that no operator uses, with their sizes. Their memory is never accessed.
     unused: Vec<(usize, u64)>,
@@ -55,7 +57,7 @@ pub struct MicroArena {
     tensors: usize,
 }
 
-/// A tensor while its lifespan is determined.
+/// A tensor whose lifespan is being determined.
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     bytes: u64,
@@ -64,9 +66,10 @@ struct Placed {
 }
 
 impl MicroArena {
-    /// Reads the problem from a file. The operators run in the order of the file. An input and the output of
-    /// an operator whose kernel allows it share memory if `shares` returns true for them. `scratch` contains
-    /// the requests of the kernels. O(operators and operands of all uses of subgraphs).
+    /// Reads the problem from a file. The operators run in the order of the file. If the kernel of an
+    /// operator allows an input and the output to share memory, `shares` decides whether they do.
+    /// `scratch` contains the requests of the kernels. Takes time linear in the operators and operands of
+    /// all uses of subgraphs.
     ///
     /// # Errors
     /// If the file is damaged, contains a tensor of unknown size, or runs subgraphs too often.
@@ -77,9 +80,9 @@ impl MicroArena {
         scopes.problem()
     }
 
-    /// Returns the layout of the runtime for an offline plan with these offsets of tensors, numbered through
-    /// all subgraphs; `None` if an offset is missing, or if tensors that share memory have different ones.
-    /// O(n^2 log n) for n buffers.
+    /// Returns the layout that the runtime computes from an offline plan. `offset` gives the planned offset
+    /// of a tensor by its number among the tensors of all subgraphs. Returns `None` if an offset is
+    /// missing, or if tensors that share memory have different offsets. O(n^2 log n) for n buffers.
     pub fn layout(&self, offset: impl Fn(usize) -> Option<Bytes>) -> Option<Layout> {
         let one = |tensors: &Vec<usize>| {
             if self.is_scratch(tensors) {
@@ -91,22 +94,24 @@ impl MicroArena {
         Some(self.placed(self.buffers.iter().map(one).collect::<Option<_>>()?))
     }
 
-    /// Returns the layout of the runtime for an offline plan with the tensors of a layout. Only the offsets
-    /// of scratch buffers may differ. O(n^2 log n) for n buffers.
+    /// Returns the layout that the runtime computes from an offline plan in which the tensors have the
+    /// offsets of `layout`. It differs from `layout` at most in the offsets of scratch buffers.
+    /// O(n^2 log n) for n buffers.
     #[must_use]
     pub fn in_runtime(&self, layout: &Layout) -> Layout {
         let offsets = self.buffers.iter().zip(layout.offsets());
         self.placed(offsets.map(|(one, &offset)| (!self.is_scratch(one)).then_some(offset)).collect())
     }
 
-    /// Returns the memory that the runtime reserves for a layout: its peak, or the largest unused tensor.
+    /// Returns the memory that the runtime reserves for a layout: its peak, or the size of the largest
+    /// unused tensor if that is larger.
     pub fn arena(&self, layout: &Layout) -> Bytes {
         let unused = self.unused.iter().map(|&(_, bytes)| bytes).max();
         layout.peak(&self.instance).max(Bytes::new(unused.unwrap_or(0)))
     }
 
-    /// Returns the memory that the runtime reserves for a file without an offline plan. There, unused tensors
-    /// share no memory. O(n^2 log n) for n buffers.
+    /// Returns the memory that the runtime reserves for a file without an offline plan. Without a plan,
+    /// unused tensors do not share memory with each other. O(n^2 log n) for n buffers.
     pub fn greedy(&self) -> Bytes {
         let unused = self.unused.iter().map(|&(_, bytes)| bytes).sum();
         self.placed(vec![None; self.buffers.len()]).peak(&self.instance).max(Bytes::new(unused))
@@ -117,7 +122,8 @@ impl MicroArena {
     }
 
     /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of
-    /// decreasing size, the last of equal ones first, each in the lowest gap that is large enough.
+    /// decreasing size, the last of equally large buffers first, each in the lowest gap that is large
+    /// enough.
     fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
         let buffers = self.instance.buffers();
         let mut todo: Vec<usize> = (0..buffers.len()).rev().filter(|&at| offsets[at].is_none()).collect();
@@ -142,7 +148,7 @@ impl MicroArena {
         Layout::new(offsets.into_iter().flatten().collect())
     }
 
-    /// Returns the offset of each tensor of each subgraph; -1 for a tensor that the runtime places.
+    /// Returns the offset of each tensor of each subgraph; -1 for a tensor that the plan does not place.
     ///
     /// # Errors
     /// If an offset does not fit into 31 bits.
@@ -171,8 +177,8 @@ struct Scopes<'m, 'a> {
     shares: &'m Shares<'m>,
     /// Per subgraph, the number of its first tensor.
     starts: Vec<usize>,
-    /// Per tensor of all subgraphs, its memory; `None` if the runtime does not place it. Then the scratch
-    /// buffers.
+    /// The memory of each tensor of all subgraphs, and then of each scratch buffer; `None` if the runtime
+    /// does not place it.
     tensors: Vec<Option<Placed>>,
     /// The numbers of the scratch buffers of operators, by subgraph and index.
     scratch: HashMap<(usize, usize), Vec<usize>>,
@@ -207,7 +213,7 @@ impl<'m, 'a> Scopes<'m, 'a> {
         Ok(Self { model, shares, starts, tensors, scratch, shared, scope: 0, stack: Vec::new(), work: 0 })
     }
 
-    /// Visits the operators of a subgraph. Recursion ends, since no subgraph runs itself.
+    /// Visits the operators of a subgraph. Recursion ends, since a subgraph that runs itself is an error.
     fn subgraph(&mut self, index: usize) -> Result<(), ImportProblem> {
         let model = self.model;
         let Some(subgraph) = model.subgraphs.get(index).filter(|_| !self.stack.contains(&index)) else {
@@ -297,8 +303,8 @@ impl<'m, 'a> Scopes<'m, 'a> {
         }
     }
 
-    /// Returns the problem with the lifespans found. A tensor that is read but never written is live from the
-    /// start.
+    /// Returns the offset problem with the lifespans that were found. A tensor that is read but never
+    /// written is live from the start.
     fn problem(mut self) -> Result<MicroArena, ImportProblem> {
         let tensors = self.model.subgraphs.iter().map(|subgraph| subgraph.tensors.len()).sum();
         let (mut groups, mut unused) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());

@@ -17,16 +17,17 @@
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents
 //!   have none either. An input of the model with an empty shape is a scalar, as in the interpreter. This is
 //!   reported as an assumption if the file declares `has_rank` for other tensors and not for this one.
-//! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is
-//!   that of [`ImportOptions::scratch`], and otherwise zero. Custom operators may refer to tensors that
-//!   nothing produces, as written by compilers for accelerators. These are scratch. Each operator that refers
-//!   to one has its own copy.
+//! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is the
+//!   memory given by [`ImportOptions::scratch`], and otherwise zero. Compilers for accelerators write
+//!   custom operators that refer to tensors that nothing produces. These tensors are scratch. Each operator
+//!   that refers to such a tensor has its own copy.
 //!
 //! # Shapes
-//! Shapes of inputs and constants are those of the file. All others follow from the operators, in the order
-//! of the file, as the kernels of the interpreter resize their outputs. The values of small constants are
-//! tracked, also through the operators that compute shapes. Subgraphs receive the inputs of their operator.
-//! If branches differ, the larger result is used. Values carried by a loop must keep their shapes.
+//! Shapes of inputs and constants are those of the file. All other shapes follow from the operators, in the
+//! order of the file, as the kernels of the interpreter resize their outputs. The values of small constants
+//! are tracked, also through the operators that compute shapes. Subgraphs receive the inputs of their
+//! operator. If branches differ, the larger result is used. Values carried by a loop must keep their
+//! shapes.
 //!
 //! The declared shape of any other tensor is used only if three conditions hold. First, no rule gives a shape
 //! (custom operators, unknown values). Second, options have not changed anything on which the operator
@@ -50,8 +51,8 @@
 //! their shapes: operators that need larger ones are rejected, as in the interpreter.
 //!
 //! # Damage
-//! The verifier of the `flatbuffers` crate runs first. Time and memory are bounded by the length of the file,
-//! and the number of copies of subgraphs by a constant.
+//! The verifier of the `flatbuffers` crate runs first. Time and memory are linear in the length of the
+//! file, apart from copies of subgraphs, whose total size is limited by a constant.
 //!
 //! Source: `schema.fbs` of `TFLite`, version 3d (2025). Sharing and memory follow its interpreter.
 //!

@@ -43,7 +43,8 @@ pub(super) struct Subgraph<'a> {
 pub(super) type Variable<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl<'a> Subgraph<'a> {
-    /// Returns the variable that an operator reads or assigns. The first input is its handle.
+    /// Returns the variable that an operator reads or assigns. The first input is the handle of the
+    /// variable.
     pub(super) fn variable(&self, step: &Step) -> Option<&Variable<'a>> {
         self.handles.get(&step.inputs.get(0)?)
     }
@@ -63,7 +64,7 @@ pub(super) struct Info<'a> {
     pub name: Cow<'a, str>,
     pub element: i8,
     pub shape: Ints<'a>,
-    /// The shape with -1 for free dimensions; empty if the file has none.
+    /// The shape with -1 for free dimensions; empty if the file contains no such shape.
     pub signature: Ints<'a>,
     /// The location of the values of a constant.
     pub held: Option<Held>,
@@ -75,7 +76,7 @@ pub(super) struct Info<'a> {
 }
 
 impl Info<'_> {
-    /// Returns the name in the graph of the tensor with index `at`.
+    /// Returns the tensor's name in the graph. `at` is its index in the subgraph.
     pub(super) fn named(&self, at: usize) -> String {
         if self.name.is_empty() { format!("t{at}") } else { self.name.to_string() }
     }

@@ -72,7 +72,7 @@ impl<'c> Operation<'c> {
         Fact::new(self.element, shape)
     }
 
-    /// Returns one output of that shape.
+    /// Returns the result for a single output with this shape.
     #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
     pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
         Ok(vec![self.fact(shape)].into())
@@ -92,8 +92,8 @@ impl<'c> Operation<'c> {
     }
 }
 
-/// The operator set version of the ONNX rules. In this version, attributes have become inputs or may be
-/// either.
+/// The operator set version of the ONNX rules. In this version, former attributes are inputs, or the rules
+/// accept both.
 const OPSET: i64 = 18;
 
 pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {

@@ -1,17 +1,18 @@
 //! Properties of operators by kind: outputs that may share memory with inputs, and computational cost.
 //!
 //! # Sharing
-//! The operators whose kernels at most copy their input are views: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`,
-//! `BITCAST`. In-place operators are elementwise functions: element *i* of the output depends only on element
-//! *i* of the operand. `SOFTMAX` (which the runtime marks as in-place, since it reads a row before writing
-//! it) and updates of a slice are in-place too. The operand must have the shape and the size of the output,
-//! so it must not be broadcast.
+//! Views are the operators whose kernels at most copy their input: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`,
+//! `BITCAST`. In-place operators are elementwise functions: element *i* of the output depends only on
+//! element *i* of the operand. `SOFTMAX` (which the runtime marks as in-place, since it reads a row before
+//! writing it) and updates of a slice are in-place too. The operand must have the shape and the size of the
+//! output, so it must not be broadcast.
 //!
 //! # Cost
-//! The cost of layers with weights is the number of multiply-accumulates, computed only from shapes. Strides,
-//! padding and dilation affect it through the shape of the output, and padding counts as if it were
-//! multiplied. All other operators cost one operation per output element, and views cost nothing. The cost of
-//! custom operators and of operators that run subgraphs is unknown. A sparse matrix counts as a dense one.
+//! The cost of layers with weights is the number of multiply-accumulates, computed only from shapes.
+//! Strides, padding and dilation affect it through the shape of the output, and multiplications by padding
+//! are counted. All other operators cost one operation per output element, and views cost nothing. The cost
+//! of custom operators and of operators that run subgraphs is unknown. A sparse matrix counts as a dense
+//! one.
 
 use super::size::Measured;
 use crate::operators::is_listed;
@@ -56,8 +57,9 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
     row.map(|&(how, positions, _)| (how, positions))
 }
 
-/// Returns how an operator runs its subgraphs, and its handovers if they do not follow from its name and
-/// positions. Reducers and comparators run on single elements, which are not tensors of the graph.
+/// Returns how an operator runs its subgraphs. Also returns the handovers, unless they follow from the name
+/// of the operator and the positions of its operands. Reducers and comparators run on single elements,
+/// which are not tensors of the graph.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),
@@ -109,9 +111,10 @@ pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
         "CONV_2D" | "FULLY_CONNECTED" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..)?)?),
         "DEPTHWISE_CONV_2D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..3)?)?),
         "CONV_3D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
-        // Every element of the image is multiplied by a filter of [out, height, width, in] for all outputs.
+        // Every element of the input is multiplied by a slice of the weights, whose dimensions are
+        // [out, height, width, in].
         "TRANSPOSE_CONV" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..3)?)?),
-        // The same holds for a filter of [depth, height, width, out, in].
+        // The same holds for weights of [depth, height, width, out, in].
         "CONV_3D_TRANSPOSE" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
         "BATCH_MATMUL" => {
             let left = shapes.input(0)?;

@@ -5,7 +5,7 @@ use super::schema::options;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
 use crate::operators::{axis, extent};
 
-/// Returns the facts about the outputs; `None` if the operator is not of this kind.
+/// Returns the facts about the outputs; `None` if this module has no rule for the operator.
 pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     Some(match op.call.kind {
         "CONCATENATION" => {
@@ -37,7 +37,7 @@ fn split(op: &Operation) -> Result<Made, Reason> {
     let (shape, parts) = (op.shape(1)?, op.call.outputs as u64);
     let at = axis(op.call.int(0)?, shape.len())?;
     if parts == 0 || shape[at] % parts != 0 {
-        return misfit(format!("extent {} cannot be cut into {parts}", shape[at]));
+        return misfit(format!("extent {} cannot be cut into {parts} equal parts", shape[at]));
     }
     Ok(op.onnx("Split", &[1], vec![int("axis", at as i64)])?.into())
 }
@@ -75,7 +75,7 @@ fn unpack(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let at = axis(op.int(options::UNPACK_AXIS), shape.len())?;
     if shape[at] != op.call.outputs as u64 {
-        return misfit(format!("extent {} does not make {} outputs", shape[at], op.call.outputs));
+        return misfit(format!("extent {} does not match {} outputs", shape[at], op.call.outputs));
     }
     if op.call.outputs == 0 {
         return Ok(Vec::new().into());
@@ -132,7 +132,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
     for ((&begin, &size), &extent_) in begins.iter().zip(sizes).zip(from) {
         let end = if size == -1 { i128::from(extent_) } else { i128::from(begin) + i128::from(size) };
         if begin < 0 || end < begin.into() || end > extent_.into() {
-            return misfit(format!("a slice of {size} from {begin} on leaves extent {extent_}"));
+            return misfit(format!("a slice of {size} from {begin} on exceeds extent {extent_}"));
         }
         ends.push(end as i64);
     }
@@ -142,7 +142,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
 /// The part of a strided slice that concerns one dimension.
 struct Cut {
     extent: u64,
-    /// First index, step and number of indices. The number is an upper bound unless `exact`.
+    /// First index, step and number of indices. The number is an upper bound unless `exact` is true.
     start: i128,
     step: i128,
     count: u64,
@@ -202,7 +202,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     Ok(if sized { vec![fact].into() } else { Made::at_most(vec![fact], "the size of the slice") })
 }
 
-/// Returns the slice of one dimension, from the numbers at one position.
+/// Returns the slice of a dimension with extent `length`, from position `at` of the inputs and the masks.
 fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     let given = |input: usize| match op.call.value(input) {
         Some(Value::Ints(list)) => list.get(at).copied(),

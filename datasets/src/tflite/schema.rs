@@ -28,7 +28,8 @@ const fn call(second: bool, tag: u8, field: u16, region: &'static str) -> Call {
     Call { second, tag, field, many: false, region }
 }
 
-/// `StableHLOCompositeOptions` in `BuiltinOptions2`: 0 means that there is no decomposition.
+/// The number of `StableHLOCompositeOptions` in `BuiltinOptions2`. In these options, subgraph 0 means that
+/// there is no decomposition.
 pub(super) const COMPOSITE: u8 = 21;
 
 /// All fields that refer to subgraphs, ordered by the table of options.

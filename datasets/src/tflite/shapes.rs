@@ -1,8 +1,9 @@
-//! Shape rules of operators, which follow how the kernels of the interpreter resize their outputs.
+//! Shape rules of operators. The rules follow the kernels of the interpreter when these resize their
+//! outputs.
 //!
-//! Operators with an ONNX equivalent use its rule in [`operators`], and the same terms. The rest is
-//! implemented here and in the neighbouring modules. Types are not inferred: like the interpreter, the rules
-//! use those in the file.
+//! If an operator has an ONNX equivalent, the rule of that equivalent in [`operators`] is used. The other
+//! rules are implemented here and in the neighbouring modules. Types are not inferred: like the
+//! interpreter, the rules use the types in the file.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -120,7 +121,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     })
 }
 
-/// Infers operators for which values of inputs determine the sizes of outputs.
+/// Infers the remaining operators. For most of them, values of inputs determine the sizes of outputs.
 fn by_values(op: &Operation) -> Result<Made, Reason> {
     match op.call.kind {
         "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
@@ -151,8 +152,8 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// Infers an operator that can run in place. With one possible operand, the output has its shape. With two,
-/// it has their broadcast shape.
+/// Infers an operator that can run in place. If it can overwrite only one of its operands, the output has
+/// the shape of that operand. If it can overwrite either of two, the output has their broadcast shape.
 fn in_place(op: &Operation, positions: &[usize]) -> Result<Made, Reason> {
     let name = if positions.len() > 1 { "PRelu" } else { "Sigmoid" };
     Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into())

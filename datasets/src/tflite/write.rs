@@ -1,9 +1,10 @@
-//! Changes a file in place: the order of its operators, and the offline plan of `tflite-micro`.
+//! Changes the order of the operators in a file, and the offline plan for `tflite-micro`.
 //!
-//! Nothing is rebuilt, so that fields that this importer does not know survive. References of `FlatBuffers`
-//! point forward, relative to their own position. Operators are therefore reordered by exchanging the
-//! references in a vector. New tables and vectors, and a new root that refers to them, come before the rest
-//! of the file, which stays as it is. Only positions counted from the start of the file change.
+//! Existing tables are not rebuilt, so fields that this importer does not know survive. In a `FlatBuffers`
+//! file, references point forward and are relative to their own position. Operators are therefore reordered
+//! by exchanging the references in a vector. New tables and vectors, and a new root that refers to them,
+//! are written before the old file. In the old file, only positions that count from the start of the file
+//! change.
 //!
 //! Sources: page "Internals" of the documentation of `FlatBuffers`; `memory_management.md` and
 //! `micro_allocation_info.cc` of `tflite-micro` (2026) for the format of the plan.
@@ -25,8 +26,8 @@ const PLAN_VERSION: i32 = 1;
 /// The number of fields of the root table.
 const ROOT_FIELDS: u16 = 8;
 
-/// The start of the old file in the new one is a multiple of this many bytes, which is at least the alignment
-/// of every vector in it.
+/// The old file begins at a multiple of this many bytes in the new file. The number is at least the
+/// alignment of every vector in the old file.
 const SHIFT: usize = 64;
 
 fn damaged(what: impl Into<String>) -> ImportProblem {
@@ -41,7 +42,8 @@ fn unsupported(what: impl Into<String>, reason: impl Into<String>) -> ImportProb
 /// subgraph, the old indices in the new order; an empty order keeps that of the file.
 ///
 /// # Errors
-/// If the file is damaged, if an order is not a permutation, or if metadata refer to operators by index.
+/// If the file is damaged, if an order is not a permutation, if two reordered subgraphs share one list of
+/// operators, or if metadata refer to operators by index.
 pub(crate) fn reordered(bytes: &[u8], orders: &[Vec<usize>]) -> Result<Vec<u8>, ImportProblem> {
     let table = root(bytes).map_err(damaged)?;
     let (mut changed, mut seen) = (bytes.to_vec(), HashSet::new());
@@ -50,7 +52,7 @@ pub(crate) fn reordered(bytes: &[u8], orders: &[Vec<usize>]) -> Result<Vec<u8>, 
             continue;
         }
         if table.tables(model::METADATA).any(|entry| entry.text(metadata::NAME) == BY_INDEX) {
-            let reason = "they refer to operators by index, so the order has to stay (--order as-in-file)";
+            let reason = "they refer to operators by index, so the order is fixed (--order as-in-file)";
             return Err(unsupported(format!("a new order with metadata '{BY_INDEX}'"), reason));
         }
         let operators: Vec<Table> = subgraph.tables(subgraph::OPERATORS).collect();
@@ -61,7 +63,7 @@ pub(crate) fn reordered(bytes: &[u8], orders: &[Vec<usize>]) -> Result<Vec<u8>, 
         }
         let start = subgraph.target(subgraph::OPERATORS).unwrap_or_default() + 4;
         if !seen.insert(start) {
-            let reason = "they have one list of operators in the file";
+            let reason = "they share one list of operators in the file";
             return Err(unsupported("separate orders of two subgraphs", reason));
         }
         for (to, &from) in order.iter().enumerate() {
@@ -71,8 +73,8 @@ pub(crate) fn reordered(bytes: &[u8], orders: &[Vec<usize>]) -> Result<Vec<u8>, 
     Ok(changed)
 }
 
-/// Returns the file with an offline plan: an offset in the arena for each tensor of each subgraph, or -1 for
-/// a tensor that the runtime places. A plan in the file is replaced.
+/// Returns the file with an offline plan: an offset in the arena for each tensor of each subgraph, or -1
+/// for a tensor without a planned offset. An existing plan is replaced.
 ///
 /// # Errors
 /// If the file is damaged, or if its root has fields that the schema of this importer does not contain.
@@ -92,7 +94,7 @@ pub(crate) fn with_offsets(bytes: &[u8], offsets: &[i32]) -> Result<Vec<u8>, Imp
     }
 }
 
-/// Returns the offsets of the offline plan in a file; `None` if it has none.
+/// Returns the offsets of the offline plan in a file; `None` if the file has no such plan.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -112,7 +114,7 @@ fn plan_of(table: Table<'_>) -> Option<Table<'_>> {
 /// Writes a new root before the file, with one more buffer and its metadata.
 fn with_front(bytes: &[u8], table: Table<'_>, plan: &[u8]) -> Result<Vec<u8>, ImportProblem> {
     if table.has_fields_beyond(ROOT_FIELDS) {
-        let reason = "its schema is newer than the one that is known here";
+        let reason = "its schema is newer than the supported one";
         return Err(unsupported("the root table of the file", reason));
     }
     let kept = table.tables(model::METADATA).filter(|entry| entry.text(metadata::NAME) != PLAN);
@@ -160,8 +162,8 @@ fn with_front(bytes: &[u8], table: Table<'_>, plan: &[u8]) -> Result<Vec<u8>, Im
     Ok(changed)
 }
 
-/// Adds `shift` to the positions that count from the start of the file: those of buffers and of options of
-/// custom operators outside the tables.
+/// Adds `shift` to the positions that count from the start of the file. They refer to buffers, and to
+/// options of custom operators, that are stored outside the tables.
 fn shift_positions(changed: &mut [u8], table: Table<'_>, shift: usize) -> Result<(), ImportProblem> {
     let mut seen = HashSet::new();
     let mut add = |table: Table<'_>, field: u16| match table.field(field) {
@@ -234,7 +236,7 @@ fn put(bytes: &mut [u8], at: usize, data: &[u8]) -> Result<(), ImportProblem> {
     Ok(())
 }
 
-/// Writes a reference to a position after it.
+/// Writes a reference to a later position.
 fn put_reference(bytes: &mut [u8], at: usize, target: usize) -> Result<(), ImportProblem> {
     let distance = target.checked_sub(at).and_then(|distance| u32::try_from(distance).ok());
     let distance = distance.ok_or_else(|| damaged(format!("byte {at} cannot refer to byte {target}")))?;

@@ -283,7 +283,7 @@ fn slips_in_constraints_are_refused_with_file_and_item() {
         (
             "/metadata",
             json!({ "plimsoll": "{" }),
-            "metadata.plimsoll: expected a JSON object with hints and names by id of the buffer, found '{'",
+            "metadata.plimsoll: expected a JSON object with hints and names by buffer id, found '{'",
         ),
     ];
     refused(cases);

@@ -43,7 +43,7 @@ fn mutated(seeds: &[Vec<u8>], words: &[&str], rng: &mut Xoshiro256PlusPlus) -> V
     data
 }
 
-/// Runs a target on a fixed number of inputs, or on fewer if a second has passed.
+/// Runs a target on a fixed number of inputs, but stops early after a second.
 fn smoke(target: &str, words: &[&str], run: fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");

@@ -46,7 +46,7 @@ fn check_interface(graph: &Graph, tensors: &[TensorId], facts: &Value, role: Rol
     }
 }
 
-/// Compares operators, constants, inputs and outputs.
+/// Imports the model and compares its operators, constants, inputs and outputs with the facts.
 fn check(facts: &Value) -> Option<Import> {
     let import = import(facts)?;
     let (graph, file) = (&import.graph, &facts["file"]);

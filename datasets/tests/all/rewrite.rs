@@ -37,7 +37,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// Returns a model of two chains of two operators, and their sum.
+/// Returns a model that adds the results of two chains of two operators.
 fn chains() -> ModelSpec {
     let sizes = [("x", 16), ("a", 64), ("b", 64), ("c", 16), ("d", 16), ("y", 16)];
     let step = |inputs: &[i32], output: i32| operator(ADD, inputs, &[output]);

@@ -179,7 +179,7 @@ fn options_that_fit_nothing_are_refused() {
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
-        "tiny.tflite: --batch 0: a batch has at least one"
+        "tiny.tflite: --batch 0: must be at least 1"
     );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(

@@ -305,8 +305,8 @@ fn counts(sizes: &SizeSources) -> [usize; 3] {
     [sizes.inferred, sizes.declared.len(), sizes.assumed.len()]
 }
 
-/// The first extent of the input determines the shape of a reshape, as in `flatten` operators written by
-/// converters.
+/// The first extent of the input determines the new shape of a `RESHAPE` operator, as in `flatten`
+/// operators written by converters.
 #[test]
 fn values_are_followed_from_shapes_to_shapes() {
     let tensors = vec![
@@ -508,7 +508,7 @@ fn states_do_not_grow() {
     assert_eq!(shapes(&read(&file, &longer).unwrap().graph, "out"), [[2, 9, 4]]);
     let wider = ImportOptions { input_shapes: named(&[("in0", &[5, 6, 3])]), ..ImportOptions::default() };
     let error = read(&file, &wider).unwrap_err();
-    assert!(error.contains("is 2x4, but 5x4 is kept between runs"), "{error}");
+    assert!(error.contains("is 2x4, but must have the size of 5x4"), "{error}");
 }
 
 /// Returns a model whose body has one operator, which runs these subgraphs on `x`.
@@ -582,8 +582,8 @@ fn scratch_of_custom_operators_is_theirs() {
     assert_eq!(
         import.assumed[1..],
         [
-            "tensor 'work', which nothing produces, is scratch: held while its operator runs, each of the 2 operators \
-             that name it",
+            "tensor 'work', which nothing produces, is scratch: each of the 2 operators that use it holds a copy while \
+             it runs",
             "tensor 'fast', which nothing produces, is scratch: held while its operator runs",
         ]
     );

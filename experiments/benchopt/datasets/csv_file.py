@@ -1,4 +1,4 @@
-"""An instance in a CSV file, such as MiniMalloc's: `-d "CSV[path=A.1048576.csv]"`. Its capacity is ignored."""
+"""An instance from a CSV file: `-d "CSV[path=A.1048576.csv]"`. The capacity in the file name is ignored."""
 
 import plimsoll
 from benchopt import BaseDataset

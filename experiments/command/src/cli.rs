@@ -15,7 +15,7 @@ use plimsoll::interrupt;
 use plimsoll_lab::external::{quote, reaper};
 use std::path::Path;
 
-/// The output of `plimsoll` without arguments; the four command lines run as printed, in this order.
+/// The output of `plimsoll` without arguments. Its four command lines can be run as printed, in this order.
 const FIRST_STEPS: &str = "\
 Plimsoll plans the memory of neural networks and proves how good the plans are.
 
@@ -231,7 +231,8 @@ const OTHER_NAMES: [(&str, &str); 8] = [
     ("schedule", "overlap"),
 ];
 
-/// Returns a hint about an unknown command: a command with this meaning, or the command for a file.
+/// Returns a hint about an unknown command: the command with the same meaning or, if the unknown command is
+/// a file name, the command for such a file.
 fn other_command(error: &clap::Error) -> Option<String> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -251,7 +252,8 @@ fn other_command(error: &clap::Error) -> Option<String> {
     Some(format!("`plimsoll {command} {}` {what}", quote(name)))
 }
 
-/// Returns a hint about an unknown option if another option of the command does what it probably asks for.
+/// Returns a hint about an unknown option if the program has another way to do what the option probably
+/// asks for.
 fn elsewhere(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let command = std::env::args().nth(1)?;

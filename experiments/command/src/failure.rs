@@ -40,10 +40,10 @@ pub fn code(claim: Claim) -> u8 {
     }
 }
 
-/// Returns the exit code of many runs. It is [`INTERNAL`] if all runs of a built-in algorithm failed.
-/// Otherwise, it is [`REFUTED`] if the caller found a rejected answer (`refused`), or if the checker rejected
-/// the answers of all runs of an algorithm. Otherwise, it is [`NOTHING_FOUND`] if all runs of an external
-/// program failed or were refused.
+/// Returns the exit code for a set of runs. It is [`INTERNAL`] if all runs of a built-in algorithm failed.
+/// Otherwise, it is [`REFUTED`] if the caller found a rejected answer (`refused`), or if the checker
+/// rejected the answers of all runs of an algorithm. Otherwise, it is [`NOTHING_FOUND`] if all runs of an
+/// external program failed or were refused. Otherwise, it is [`ANSWERED`].
 pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
     let broken = |one: &Failures| one.failed == one.runs && !one.is_external();
     let wrong = |one: &Failures| one.refused == one.runs;

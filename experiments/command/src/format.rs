@@ -66,8 +66,8 @@ const KNOWN: [Format; 22] = [
 
 impl Format {
     /// Checks that the suffix of a file name belongs to this format. Names without a suffix and names that
-    /// end in a number (`X.1048576`) are accepted as well. So are suffixes of plain text, except for
-    /// pictures.
+    /// end in a number (`X.1048576`) are accepted as well. Suffixes of plain text are also accepted, except
+    /// for pictures.
     ///
     /// # Errors
     /// Returns a message that names the format of the output, the format of the suffix, and the accepted

@@ -7,13 +7,13 @@ use clap::Command;
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
 
-/// The widest help text, in columns.
+/// Maximum width of the help, in columns.
 const WIDEST: usize = 100;
 
 /// Width of the column of command names, with the blanks after it.
 const NAMES: usize = 15;
 
-/// The questions that commands answer.
+/// Tasks, with the commands for each task.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Place the buffers of an instance", &["solve", "verify", "compare", "spill"]),
     ("Plan a model", &["import", "order", "plan", "overlap", "tiers", "fuse", "measure"]),

@@ -90,7 +90,7 @@ fn suffix(data: &[u8]) -> &'static str {
     }
 }
 
-/// Replaces the name of the copy in a message by `-`.
+/// Replaces the name of the copy with `-` in a message.
 pub fn unspooled(message: &str) -> String {
     let copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
     copy.as_ref()

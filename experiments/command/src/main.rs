@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Ends the process without running exit handlers, because an abandoned solver thread may still use data that
-/// they destroy.
+/// Ends the process without running exit handlers, because they would destroy data that an abandoned solver
+/// thread may still use.
 #[cfg(unix)]
 fn leave(code: u8) {
     // The command has already written and flushed its output.

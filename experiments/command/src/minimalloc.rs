@@ -1,9 +1,9 @@
 //! `plimsoll-minimalloc`: the flags and the formats of `MiniMalloc`, with the solvers of Plimsoll.
 //!
 //! If this program is installed as `minimalloc` and comes first on the path, tools that run `minimalloc
-//! --capacity=N --input=FILE --output=FILE` run it instead of `MiniMalloc`. It exits with 0 and writes the
-//! layout, or it exits with 1 and writes no file. Flags that switch parts of `MiniMalloc`'s search on or off
-//! are accepted and have no effect. The rows of the layout are in the order of the input.
+//! --capacity=N --input=FILE --output=FILE` run this program instead of `MiniMalloc`. It exits with 0 and
+//! writes the layout, or it exits with 1 and writes no file. Flags that switch parts of `MiniMalloc`'s
+//! search on or off are accepted and have no effect. The rows of the layout are in the order of the input.
 //!
 //! Source: `README.md`, `src/main.cc` and `src/converter.cc` of google/minimalloc (2025).
 
@@ -267,7 +267,8 @@ impl Row<'_> {
         text
     }
 
-    /// Returns the buffer. Ids may repeat, so its name is the number of the row. Steps count from `first`.
+    /// Returns the buffer. Ids may repeat, so the name of the buffer is the number of its row. Steps count
+    /// from `first`.
     fn buffer(&self, at: usize, first: i64) -> Result<Buffer, String> {
         let wrong = |what: &str, value: i64| format!("buffer '{}': {what} {value}", self.id);
         let natural = |what: &str, value: i64| u64::try_from(value).map_err(|_| wrong(what, value));

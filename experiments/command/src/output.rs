@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name that stands for standard output.
 pub const STANDARD: &str = "-";
 
-/// If the text after a name starts to the right of this column, its continuation lines have the indentation
-/// of the line.
+/// The rightmost column at which the text after a name may start so that continuation lines are aligned
+/// with it. If the text starts further to the right, continuation lines have the indentation of the line.
 const MOST_INDENTED: usize = 30;
 
 /// True if an output file is standard output; reports then go to standard error.
@@ -47,8 +47,8 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
-/// Returns the number of columns for text: the width of the terminal. Without a terminal, it is the value of
-/// the environment variable COLUMNS, or 80.
+/// Returns the number of columns for text, which is at least 40. It is the width of the terminal or,
+/// without a terminal, the value of the environment variable COLUMNS, or 80.
 pub fn width() -> usize {
     let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
         terminal_size::terminal_size_of(io::stderr())

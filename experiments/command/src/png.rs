@@ -35,7 +35,7 @@ mod renderer {
         fonts().map(|_| ())
     }
 
-    /// Renders an SVG picture in its light colours.
+    /// Renders an SVG picture in its light colour scheme.
     ///
     /// # Errors
     /// Returns a message if there is no font, or if the picture is broken or too large.

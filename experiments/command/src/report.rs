@@ -53,7 +53,8 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     names.join(", ")
 }
 
-/// Shortens a long name. The `TFLite` converter joins the names of fused operators with semicolons.
+/// Shortens a name that is longer than half the output width to the part before its first semicolon. The
+/// `TFLite` converter joins the names of fused operators with semicolons.
 fn shortened(name: &str) -> String {
     match name.split_once(';') {
         Some((first, _)) if name.len() > output::width() / 2 => format!("{first};..."),
@@ -81,7 +82,7 @@ impl Report {
     }
 
     /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. These assumptions come
-    /// first in the text and after the members of `object`.
+    /// first in the text, and they follow the members of `object` in JSON.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
         let mut report = Self { object, text: String::new(), basis: basis.clone() };
         report.extend(json!(basis));
@@ -154,7 +155,7 @@ impl Report {
         self.line("instance", format_args!("{name}: {buffers}, load {load}{note}{limit}"));
     }
 
-    /// Returns a member that is a count.
+    /// Returns the value of a member that is a count.
     pub fn count(&self, key: &str) -> u64 {
         self.member(&self.object, key).as_u64().unwrap_or_default()
     }

@@ -1,7 +1,8 @@
 //! Handling of SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll::model::interrupt) that every run
-//! checks. Any other signal ends the process immediately, with exit code 128 plus the number of the signal.
+//! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll::model::interrupt) that every
+//! run checks. Any other signal ends the process immediately, with exit code 128 plus the number of the
+//! signal, unless it arrives very soon after the first.
 
 use plimsoll::model::interrupt;
 use std::io;

@@ -31,7 +31,8 @@ impl Arena {
         Self { free: BTreeMap::from([(0, BytesMut::zeroed(size))]) }
     }
 
-    /// Lends the `size` bytes that begin at address `start`. An empty range is always free. O(log n).
+    /// Lends the `size` bytes that begin at address `start`. An empty range is always free. O(log n) for n
+    /// free ranges.
     ///
     /// # Errors
     /// [`Taken`] if a part of the range is lent or out of bounds.
@@ -56,7 +57,7 @@ impl Arena {
         Ok(Lent { start, bytes })
     }
 
-    /// Takes a lent range back and joins it with the free ranges next to it. O(log n).
+    /// Takes a lent range back and joins it with the free ranges next to it. O(log n) for n free ranges.
     pub fn give_back(&mut self, lent: Lent) {
         let Lent { mut start, mut bytes } = lent;
         if bytes.is_empty() {

@@ -7,8 +7,9 @@
 //! concurrently. The resulting slowdown is reported, but it is not part of the machine, whose rates exclude
 //! contention.
 //!
-//! [`take_samples`] measures times, and the result of [`conclude`] depends only on these samples. On a busy
-//! machine, the samples may be too noisy to determine the rates. The outcome is then [`Inconclusive`].
+//! [`take_samples`] measures times and returns them as samples. The result of [`conclude`] depends only on
+//! these samples and the settings. On a busy machine, the samples may be too noisy to determine the rates.
+//! The outcome is then [`Inconclusive`].
 
 use super::chains::Steps;
 use super::cold::{Cold, Link};
@@ -132,7 +133,7 @@ fn count<S: Serializer>(samples: &[Sample], to: S) -> Result<S::Ok, S::Error> {
 /// number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// The machine, for [`Machine::toml`].
+    /// The resulting machine, which [`Machine::toml`] converts to TOML.
     #[serde(rename = "about", serialize_with = "about_alone")]
     pub machine: Machine,
     /// The parameters fitted to operators that ran alone.

@@ -1,4 +1,5 @@
-//! Random chains for measurements. Their distributions differ from those of the calibration chain.
+//! Random chains for measurements. Their sizes and costs are distributed differently from those of the
+//! calibration chain.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
 
@@ -41,7 +42,7 @@ pub fn chain(nth: u64) -> Result<Graph, GraphError> {
         let mut operator = Operator::new(format!("o{at}"), if pass { "Relu" } else { "Gemm" });
         operator.inputs.push(last);
         if !pass {
-            // The distribution is approximately uniform in the logarithm.
+            // The numbers of bytes and rows are approximately log-uniform.
             let least = 1024u64 << draw(11);
             let weights = (least + draw(least)) / 4 * 4;
             let rows = (1u64 << draw(power + 1)).saturating_add(draw(3));

@@ -16,7 +16,8 @@ pub struct Cold {
 }
 
 impl Cold {
-    /// Creates a memory of `size` bytes, rounded down to whole cache lines, but at least one line. O(n).
+    /// Creates a memory of `size` bytes, rounded down to whole cache lines, but at least one line.
+    /// O(`size`).
     pub fn new(size: usize) -> Self {
         let numbers = (size / 64).max(1) * 16;
         let mut bytes = Vec::with_capacity(numbers * 4);

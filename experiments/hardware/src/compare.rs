@@ -30,8 +30,8 @@ pub struct Settings<'a> {
     pub link: Link,
     /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
-    /// On-chip bytes in addition to the peak of the activations. If set, the sum replaces the capacity of the
-    /// machine.
+    /// On-chip bytes in addition to the peak of the activations. If set, the peak plus these bytes replaces
+    /// the capacity of the machine.
     pub slack: Option<Bytes>,
     /// Number of buffers of the schedule `k-buffers`.
     pub buffers: usize,
@@ -236,7 +236,7 @@ fn plan(
     Ok(Case { program, works, planned, notes })
 }
 
-/// Returns the comparisons of the samples of one graph, one per schedule, in order.
+/// Returns one comparison per schedule of a graph, in the order of the first sample of each schedule.
 fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
     let mut names: Vec<&'static str> = Vec::new();
     for one in samples {

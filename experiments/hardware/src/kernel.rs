@@ -3,8 +3,8 @@
 //! Weights are lines of eight numbers, and 256 lines form a panel. All rows are multiplied by a panel, four
 //! at a time, before the next panel is read. Every weight is therefore read from the buffer once and from the
 //! nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
-//! cyclically. All additions and multiplications are in a fixed order, so the same weights in the same order
-//! give bit-identical results.
+//! cyclically. All additions and multiplications are performed in a fixed order, so the same weights in the
+//! same order give bit-identical results.
 
 /// Number of values in a line of weights.
 pub const LINE: usize = 8;
@@ -149,8 +149,8 @@ fn widen<const M: usize>(sums: [[f32; LINE]; M]) -> Sums {
     wide
 }
 
-/// Multiplies `blocks` blocks of `M` rows by the weights and returns the sums. The first rows of each stored
-/// block depend on `state`. O(bytes x blocks x M).
+/// Multiplies `blocks` blocks of `M` rows by the weights and returns the sums. The first rows of each
+/// stored block depend on `state`. O(b * `blocks` * `M`) for b bytes of weights.
 fn product<const M: usize>(
     rows: &mut [[f32; M]],
     weights: &[u8],

@@ -29,7 +29,7 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Rewrites a graph without regions. O(size).
+    /// Rewrites a graph without regions. O(n) for n operators and tensors.
     ///
     /// # Errors
     /// The reason why the graph cannot be executed.

@@ -1,4 +1,4 @@
-//! Runs of the built-in algorithms with the parameters and limits of a record.
+//! Runs built-in algorithms with the parameters and limits of a record.
 
 use crate::machine::{MemoryMeter, resident};
 use crate::record::{Record, Recorder};

@@ -1,4 +1,4 @@
-//! The build and the machine of a measurement, and the memory of processes.
+//! Describes the build and the machine of a measurement, and measures the memory of processes.
 
 use plimsoll_solvers::LIBRARIES;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 pub struct Machine {
     /// The commit from which the binary was built, or `unknown`.
     pub commit: String,
-    /// `true` if tracked sources differed from that commit, `false` if they did not, or `unknown`.
+    /// `true` if tracked sources differed from `commit`, `false` if they did not, or `unknown`.
     pub dirty: String,
     /// The version of plimsoll.
     pub version: String,

@@ -1,8 +1,9 @@
-//! Reruns recorded runs and compares the results. Every column that does not depend on time must be equal.
+//! Reruns recorded runs and compares the results. The compared columns do not depend on time, so they must
+//! be equal.
 //!
-//! A run that ended by itself, or by its node limit, is rerun and compared column by column. Runs that a time
-//! limit ended and runs of external programs are not repeatable. For these, only the instance is compared.
-//! An instance that was derived from a model is derived again with the terms of the row.
+//! A run that completed, or that stopped at its node limit, is rerun and compared column by column. Runs
+//! that stopped at a time limit and runs of external programs are not repeatable, so only their instances
+//! are compared. An instance that was derived from a model is derived again under the terms in the row.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
@@ -48,7 +49,7 @@ pub struct Effort {
     pub every: usize,
 }
 
-/// The result of the comparison of a row.
+/// The result of comparing a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The run was repeated, and all compared columns are equal.
@@ -187,7 +188,7 @@ fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
         .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
 }
 
-/// Repeats a run if that is possible.
+/// Repeats a run if that is possible, and compares the results.
 fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
         return differs("problem", &row.problem, "no problem of that name");
@@ -238,9 +239,9 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
 
-/// Returns the current wording of a witness if the recorded one differs only in that it identifies an
+/// Returns the current wording of a witness if the recorded wording differs only in that it identifies an
 /// operator or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns
-/// the recorded one.
+/// the recorded wording.
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
     let numbered = |name: &str| {
         let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);

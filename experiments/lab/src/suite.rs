@@ -170,9 +170,10 @@ pub struct Case {
     pub name: String,
     /// The instance or graph, or the error from reading its file.
     pub subject: Result<Subject, CaseError>,
-    /// Notes for the reader about the file.
+    /// Notes about the file that are shown to the user.
     pub notes: Vec<String>,
-    /// True if the file has a column `end` that is read as the last live step by default.
+    /// True if the file has a column `end`, which is read as the last live step because no option sets a
+    /// convention.
     pub has_end: bool,
 }
 
@@ -223,7 +224,7 @@ pub enum CaseError {
     /// The CSV file is invalid.
     #[error(transparent)]
     Csv(#[from] CsvError),
-    /// The document in the structured schema is invalid.
+    /// The document in the structured schema of dsa-solver is invalid.
     #[error(transparent)]
     Dsa(#[from] DsaError),
     /// The graph or model is invalid.
@@ -306,8 +307,8 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
 }
 
 /// Returns the cases of a file, a folder, or a pattern (`*` and `?` in any part of a path). A folder stands
-/// for its CSV files or, if it has none, its models. If a pattern matches several folders, the suite of a
-/// case is its folder followed by the last part of the pattern.
+/// for its CSV files or, if it has none, its models. The suite of a file that matches a pattern is the
+/// folder of the file, followed by the last part of the pattern.
 ///
 /// # Errors
 /// [`SuiteError`] if there is no such file. A file that cannot be read becomes a case with an error.
@@ -460,7 +461,7 @@ fn pools(suite: &str, path: &Path) -> Vec<Case> {
     named.map(|(pool, name)| Case::of(suite, Subject::Instance(pool.instance.with_name(name)))).collect()
 }
 
-/// Returns the files of a folder with one of these extensions.
+/// Returns the files of a folder that have one of the given extensions.
 fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SuiteError> {
     let wrong = |error| SuiteError::Folder { folder: folder.to_owned(), error };
     let mut found = Vec::new();

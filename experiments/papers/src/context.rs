@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// The environment of a reproduction.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The algorithms available by name.
+    /// The available algorithms.
     pub registry: &'a Registry,
     /// Seed and threads of each run.
     pub setup: Setup,
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
     /// Runs an algorithm that must be available and support the input.
     ///
     /// # Errors
-    /// The errors of [`Self::try_solve`], and another one if it returns `None`.
+    /// The errors of [`Self::try_solve`], and [`ReproduceError::Defect`] if it returns `None`.
     pub fn solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],

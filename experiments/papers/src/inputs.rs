@@ -10,7 +10,7 @@ use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Returns the files in a folder with this extension, sorted by name.
+/// Returns the files of a folder that have this extension, sorted by name.
 pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, ReproduceError> {
     let failed =
         |error| ReproduceError::Input(format!("cannot read the folder {}: {error}", folder.display()));
@@ -54,8 +54,9 @@ pub(crate) fn storages(
     Ok(storages.map_err(ReproduceError::on(name))?.problem)
 }
 
-/// Returns the offset problem of the intermediate tensors, in file order. Inputs, outputs and weights are
-/// persistent, so they are not part of it. Views are separate tensors.
+/// Returns the offset problem of the intermediate tensors, with operators in file order. Inputs, outputs
+/// and weights are persistent, so the problem does not contain them. Every view counts as a tensor of its
+/// own.
 pub(crate) fn intermediates(
     name: &str,
     graph: &Graph,

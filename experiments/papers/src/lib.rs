@@ -1,11 +1,11 @@
 //! Recomputes published results. A row shows the printed number, the number computed here, and the reason for
 //! any difference.
 //!
-//! No printed number is copied into the results. Every number that is compared with a printed one is computed
+//! No computed number is copied from a paper. Every number that is compared with a printed one is computed
 //! by a registered algorithm and checked, or recomputed from other printed numbers.
 //!
-//! Every paper has three parts: a file `data/NAME.toml` (printed numbers, rows, texts of figures), a report
-//! template `data/NAME.md`, and a module that computes the facts used by both.
+//! Every paper has three parts: a file `data/NAME.toml` (printed numbers, rows, captions of figures), a
+//! report template `data/NAME.md`, and a module that computes the facts used by both.
 
 pub mod cann;
 mod context;

@@ -77,8 +77,8 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Returns networks generated from their published architectures and, if the corpora are available, networks
-/// read from there.
+/// Returns networks generated from their published architectures and, if the corpora are available,
+/// networks of the corpora.
 fn networks(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -102,9 +102,9 @@ fn networks(
     Ok(graphs)
 }
 
-/// Returns the table row and the chart panel of one network. They compare the result of the planner with the
-/// optimum of the same problem, if this build contains its solver, and with the optimum of the offset
-/// problem.
+/// Returns the table row and the chart panel of one network. They compare the result of the planner with
+/// the optimum of the offset problem and, if this build contains the exact solver for shared objects, with
+/// the optimum of the same problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),

@@ -1,5 +1,5 @@
 //! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). For each instance, the capacity in its file
-//! name is decided, the peak is minimised, and both are timed.
+//! name is decided, the peak is minimised, and both runs are timed.
 //!
 //! The times of the paper are not quoted, since its table was not available as text. In addition to the
 //! instances, an example with its capacity and layout is public. If a binary of MiniMalloc is given, it is
@@ -19,8 +19,8 @@ use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The text that is shown if the checker accepted the layout of a peer, or if a capacity was decided
-/// positively.
+/// The text that is shown if the checker accepts the layout of a peer, or if the capacity is proved to
+/// suffice.
 const FITS: &str = "fits";
 
 /// The instances, and the printed numbers.
@@ -128,13 +128,13 @@ fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
 struct Peer {
     /// `fits`, or the reason why there is no layout.
     answer: String,
-    /// Seconds of the whole process.
+    /// Wall-clock time of the whole process, in seconds.
     seconds: f64,
     /// Self-reported seconds, if the planner prints them.
     own: Option<f64>,
 }
 
-/// One instance, decided and minimised, with times.
+/// The decision and the minimum for one instance, with their times.
 struct Solved {
     instance: Instance,
     capacity: Bytes,
@@ -188,7 +188,8 @@ impl Solved {
         }
     }
 
-    /// Returns bars in milliseconds, rounded up. A star marks a missing answer or proof.
+    /// Returns the bars of the instance, in milliseconds, rounded up. A star marks a missing answer or
+    /// proof.
     fn panel(&self) -> Panel {
         let group = |name: &str, is_done: bool, seconds: f64| {
             let name = if is_done { name.to_owned() } else { format!("{name} *") };

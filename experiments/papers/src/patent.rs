@@ -56,9 +56,9 @@ impl Default for Inputs {
     }
 }
 
-/// Node limit for the heaviest clique, which is ample for eight operators.
+/// Node limit of the search for the heaviest clique. It is ample for eight operators.
 const CLIQUE_NODES: u64 = 100_000;
-/// The difference between the two graphs.
+/// Descriptions of the two graphs by the edge in which they differ.
 const DRAWN: &str = "8 reads what 7 makes";
 const LISTED: &str = "8 reads what 6 makes, as listed";
 
@@ -182,7 +182,7 @@ fn descending(instance: &Instance) -> Vec<BufferId> {
     order
 }
 
-/// Returns, for each buffer of `order`, the highest end address after it has been placed.
+/// Returns, for each buffer of `order`, the highest end address once this buffer has been placed.
 fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
     let ends = order.iter().map(|id| layout.offsets()[id.index()].get() + instance.buffer(*id).size().get());
     ends.scan(0, |top, end| {
@@ -223,7 +223,7 @@ fn figures(
     found.bars("steps", &().into(), vec![panel])
 }
 
-/// Returns the same operators with one additional exclusive pair, and without the pair `dropped`, if any.
+/// Returns the instance with one additional exclusive pair and, if `dropped` is given, without that pair.
 fn changed(instance: &Instance, added: (usize, usize), dropped: Option<(usize, usize)>) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
@@ -242,7 +242,7 @@ mod tests {
         let order = descending(&instance);
         let names: Vec<&str> = order.iter().map(|&id| instance.buffer(id).name()).collect();
         assert!(names.iter().eq(inputs.steps.iter().map(|step| &step.operator)));
-        // If all operators are placed end to end in that order, tops are prefix sums.
+        // If all operators are placed end to end in that order, the tops are prefix sums of the sizes.
         let mut offsets = vec![Bytes::ZERO; 8];
         let mut top = 0;
         for &id in &order {

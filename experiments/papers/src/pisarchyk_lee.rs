@@ -124,7 +124,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Returns the instances of all models with their names.
+/// Returns the name and the instance of every model.
 fn instances(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -187,11 +187,12 @@ fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instanc
 /// One model planned by every strategy of one kind of sharing.
 struct Shared {
     kind: &'static Kind,
-    /// Bytes in the order of the strategies; `None` if the limit was reached first.
+    /// The bytes that each strategy needs; `None` if the limits ended the run before it found a plan.
     by: Vec<Option<Bytes>>,
     /// The lower bound of the paper.
     bound: Bytes,
-    /// The best known value, the proved bound and the claim; `None` if no exact solver supports the input.
+    /// The best value that the exact solver found, the proved bound and the claim; `None` if there is no
+    /// such value.
     least: Option<(Bytes, Bytes, Claim)>,
 }
 
@@ -257,7 +258,7 @@ impl Shared {
     }
 }
 
-/// One model planned by offsets and by objects.
+/// One model, planned with offsets and with shared objects.
 struct Model {
     name: String,
     instance: Instance,
@@ -287,7 +288,7 @@ impl Model {
         &self.objects
     }
 
-    /// Returns the rows of both kinds of sharing.
+    /// Returns the rows of the naive plan and of both kinds of sharing.
     fn rows(&self) -> Vec<Value> {
         let reason = format!("{} tensors, nothing shared", self.instance.len());
         let naive = context! { what => "naive", ours => self.instance.total_size().get(), reason };
@@ -296,7 +297,7 @@ impl Model {
         tables.chain(kinds).map(|(table, rows)| context! { table, model => &self.name, rows }).collect()
     }
 
-    /// Returns the cells of the model in a table.
+    /// Returns the cells of the model in the table of one kind of sharing.
     fn cells(&self, shared: &Shared) -> Value {
         let by: Vec<Option<u64>> = shared.by.iter().map(|bytes| bytes.map(Bytes::get)).collect();
         context! {

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 pub enum Amount {
     /// An integer.
     Whole(u64),
-    /// A number with this number of decimals.
+    /// A number, and the number of its decimals.
     Decimal(f64, usize),
-    /// A range from the first to the second number, with this number of decimals.
+    /// The two ends of a range, and the number of their decimals.
     Range(f64, f64, usize),
     /// A text.
     Words(String),
@@ -28,7 +28,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Returns zero for numbers that are displayed as zero, to avoid a minus sign.
+/// Returns the number, or zero if it is displayed as zero, to avoid a minus sign.
 pub(crate) fn unsigned_zero(number: f64, digits: usize) -> f64 {
     let half = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
     if number.abs() < half { 0.0 } else { number }
@@ -43,7 +43,8 @@ impl Amount {
         }
     }
 
-    /// Returns true if `ours` equals the printed value at the printed precision.
+    /// Returns true if `ours` equals the printed value at the printed precision, or is within the printed
+    /// range.
     pub fn agrees(&self, ours: &Self) -> bool {
         match (self, ours) {
             (Self::Whole(printed), Self::Whole(ours)) => printed == ours,
@@ -61,7 +62,8 @@ impl Amount {
         }
     }
 
-    /// Returns `ours` minus the printed number, or the distance from a printed range; `None` for texts.
+    /// Returns `ours` minus the printed number. For a printed range, returns the signed distance of `ours`
+    /// from the range. Returns `None` for texts.
     pub fn difference(&self, ours: &Self) -> Option<Self> {
         let (other, digits) = ours.number()?;
         if let Self::Range(low, high, more) = self {
@@ -138,7 +140,7 @@ impl Verdict {
 pub struct Row {
     /// The table, figure or section of the paper.
     pub table: String,
-    /// The name of the number.
+    /// The label of the row within its table.
     pub row: String,
     /// The printed value; `None` if nothing is printed.
     pub printed: Option<Amount>,
@@ -180,7 +182,8 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
-    /// Returns two lines: the name of the row with both values and the verdict, and the indented reason.
+    /// Returns two lines. The first contains the label of the row, both values and the verdict. The second
+    /// contains the indented reason.
     pub fn in_words(&self) -> String {
         let ([printed, ours, _], verdict) = (self.numbers(), self.verdict().as_str());
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };

@@ -1,9 +1,9 @@
 //! The data of a paper: rows and figures in TOML, and the report in Markdown with placeholders.
 //!
-//! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the code of the
-//! paper defines. Rows are organised in groups. If a group has an expression `each` that yields a list, it is
-//! repeated for every element of the list, and `it` is the element. A row may have an `each` of its own,
-//! whose element is `one`. Groups and rows may have a condition `when`.
+//! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the module of
+//! the paper defines. Rows are organised in groups. If a group has an expression `each` that yields a list,
+//! the group is repeated for every element of the list, and the element is bound to `it`. A row may have an
+//! `each` of its own, whose elements are bound to `one`. Groups and rows may have a condition `when`.
 
 use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
@@ -55,7 +55,7 @@ struct Template {
     ours: Option<String>,
     /// Number of decimals of both numbers. If absent, the numbers are integers.
     digits: Option<usize>,
-    /// Number of decimals of the printed number, if it differs.
+    /// Number of decimals of the printed number, if it differs from `digits`.
     printed_digits: Option<usize>,
     #[serde(default = "same")]
     expect: String,
@@ -66,7 +66,7 @@ fn same() -> String {
     "same".to_owned()
 }
 
-/// The texts of a figure.
+/// The file and the texts of a figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
@@ -93,7 +93,7 @@ pub(crate) struct Sidecar {
     pub text: String,
 }
 
-/// Returns the printed numbers of a paper.
+/// Returns the inputs of a paper, such as the printed numbers.
 ///
 /// # Panics
 /// If the embedded data file is not valid. The tests read every data file to exclude this.
@@ -201,7 +201,7 @@ impl Scope<'_> {
         self.language.render_str(template, &self.facts)
     }
 
-    /// Calls `then` for every element of a list for which the condition holds. Without a list, calls it once
+    /// For every element of a list, calls `then` if the condition holds. Without a list, calls `then` once
     /// if the condition holds.
     fn each(
         &self,

@@ -12,7 +12,8 @@
 //!          └──────┴──────┴──────┴──────┴─▶ ranks
 //! ```
 //!
-//! Insertion and removal are O(1), and a query is O(buffers found + cells read). Memory is linear.
+//! Insertion and removal are O(1). A query is linear in the number of cells and entries that it reads.
+//! Memory is linear in the number of buffers.
 
 use crate::ranks::Ranks;
 
@@ -54,7 +55,7 @@ pub(super) struct TimeIndex {
 }
 
 impl TimeIndex {
-    /// Creates an index for the buffers of an instance, none of which is placed. O(n).
+    /// Creates an index for the buffers of an instance, none of which is placed. O(n) for n buffers.
     pub(super) fn new(ranks: &Ranks) -> Self {
         let n = ranks.lower.len();
         // Nearly empty cells make queries slow, so the finest cells are wide enough for about four buffers.

@@ -1,4 +1,4 @@
-//! Finds gaps between placed buffers through a time index. Memory is linear, and no conflict graph is needed.
+//! Finds gaps between placed buffers with a time index. Memory is linear, and no conflict graph is needed.
 
 mod index;
 mod state;
@@ -12,7 +12,8 @@ use plimsoll_model::{Budget, Instance, Layout, Stop};
 /// Places the buffers of `order` sequentially, each into the lowest gap. All other buffers keep their offsets
 /// in `others`.
 ///
-/// O(m log m) per buffer for m conflicting placed buffers, independent of the total number.
+/// O(m log m) per buffer for m placed buffers that conflict with it, independent of the total number of
+/// buffers.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before all buffers are placed.

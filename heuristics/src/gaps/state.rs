@@ -14,10 +14,11 @@ const NOISE: f32 = 0.2;
 struct Item {
     size: u64,
     alignment: u64,
-    /// The area of the buffer, which is the cost of evicting it before the penalty is applied.
+    /// The area of the buffer. The cost of evicting the buffer is its area times its penalty.
     weight: f32,
     penalty: f32,
-    /// Whether the buffer has gaps or exclusions, so that overlapping hulls do not imply a conflict.
+    /// Whether the buffer has exclusions or its lifespan has gaps, so that overlapping hulls do not imply a
+    /// conflict.
     intricate: bool,
     separated: bool,
     fixed: bool,
@@ -37,7 +38,7 @@ pub(crate) struct State<'a> {
     ranks: &'a Ranks,
     index: TimeIndex,
     items: Vec<Item>,
-    /// Placed buffers that conflict with the selected one, by offset.
+    /// Placed buffers that conflict with the selected one, in ascending order of offset.
     rivals: Vec<Rival>,
     /// End addresses of the rivals with their costs, ascending.
     ends: Vec<(u64, f32)>,
@@ -182,8 +183,8 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Returns the offset with the lowest cost. The candidates are zero and the offsets directly above a
-    /// rival, directly below a rival, or directly below the limit.
+    /// Returns the offset with the lowest cost. The candidates are offset zero and the offsets directly
+    /// above a rival, directly below a rival, or directly below the limit.
     ///
     /// For any other offset, there is a candidate that collides only with rivals with which that offset
     /// collides as well.

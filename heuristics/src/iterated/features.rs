@@ -28,8 +28,9 @@ impl Features {
         Self { logs: logs.collect() }
     }
 
-    /// Returns the buffers in descending order of the weighted sum plus noise. Ties are broken by id. Only
-    /// multiplication and addition are used, so the result is identical on every machine.
+    /// Returns the buffers in descending order of the weighted sum of the logarithms of their features,
+    /// plus noise. Ties are broken by id. Only multiplication and addition are used, so the result is
+    /// identical on every machine.
     pub(super) fn order(&self, weights: Weights, mut noise: impl FnMut(BufferId) -> f64) -> Vec<BufferId> {
         let score = |(at, [size, duration, heat]): (usize, &[f64; 3])| {
             let id = BufferId::at(at);

@@ -7,9 +7,9 @@
 //! 2. *Rounds* follow until a limit is reached. They alternate between two moves:
 //!    - A *random order* sorts the buffers by ln size + b ln duration + g ln heat + noise, with b in [0, 1]
 //!      and g in [0, 8]. Heat is the largest load during the lifespan (see [`Heat`](crate::Heat)).
-//!    - *Blame* picks one of the eight best orders so far, with a preference for better ones. Buffers that
-//!      end above a random height move to earlier positions in this order. The result replaces its parent
-//!      unless it is worse.
+//!    - *Blame* picks one of the eight best orders so far as the *parent*, with a preference for better
+//!      ones. Buffers that end above a random height move to earlier positions in this order. The result
+//!      replaces the parent unless it is worse.
 //!
 //! The placement of a random order is abandoned once its peak reaches that of the worst kept order. The
 //! placement of an order from blame is abandoned once its peak exceeds that of the parent, so orders of equal
@@ -26,8 +26,8 @@
 //!
 //! **Invariants.** The best layout is valid. The same seed and node limit give the same answer.
 //!
-//! **Complexity.** Computing an order takes O(n log n) time. A placement takes O(n^2) time in the worst case,
-//! but usually far less. Memory is linear.
+//! **Complexity.** For n buffers, computing an order takes O(n log n) time. A placement takes O(n^2) time
+//! in the worst case, but usually far less. Memory is linear.
 //!
 //! **Source.** This project. The portfolio contains orders of classical planners. Blame is based on
 //! squeaky-wheel optimisation (Joslin, Clements 1999).
@@ -179,7 +179,8 @@ impl<'a> Search<'a> {
         (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
     }
 
-    /// Decodes an order, and keeps it if the elite is not full or its worst member has a higher peak.
+    /// Decodes an order, and keeps it if the elite is not full or the worst member of the elite has a
+    /// higher peak.
     fn evaluate(&mut self, order: Vec<BufferId>, fit: Fit, budget: &mut Budget) -> Result<(), Stop> {
         self.run.stats.count("orders", 1);
         let below = if self.elite.len() < ELITE { None } else { self.elite.last().map(|last| last.peak) };
@@ -225,8 +226,8 @@ impl<'a> Search<'a> {
         let parent = &self.elite[parent_at];
         self.run.stats.count("blames", 1);
         let (instance, count) = (self.instance, parent.order.len() as u64);
-        // The height is arbitrary in three of four cases. In the fourth it is at least the lower bound, where
-        // an optimal layout may have no buffers.
+        // The height is arbitrary in three of four cases. In the fourth case, it is at least the lower
+        // bound, since an optimal layout may have no buffers above the bound.
         let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound.value.get() };
         let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
         // The buffers move to the front, or forward by a common distance.

@@ -6,7 +6,7 @@
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
 
-/// The costs of operators, in bytes, that do not depend on the order.
+/// The costs of operators that do not depend on the order, in bytes.
 pub(super) struct Costs {
     /// Bytes that the operator allocates.
     pub begun: Vec<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Computes the costs of a problem. O(size of the problem).
+    /// Computes the costs of a problem in time linear in its size.
     pub fn of(problem: &OrderProblem) -> Self {
         let mut begun = vec![0; problem.len()];
         for (at, storage) in problem.storages().iter().enumerate() {
@@ -39,8 +39,8 @@ impl Costs {
     }
 }
 
-/// Returns the bytes that each operator frees under an order. They are the sizes of the storages of which it
-/// is the last user. O(size of the problem).
+/// Returns the bytes that each operator frees under an order. These are the sizes of the storages of which
+/// the operator is the last user. Takes time linear in the size of the problem.
 pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     let mut ended = vec![0; problem.len()];
     let mut seen: Vec<bool> = problem.storages().iter().map(|s| s.to_end).collect();
@@ -59,14 +59,15 @@ pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
     /// Per storage: the number of users that have not run.
     left: Vec<u32>,
-    /// Per storage: the exclusive or of the ids of these users. If only one is left, this is its id.
+    /// Per storage: the exclusive or of the ids of these users. Once only one user is left, the entry is
+    /// the id of that user.
     users: Vec<u32>,
     /// Per operator: the bytes that it frees if it runs next.
     bytes: Vec<u64>,
 }
 
 impl<'a> Ending<'a> {
-    /// Creates the state before the first step. O(size of the problem).
+    /// Creates the state before the first step in time linear in the size of the problem.
     pub fn new(problem: &'a OrderProblem) -> Self {
         let storages = problem.storages();
         let left = storages.iter().map(|s| s.users.len() as u32).collect();
@@ -97,7 +98,7 @@ impl<'a> Ending<'a> {
     }
 
     /// Runs an operator. Calls `changed` for every operator that now frees more bytes, possibly several
-    /// times. O(storages used).
+    /// times for the same one. Takes time linear in the number of storages that the operator uses.
     pub fn run(&mut self, id: OperatorId, mut changed: impl FnMut(&Self, OperatorId)) {
         for &at in self.problem.touched(id) {
             self.left[at as usize] -= 1;

@@ -2,22 +2,23 @@
 //! later steps.
 //!
 //! *Fixed rule*: if the memory of all inputs of an operator is never reused, the operator moves to just
-//! before its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the
-//! lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
-//! operator moves to just before L2, because that input is live beyond L2 anyway.
+//! before its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of
+//! the lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
+//! operator moves to just before L2, because the input that ends at L1 is live beyond L2 anyway.
 //!
 //! The document does not specify the ordinary order. It names breadth-first, depth-first and reverse
-//! depth-first order, and its example is depth-first with the left branch first. It does not specify the
-//! sequence in which operators are visited either. Here the ordinary order is a parameter. Each operator is
-//! visited once, from the last to the first, and its step is the one that results from earlier moves. The
-//! producers of a moved operator can thus be moved as well. Operators only move to later steps.
+//! depth-first order, and its example is depth-first with the left branch first. Nor does the document
+//! specify the sequence in which operators are visited. Here the ordinary order is a parameter. The
+//! operators are visited once, from the last to the first, and the effects of earlier moves are taken into
+//! account. The producers of a moved operator can thus be moved as well. Operators only move to later
+//! steps.
 //!
 //! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
 //! not allocate. The memory of a storage that is live from the first step to the last is never reused. The
 //! memory of tensors outside the arena is never reused either, but the problem does not contain them. The
-//! fixed rule therefore applies to operators that have no predecessors and whose inputs are all live from the
-//! first step to the last. The dynamic rule considers the other inputs. If such an input is live at the end,
-//! its lifespan counts as infinite. The dynamic rule may extend the lifespans of further inputs and thus
+//! fixed rule therefore applies to operators that have no predecessors and whose inputs are all live from
+//! the first step to the last. The dynamic rule considers the other inputs. If such an input is live at the
+//! end, its lifespan counts as infinite. The dynamic rule may extend the lifespans of other inputs and thus
 //! raise the peak. This is a property of the published rule.
 
 use plimsoll_model::OperatorId;
@@ -40,10 +41,9 @@ const GAP: u64 = 1 << 32;
 
 /// A sequence of operators. Moving an operator before another is O(1), except for occasional relabelling.
 struct Line {
-    /// A label per operator that increases along the sequence.
+    /// Per operator: its label. Labels increase along the sequence.
     label: Vec<u64>,
-    /// The predecessor of every operator in the sequence. The entry after those of all operators belongs to
-    /// the end marker.
+    /// The predecessor of every operator in the sequence. The last entry belongs to the end marker.
     before: Vec<u32>,
     /// The successor of every operator in the sequence.
     after: Vec<u32>,
@@ -114,8 +114,9 @@ impl Line {
     }
 }
 
-/// Returns a valid order in which the rules have moved operators to later steps. O(size of the problem), plus
-/// O(n) for every 32 operators that are moved before the same operator.
+/// Returns a valid order in which the rules have moved operators to later steps. Takes time linear in the
+/// size of the problem, plus O(n) time for n operators whenever 32 of them have been moved before the same
+/// operator.
 pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
     let mut line = Line::new(order);
     let last = |line: &Line, at: usize| {
@@ -146,7 +147,8 @@ pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Or
     line.order()
 }
 
-/// Returns the storages that an operator uses but does not allocate, except those that are live throughout.
+/// Returns the storages that an operator uses but does not allocate, except those that are live at all
+/// steps.
 fn inputs(problem: &OrderProblem, id: OperatorId) -> impl Iterator<Item = usize> {
     let touched = problem.touched(id).iter().map(|&at| at as usize);
     touched.filter(move |&at| {
@@ -208,7 +210,8 @@ mod tests {
         assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
     }
 
-    /// Moves more operators before one operator than there are labels between its neighbours.
+    /// Moves operators before one operator until no label is left between that operator and its
+    /// predecessor.
     #[test]
     fn many_moves_before_one_operator_force_relabelling() {
         let n = 200u32;

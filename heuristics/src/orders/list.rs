@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 /// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// Runs the ready operator with the smallest growth of live bytes. O(s log n) for a problem of size s.
+/// At each step, runs the ready operator with the smallest growth of live bytes. O(s log n) for n operators
+/// and s edges and uses of storages.
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -48,13 +49,13 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// Runs the ready operator with the lowest resulting peak. Ties are broken by the smallest growth and then by
-/// the lowest id.
+/// At each step, runs the ready operator with the lowest resulting peak. Ties are broken by the smallest
+/// growth and then by the lowest id.
 ///
-/// Operators that fit under the current peak are tied. The others are compared by the bytes that they need
-/// while they run. Operators are ranked by need once, and a tree over the ranks stores the smallest growth of
-/// the ready ones. The initial peak includes the bytes that are live at the end. O(s log n) for a problem of
-/// size s.
+/// Operators that fit under the current peak are tied. All other operators are compared by the bytes that
+/// they need while they run. Operators are ranked by need once, and a tree over the ranks stores the
+/// smallest growth of the ready operators. The initial peak includes the bytes that are live at the end.
+/// O(s log n) for n operators and s edges and uses of storages.
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,

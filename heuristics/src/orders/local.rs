@@ -1,19 +1,19 @@
 //! Local search over orders by simulated annealing, with moves of blocks.
 //!
 //! **Definition.** A state is a topological order. A move shifts a block of one to [`BLOCK`] consecutive
-//! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the sum
-//! over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak dominate
-//! this sum, but it also distinguishes orders of equal peak. A more expensive state is accepted with a
-//! probability that decreases with the difference in cost and with time. Every round starts from the best
-//! order so far or from the order of another rule. Each round starts at its own temperature and cools down.
-//! The hottest rounds come first.
+//! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the
+//! sum over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak
+//! dominate this sum, but it also distinguishes orders of equal peak. A more expensive state is accepted
+//! with a probability that decreases with the difference in cost and with time. Every round starts from the
+//! best order so far or from the order of one of several rules. Each round starts at its own temperature
+//! and cools down. The hottest rounds come first.
 //!
 //! **Invariants.** Every state is valid. The best order is stored separately.
 //!
-//! **Complexity.** A move takes time linear in the number of operators that it passes and of storages that
-//! they use. An improvement costs O(size of the problem). Without limits, the search ends after
-//! [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] passed operators, whichever comes
-//! first.
+//! **Complexity.** A move takes time linear in the number of operators that it passes and of the storages
+//! that these use. An improvement takes time linear in the size of the problem. Without limits, the search
+//! ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] passed operators,
+//! whichever comes first.
 //!
 //! **Source.** This project. Annealing is that of Kirkpatrick, Gelatt, Vecchi, 1983.
 
@@ -131,7 +131,7 @@ impl LocalSearch {
                     run.offer(walk.best);
                     return Err(stop);
                 }
-                // The temperature is halved in steps, from that of the round to about a thousandth of it.
+                // The temperature starts at that of the round and is halved nine times.
                 let halves = 10 * at / length;
                 let temperature = heat / (1u64 << halves) as f64;
                 let over = unlimited && walk.work > WORK;
@@ -177,7 +177,7 @@ struct Walk<'a> {
     /// Number of steps whose live bytes are at least the best peak.
     over: usize,
     work: u64,
-    /// The operators of the changed steps after an attempted move.
+    /// The operators that run at the changed steps after the attempted move.
     window: Vec<OperatorId>,
     /// The live bytes before and at each changed step after the move.
     live: Vec<(u64, u64)>,
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Sets the state to an order. O(size of the problem).
+    /// Sets the state to an order, in time linear in the size of the problem.
     fn begin(&mut self, order: &Order) {
         self.ops = order.operators().to_vec();
         for (at, id) in self.ops.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Heuristics for the order problem, which asks for a topological order of the operators that has a low peak.
+//! Heuristics for the order problem, which asks for a topological order of the operators with a low peak.
 //!
 //! | rule | information used |
 //! |---|---|

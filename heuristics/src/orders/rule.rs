@@ -8,7 +8,7 @@ use plimsoll_model::{Budget, Stop};
 /// A rule that orders operators. Ties are broken in favour of the lower id unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderRule {
-    /// The ready operator with the lowest id, which gives the file order if it is topological.
+    /// The ready operator with the lowest id. The result is the file order if that order is topological.
     File,
     /// The operator that became ready first.
     Breadth,
@@ -61,7 +61,8 @@ impl Base {
 }
 
 impl OrderRule {
-    /// Returns the order of a problem. O(s log s) for a problem of size s. A node is one scheduled operator.
+    /// Returns the order in which the rule runs the operators of a problem. O(s log s) for a problem with s
+    /// operators, edges and uses of storages. A node is one scheduled operator.
     ///
     /// # Errors
     /// The termination reason if the budget is exhausted first.

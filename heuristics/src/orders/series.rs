@@ -13,8 +13,8 @@
 //!   redundant and is removed.
 //!
 //! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes:
-//! among the next segments of all ready nodes, the one that sorts first is scheduled. This rule may run
-//! operators with constant inputs earlier than necessary. Therefore each order is also tried with these
+//! among the next segments of all ready nodes, the one that sorts first is scheduled. List scheduling may
+//! run operators with constant inputs earlier than necessary. Therefore each order is also tried with these
 //! operators moved to their first consumer by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
@@ -25,8 +25,8 @@
 //! rounds, and the best order is kept. The reported solution status relies on the lower bound, not on this
 //! argument.
 //!
-//! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
-//! costs O(n) moves.
+//! **Complexity.** O(e log n) per round for n operators and e edges. If long sequences are merged one by
+//! one, each merge costs O(n) moves.
 //!
 //! **Source.** See [strings](super::strings). For expressions: Sethi, Ullman: The generation of optimal code
 //! for arithmetic expressions, 1970. The extension beyond series-parallel graphs was developed in this
@@ -76,8 +76,8 @@ pub(super) fn merged(problem: &OrderProblem, order: &Order, budget: &mut Budget)
     Ok(reduction.schedule())
 }
 
-/// A node of the reduced graph, which is a set of operators with their sequence. `gone` is set once it has
-/// been merged into another node.
+/// A node of the reduced graph, which is a set of operators with their sequence. `gone` is set once the
+/// node has been merged into another one.
 #[derive(Default)]
 struct Node {
     gone: bool,
@@ -183,7 +183,8 @@ impl Reduction {
         }
     }
 
-    /// Merges a node into its twin, if there is a node with the same predecessors and successors.
+    /// Merges a node into its twin, which is a node with the same predecessors and successors, if there is
+    /// one.
     fn parallel(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;

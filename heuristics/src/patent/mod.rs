@@ -20,8 +20,8 @@
 //! **Invariants.** Only memory without a conflicting user is assigned, so every partial layout is valid.
 //! Fixed buffers are placed first.
 //!
-//! **Complexity.** The time is O(n^2 log n). The memory required is linear in the number of buffers or, for
-//! split buffers, of ranges.
+//! **Complexity.** The time is O(n^2 log n) for n buffers. The memory required is linear in the number of
+//! buffers or, for split buffers, in the number of pieces.
 //!
 //! **Source.** The memory-planning patent on mutually exclusive operators. The contiguous variant reproduces
 //! the result of the patent's worked example, 46 M.

@@ -7,7 +7,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Returns the union of arbitrary ranges. O(n log n).
+    /// Returns the union of arbitrary ranges. O(n log n) for n ranges.
     pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Self {
         ranges.sort_unstable();
         let mut parts: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -33,7 +33,7 @@ impl Ranges {
             .map(move |&(low, high)| (low.max(start), high.min(end)))
     }
 
-    /// Adds `[start, end)`. O(n).
+    /// Adds `[start, end)`. O(n) for n disjoint ranges.
     pub(super) fn insert(&mut self, start: u64, end: u64) {
         let from = self.parts.partition_point(|part| part.1 < start);
         let to = self.parts.partition_point(|part| part.0 <= end);

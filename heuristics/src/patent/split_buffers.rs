@@ -60,7 +60,7 @@ fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -
     gather(avoided, memory.top, &mut pieces);
     taken.extend_from_slice(&pieces);
     gather(taken, memory.top, &mut pieces);
-    // The remainder is new memory, so everything below the top counts as taken.
+    // The remainder goes into new memory, so everything below the top counts as taken.
     gather(vec![(0, memory.top)], u64::MAX, &mut pieces);
     pieces.sort_unstable();
     pieces

@@ -24,7 +24,8 @@ struct Item {
     size: u64,
     alignment: u64,
     hull: Hull,
-    /// Whether the buffer has gaps or exclusions, so that overlapping hulls do not imply a conflict.
+    /// Whether the buffer has exclusions or its lifespan has gaps, so that overlapping hulls do not imply a
+    /// conflict.
     intricate: bool,
     separated: bool,
 }
@@ -44,7 +45,7 @@ pub struct Arrangement<'a> {
 }
 
 impl<'a> Arrangement<'a> {
-    /// Creates an arrangement in which only the fixed buffers are placed. O(n log n).
+    /// Creates an arrangement in which only the fixed buffers are placed. O(n log n) for n buffers.
     pub fn new(instance: &'a Instance) -> Self {
         let mut arrangement = Self {
             instance,
@@ -58,7 +59,7 @@ impl<'a> Arrangement<'a> {
         arrangement
     }
 
-    /// Removes all buffers except the fixed ones. O(n).
+    /// Removes all buffers except the fixed ones. O(n) for n buffers.
     pub fn reset(&mut self) {
         self.blocks.clear();
         self.offsets.clear();
@@ -91,7 +92,8 @@ impl<'a> Arrangement<'a> {
     /// Returns the offset that `fit` chooses for a buffer at or above `from`, if the buffer then ends below
     /// `below`.
     ///
-    /// The arrangement does not change. O(n + d log n) in the worst case for d separations of the buffer.
+    /// The arrangement does not change. O(n + d log n) in the worst case, for n buffers and d separations
+    /// of this buffer.
     pub fn find(&self, id: BufferId, fit: Fit, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
         let item = self.items[id.index()];
         let below = below.map_or(u64::MAX, Bytes::get);

@@ -23,9 +23,10 @@
 //! under first fit. To obtain it, take an optimal layout, push all buffers down as far as possible, and sort
 //! them by ascending offset.
 //!
-//! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
-//! one buffer is O(n) in the worst case. The scan of first fit ends at the gap, whole blocks are skipped, and
-//! hulls are compared with vector instructions. Memory is linear, and no conflict graph is built.
+//! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls.
+//! Placing one of n buffers takes O(n) time in the worst case. The scan of first fit ends at the gap, whole
+//! blocks are skipped, and hulls are compared with vector instructions. Memory is linear, and no conflict
+//! graph is built.
 
 mod arrangement;
 mod blocks;
@@ -40,8 +41,8 @@ use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout};
 /// Places all buffers in the given order and returns the layout. Returns `None` as soon as the peak would
 /// reach `below` bytes.
 ///
-/// `order` must contain every buffer once. The positions of fixed buffers have no effect. O(n^2) in the worst
-/// case, but usually close to O(n log n) for first fit.
+/// `order` must contain every buffer once. The positions of fixed buffers have no effect. O(n^2) for n
+/// buffers in the worst case, but usually close to O(n log n) for first fit.
 ///
 /// # Panics
 /// If `order` is not a permutation of the buffers.

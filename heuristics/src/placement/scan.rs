@@ -4,8 +4,7 @@ use super::fit::Fit;
 
 /// The state of a scan in ascending order of offset.
 ///
-/// Invariant: every conflicting buffer visited so far ends at or below `floor`, or below the start of a
-/// recorded gap.
+/// Invariant: until the scan is done, every conflicting buffer visited so far ends at or below `floor`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     size: u64,

@@ -12,8 +12,8 @@
 //! simultaneously live. Gaps and exclusions are not exploited, and a buffer with separations has its own
 //! object.
 //!
-//! **Complexity.** Shortest augmenting paths with potentials need one search per buffer. The time is O(n^3).
-//! Memory is linear because costs are computed on demand.
+//! **Complexity.** Shortest augmenting paths with potentials need one search per buffer. The time is O(n^3)
+//! for n buffers. Memory is linear because costs are computed on demand.
 
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 

@@ -10,7 +10,8 @@ use plimsoll_model::{Bytes, Instance, Step};
 /// plan is then at least as large as entry k, and the sum of the entries is a lower bound on the total. This
 /// sum is at least the load (Pisarchyk and Lee 2020, section 4.1).
 ///
-/// O(n log n + s k) for s events and at most k simultaneously live buffers.
+/// O(s log s + s k) if intervals of lifespans start or end s times, and at most k buffers are
+/// simultaneously live.
 ///
 /// ```
 /// use plimsoll_heuristics::positional_maxima;

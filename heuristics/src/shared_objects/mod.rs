@@ -1,9 +1,9 @@
 //! Heuristics for shared objects. Every buffer occupies a whole object while it is live.
 //!
-//! **Definition.** Buffers are processed in an order. For each buffer, a rule chooses an existing object
-//! without a conflicting member or a new object. An object is as large as its largest member, rounded up to
-//! an alignment. The total is the sum of the sizes of all objects. Alignments of buffers and fixed offsets
-//! concern addresses and are ignored.
+//! **Definition.** Buffers are processed in an order. For each buffer, a rule chooses either an existing
+//! object without a conflicting member, or a new object. An object is as large as its largest member,
+//! rounded up to an alignment. The total is the sum of the sizes of all objects. Alignments of buffers and
+//! fixed offsets concern addresses and are ignored.
 //!
 //! | planner | order | choice of a free object | alignment of sizes |
 //! |---|---|---|---|
@@ -19,8 +19,8 @@
 //!
 //! **Invariants.** Members of an object never conflict. No object is larger than its rounded largest member.
 //!
-//! **Complexity.** O(n p log n) for p objects if conflicts are overlaps in time, and otherwise O(n^2)
-//! conflict tests. Memory is linear.
+//! **Complexity.** O(n p log n) for n buffers and p objects if conflicts are overlaps in time, and
+//! otherwise O(n^2) conflict tests. Memory is linear.
 //!
 //! **Bound.** Without exclusions, simultaneously live buffers need different objects, so the load is a lower
 //! bound on the total. With exclusions, the lower bound is the largest size. Bounds from fixed offsets do not
@@ -53,7 +53,7 @@ pub(crate) fn assigning(
 }
 
 impl Bounded for SharedObjects {
-    /// Returns the load or, with exclusions, the largest size. O(n log n).
+    /// Returns the load or, with exclusions, the largest size. O(n log n) for n buffers.
     fn bound(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {
             if instance.is_empty() {

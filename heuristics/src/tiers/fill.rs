@@ -96,7 +96,8 @@ impl<'a> Fill<'a> {
         true
     }
 
-    /// Returns the address ranges of a tier that are in use during the lifespan of a tensor, by address.
+    /// Returns the address ranges of a tier that are in use during the lifespan of a tensor, in ascending
+    /// order.
     fn taken(&self, tensor: usize, tier: TierId) -> Vec<(u64, u64)> {
         let tensors = self.problem.tensors();
         let one = &tensors[tensor];

@@ -7,7 +7,8 @@
 //!   The bytes produced by the groups from s (included) to d (excluded) are summed. If the sum is less than
 //!   the free bytes of a RAM between the units of the tensor, the tensor is placed there, and otherwise in
 //!   off-chip memory.
-//! - Graph inputs and outputs without a consumer, which Algs. 2 and 3 do not mention, go to off-chip memory.
+//! - Graph inputs, and graph outputs without a consumer, go to off-chip memory. Algs. 2 and 3 do not
+//!   mention them.
 //!
 //! If several tiers are possible, the fastest one with enough space is used. Alg. 1 as printed only subtracts
 //! from the free bytes, so memory would soon fill up and stay full. `fused` releases the bytes of dead

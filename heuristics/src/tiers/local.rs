@@ -1,9 +1,10 @@
 //! Local search for tiers, which removes a few tensors and places them again in another order.
 //!
-//! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same time
-//! as this tensor. It removes all of them and places them again: the selected tensor first, and the others in
-//! order of time saved, with noise. Tensors thus change or swap their tiers. A move that increases the time
-//! is undone. After many moves without a gain, larger sets are selected.
+//! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same
+//! time as this tensor. It removes all of them and places them again: first the tensor that was not in its
+//! fastest tier, then the others in order of time saved per byte and step, with noise. Tensors thus change
+//! or swap their tiers. A move is undone if it increases the time or if some tensor no longer fits. After
+//! many moves without a gain, larger sets are selected.
 
 use super::fill::Fill;
 use super::fused::Fused;
@@ -56,8 +57,8 @@ impl LocalSearch {
         start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
-    /// Improves a plan with no more than the given number of moves. Without a time limit, the result depends
-    /// only on the seed and this number.
+    /// Improves a plan with no more than the given number of moves. Without a time limit, the same problem,
+    /// plan, seed and number of moves give the same result.
     pub fn improve(
         self,
         problem: &TierProblem,
@@ -87,7 +88,7 @@ struct Search<'a> {
     fill: Fill<'a>,
     /// Tensors with more than one possible tier.
     movable: Vec<usize>,
-    /// Rank of every tensor by time saved.
+    /// Rank of every tensor by time saved per byte and step.
     rank: Vec<usize>,
     options: Vec<Vec<TierId>>,
     random: Xoshiro256PlusPlus,

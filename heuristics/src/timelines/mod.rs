@@ -10,8 +10,9 @@
 //! | `k-buffers` | when the buffer and a channel are free | k buffers, round robin |
 //! | `prefetch` | when a channel is free and the weights fit | all memory not used by activations |
 //!
-//! All schedules fetch in the order of the operators, with one transfer per operator with weights. They run
-//! in O(n), except that `prefetch` needs O(n k) for k buffers that are on chip at the same time.
+//! All schedules fetch in the order of the operators, with one transfer for each operator that has weights.
+//! They take O(n) time for n operators, except that `prefetch` takes O(n k) time for k buffers that are on
+//! chip at the same time.
 
 mod growing;
 mod prefetch;

@@ -43,8 +43,8 @@ impl Solver<Timelines> for Prefetch {
     }
 }
 
-/// Returns the earliest possible transfer and the highest address for it. Free memory only grows at the end
-/// of a computation, so only these times and the first free time of a channel are tried.
+/// Returns the earliest possible transfer and the highest address for it. Free memory grows only when a
+/// computation ends, so only these times and the time at which a channel is first free are tried.
 fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     let (channel, free) = growing.channel();
     let computations = &growing.timeline.computations;
@@ -67,8 +67,8 @@ fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();
     let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
-    // With several channels, these ranges may overlap each other, since one buffer may be filled after
-    // another is free.
+    // With several channels, these address ranges may overlap, since one buffer may be filled after another
+    // one is freed.
     let taken = occupied.map(|one| (one.offset.get() + one.size.get(), one.offset));
     problem.highest_free(problem.buffer(at), taken.collect())
 }

@@ -24,7 +24,8 @@ impl Worth {
 /// transfer.
 ///
 /// The program must have no resident weights. If `stays` is set, resident weights remain on chip between
-/// runs. Otherwise each of them is still fetched once per run of the program. O(n log n) plus one `prefetch`.
+/// runs. Otherwise each of them is still fetched once per run of the program. O(n log n) for n uses of
+/// blocks, plus one run of `prefetch`.
 pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usize> {
     let runs = program.runs();
     let waits = match worth {
@@ -74,9 +75,9 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignmen
 /// Returns candidate sets of blocks that stay resident within a capacity, the empty set first.
 ///
 /// There is one set for every combination of a size threshold and a share. The `shares` are in eighths, and
-/// duplicate sets are omitted. The set contains all blocks above the threshold, and as many of the others, in
-/// the given order, as fit into this share of the remaining space. The remaining space excludes the largest
-/// block below the threshold, which may still have to be fetched.
+/// duplicate sets are omitted. Each set contains all blocks above its threshold and, in the given order, as
+/// many of the others as fit into its share of the remaining space. The remaining space excludes the
+/// largest block below the threshold, which may still have to be fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],
@@ -119,8 +120,8 @@ pub fn resident_sets(
 /// Maximum number of size thresholds. All blocks above a threshold stay resident.
 const SIZES: usize = 6;
 
-/// Returns, for every segment, the time that each operator waits for its weights under `prefetch`. The list
-/// is empty for a segment without a timeline.
+/// Returns, for every segment, how long each operator waits for its weights under `prefetch`. The list is
+/// empty for a segment without a timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::timelines::OverlapSegment| {
         let found = Prefetch.solution(&segment.problem, &mut Budget::unlimited());

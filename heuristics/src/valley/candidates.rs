@@ -1,10 +1,10 @@
 //! The unplaced buffers. A query returns the best one that fits between two walls.
 //!
 //! Buffers are grouped into classes by the binary logarithm of their duration, rounded down. A buffer that
-//! fits into a valley of `w` ranks is in the class of duration `w` or in a lower one. Each class is a segment
-//! tree over its buffers in order of their starts. A node stores the best score and the earliest end among
-//! its descendants. Removing a buffer is O(log n). A query is O(log n) per class, plus the number of visited
-//! buffers that extend beyond the valley.
+//! fits into a valley of `w` ranks is in the class of duration `w` or in a lower one. Each class is a
+//! segment tree over its buffers in order of their starts. A node stores the best score and the earliest
+//! end among its descendants. With n buffers, removing a buffer is O(log n). A query is O(log n) per class,
+//! plus the number of visited buffers that extend beyond the valley.
 
 use crate::ranks::Ranks;
 
@@ -32,7 +32,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Creates the structure with all buffers and their scores. O(n log n).
+    /// Creates the structure with all buffers and their scores. O(n log n) for n buffers.
     pub(super) fn new(ranks: &Ranks, scores: &[f32]) -> Self {
         let mut ids: Vec<u32> = (0..scores.len() as u32).collect();
         ids.sort_unstable_by_key(|&id| (ranks.lower[id as usize], id));
@@ -119,7 +119,7 @@ impl Class {
         }
     }
 
-    /// Returns the first leaf that begins at or after `rank`.
+    /// Returns the leaf of the first buffer that begins at or after `rank`.
     fn first(&self, magnitude: usize, rank: u32) -> usize {
         let cell = (rank >> magnitude) as usize;
         let (from, to) = (self.cells[cell] as usize, self.cells[cell + 1] as usize);
@@ -132,7 +132,8 @@ impl Class {
         if n == 0 || self.scores[1] <= least {
             return None;
         }
-        // A buffer that begins later than the shortest duration before the end extends beyond the end.
+        // Buffers of this class have at least `1 << magnitude` ranks. A buffer that begins at or after
+        // `last` extends beyond `upper`.
         let last = upper + 1 - (1 << magnitude);
         let (mut left, mut right) = (n + self.first(magnitude, lower), n + self.first(magnitude, last));
         let mut found = (least, usize::MAX);

@@ -2,10 +2,10 @@
 //!
 //! **Definition.** The *skyline* is the upper edge of the placed buffers over time. A *valley* is a segment
 //! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans are within the
-//! valley, the longest ones, by the binary logarithm of their duration, are considered (see [`candidates`]).
-//! The one with the highest score is placed on the floor of the valley. If there is none, the valley is
-//! raised to its lower wall, and the space below is lost. The search continues at a nearby valley instead of
-//! the lowest one, which improves locality.
+//! valley, the longest ones, by the binary logarithm of their duration, are considered (see
+//! [`candidates`]). The buffer with the highest score is placed on the floor of the valley. If no buffer
+//! fits, the valley is raised to its lower wall, and the space below stays empty. The search continues at a
+//! nearby valley instead of the lowest one, which improves locality.
 //!
 //! ```text
 //! bytes        ┌──┐                the valley is between p and q; a fits and is placed,
@@ -22,8 +22,8 @@
 //! buffers of excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
-//! **Complexity.** In practice, O(log n) per placed buffer and per raised valley, after a preparation in O(n
-//! log n). Memory is linear.
+//! **Complexity.** For n buffers, in practice O(log n) per placed buffer and per raised valley, after a
+//! preparation in O(n log n). Memory is linear.
 //!
 //! **Source.** This project. The idea of valleys is from Burke, Kendall, Whitwell: A new placement heuristic
 //! for the orthogonal stock-cutting problem, 2004. In the original problem, pieces may also move

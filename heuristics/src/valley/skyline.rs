@@ -20,11 +20,11 @@ pub(crate) struct Segment {
 }
 
 /// A list of segments of constant height. Neighbours differ in height. Every operation except
-/// [`Skyline::descend`] is O(1). A descent only visits segments of decreasing height.
+/// [`Skyline::descend`] is O(1). A descent visits only segments of decreasing height.
 #[derive(Clone, Debug)]
 pub(crate) struct Skyline {
-    /// The height of a segment. This and the following lists are indexed by the first rank of a segment and
-    /// are meaningless elsewhere.
+    /// The height of every segment. This and the next two lists are indexed by the first rank of a segment.
+    /// All other entries are meaningless.
     height: Vec<u64>,
     end: Vec<u32>,
     before: Vec<u32>,
@@ -83,7 +83,7 @@ impl Skyline {
     }
 
     /// Places a block over `lower..upper` in a valley. The upper edge of the block is at `top`. Returns the
-    /// segment from which the next descent starts.
+    /// first rank of the segment from which the next descent starts.
     pub(crate) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
         let (mut begin, mut end) = (lower, upper);
         if lower > valley.lower {
@@ -117,7 +117,8 @@ impl Skyline {
     }
 }
 
-/// Returns, for every rank, the highest end address of a buffer that is live there.
+/// Returns, for every rank, the highest end address among those of the given buffers that are live at this
+/// rank.
 pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);

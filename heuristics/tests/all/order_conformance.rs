@@ -151,7 +151,8 @@ fn steps(entry: &str, problem: &OrderProblem) -> (String, u64) {
 }
 
 /// Returns the network drawn in the CANN whitepaper. The sizes are not from the paper. B and C read the
-/// output of A. C, D and E form a chain. F reads the outputs of B and E.
+/// output of A. C, D and E form a chain. F reads the outputs of B and E. If `constant` is set, B does not
+/// read the output of A.
 fn drawn(constant: bool) -> OrderProblem {
     let names = ["A", "B", "C", "D", "E", "F"].map(str::to_owned).to_vec();
     let id = OperatorId::new;

@@ -84,8 +84,8 @@ fn between_groups_all_bytes_up_to_the_last_consumer_must_fit() {
         tiers(&problem, Fused::RETURNING)
     };
     assert_eq!(run([3, 10, 1000]), [RAM, BUFFER, RAM]);
-    // The groups up to that of operator 3 produce 4 + 2 + 3 = 9 bytes, which is not fewer than 9. The output
-    // of 2 needs more than 5 free bytes.
+    // The groups up to that of operator 3 produce 4 + 2 + 3 = 9 bytes, which is not less than the 9 free
+    // bytes. The output of operator 2 needs more than 5 free bytes.
     assert_eq!(run([3, 9, 1000]), [DDR, BUFFER, RAM]);
     assert_eq!(run([3, 5, 1000]), [DDR, BUFFER, DDR]);
 }

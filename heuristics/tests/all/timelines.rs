@@ -104,7 +104,8 @@ fn single_operator_and_no_weights() {
 #[test]
 fn schedules_differ_as_expected() {
     // The first computation is long. `ping-pong` fetches the weights of only one operator ahead. With three
-    // buffers, those of two operators are fetched ahead, and `prefetch` fetches those of all.
+    // buffers, the weights of two operators are fetched ahead, and `prefetch` fetches the weights of all
+    // operators ahead.
     let p = ample(0, &[(30, 5), (1, 10), (1, 10), (1, 10)]);
     // `ping-pong` takes 5 + 30 + 2 * max(1, 10) + 1. With `eager`, the third load runs from 35 to 45, and the
     // fourth from 45 to 55, although its buffer is already free at 36.

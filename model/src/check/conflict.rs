@@ -3,7 +3,7 @@
 use crate::instance::{Buffer, Instance};
 use crate::units::{BufferId, Bytes};
 
-/// Returns true if `a` and `b` conflict, computed from the raw intervals. A buffer of size 0 conflicts with
+/// Returns true if `a` and `b` conflict. The test uses the raw intervals. A buffer of size 0 conflicts with
 /// no other buffer.
 pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if instance.buffer(a).size() == Bytes::ZERO || instance.buffer(b).size() == Bytes::ZERO {

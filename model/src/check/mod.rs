@@ -2,13 +2,14 @@
 //!
 //! The checker shares no code with the algorithms. It tests conflicts interval by interval and pair by pair,
 //! and recomputes peaks from offsets and sizes. For more than [`ALL_PAIRS`] buffers, it [sweeps](sweep) over
-//! time instead of comparing all pairs, with the same results.
+//! time instead of comparing all pairs. The sweep finds the same pairs, but reports at most
+//! [`MOST_OVERLAPS`] of them.
 //!
 //! A layout is *valid* if
-//! - every buffer has one offset, which is a multiple of its alignment and equals its fixed offset if it has
-//!   one;
+//! - every buffer has one offset, which is a multiple of the alignment of the buffer;
+//! - every buffer with a fixed offset lies at that offset;
 //! - no two conflicting buffers share an address;
-//! - no buffer of non-zero size ends above the capacity, if there is one.
+//! - no buffer of non-zero size ends above the capacity of the instance, if the capacity is limited.
 
 pub(crate) mod conflict;
 mod sweep;
@@ -18,7 +19,7 @@ use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 use conflict::conflict;
 
-/// A violation of the definition of a valid answer.
+/// A violation of the rules for a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
@@ -77,7 +78,7 @@ pub enum Violation {
     },
     #[error("buffer '{name}' is in shared object {pool}, but there are only {pools} shared objects")]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
-    #[error("buffer '{name}' of {size} bytes does not fit shared object {pool} of {space} bytes")]
+    #[error("buffer '{name}' of {size} bytes does not fit into shared object {pool} of {space} bytes")]
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, space: Bytes },
     #[error("buffers '{a_name}' and '{b_name}' conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
@@ -101,15 +102,15 @@ fn count(given: usize, expected: usize) -> Option<Violation> {
 /// overlapping pairs.
 const ALL_PAIRS: usize = 4_096;
 
-/// The maximum number of overlapping pairs that the sweep lists. Listing more would not make an invalid
-/// layout any clearer.
+/// The maximum number of overlapping pairs that the sweep lists. A longer list would not help to diagnose an
+/// invalid layout.
 const MOST_OVERLAPS: usize = 10_000;
 
 /// Returns all violations of a layout. The list is empty if the layout is valid.
 ///
-/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers of k intervals
-/// each, the time is O(n^2 k^2) up to 4096 buffers. For more buffers, it is O(n k log n) if there are few
-/// exclusions.
+/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers with k intervals
+/// each, the time is O(n^2 k^2) if n is at most 4096. For larger n, the time is O(n k log n) if there are
+/// few exclusions.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
     check_placed(instance, &placed)
@@ -267,9 +268,9 @@ pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Vio
     violations
 }
 
-/// Returns the pairs of buffers whose pieces may overlap, in ascending order, each with the smaller id first.
-/// For at most [`ALL_PAIRS`] buffers, these are all pairs whose address ranges, from the lowest piece to the
-/// highest, overlap. For more, they are the conflicting pairs found by the sweep.
+/// Returns the pairs of buffers whose pieces may overlap, in ascending order, each with the smaller id
+/// first. For at most [`ALL_PAIRS`] buffers, these are all pairs whose address ranges, from the lowest piece
+/// to the highest, overlap. For more buffers, these are the conflicting pairs found by the sweep.
 fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
     if pieces.len() > ALL_PAIRS {
         let range = |piece: &Piece| (piece.start.get(), piece.end().get());
@@ -387,7 +388,7 @@ mod tests {
     }
 
     /// Checks many copies of a small instance, shifted in time, so that the sweep is used. The layout is
-    /// first intact and then damaged.
+    /// checked first intact and then damaged.
     #[test]
     fn large_layouts_are_swept_with_the_same_answers() {
         let copies = ALL_PAIRS / 3 + 1;

@@ -1,11 +1,11 @@
-//! Finds, by a sweep over time, conflicting buffers that share addresses.
+//! Sweeps over time to find conflicting buffers that share addresses.
 //!
 //! The addresses in use at the current step are kept in *layers*. Each layer is a set of disjoint ranges in
 //! ascending order. When an interval of a buffer begins, the ranges of the buffer are checked for overlaps
 //! with the ranges in every layer. Each range of the buffer then enters the first layer in which it overlaps
-//! no other range, and leaves it when the interval ends. A valid layout without exclusions needs only one
-//! layer. A buffer with gaps enters and leaves several times. Separated pairs are few and are compared one by
-//! one.
+//! no other range, and leaves that layer when the interval ends. A valid layout without exclusions needs
+//! only one layer. A buffer with gaps enters and leaves several times. Separated pairs are few and are
+//! compared one by one.
 //!
 //! Unless the limit on the number of pairs is reached, the result and its order are the same as if all pairs
 //! were compared. A test checks this. O(l (k + p) log n) for l layers and n buffers, with k intervals in
@@ -69,7 +69,7 @@ fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Ste
     events
 }
 
-/// Compares a buffer with all live ones, then adds it to the layers.
+/// Compares a buffer with all live buffers, then adds it to the layers.
 fn enter<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
     ranges: &[R],

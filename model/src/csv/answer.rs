@@ -62,8 +62,8 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
     read_answer(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads an answer. Its columns determine its kind; without columns of another kind, it is a layout. In all
-/// other respects, the function behaves like [`read_layout`].
+/// Reads an answer. The columns determine its kind. An answer without the columns of another kind is a
+/// layout. In all other respects, the function behaves like [`read_layout`].
 ///
 /// # Errors
 /// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the
@@ -170,9 +170,9 @@ fn in_order<T>(
         found.push(value);
     }
     if found.len() != instance.len() {
-        let (rows_found, buffers) = (found.len(), instance.len());
+        let (count, buffers) = (found.len(), instance.len());
         let text =
-            format!("{rows_found} rows without a column 'id' for the {buffers} buffers of the instance");
+            format!("found {count} rows without a column 'id', but the instance has {buffers} buffers");
         return Err(rows.error(None, None, CsvErrorKind::Layout(text)));
     }
     // A column that permutes the ids contradicts the order of the rows.

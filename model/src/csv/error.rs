@@ -37,9 +37,9 @@ pub enum CsvErrorKind {
     )]
     MissingColumn {
         missing: &'static str,
-        /// The column in the file that probably has this meaning.
+        /// The column in the file that probably has the meaning of the missing column.
         likely: Option<String>,
-        /// The other accepted names of the column.
+        /// The other accepted names of the missing column.
         synonyms: Vec<&'static str>,
         found: String,
     },
@@ -65,7 +65,7 @@ pub enum CsvErrorKind {
     #[error("{error}{}", other_line(*.also))]
     Instance {
         error: InstanceError,
-        /// The line of the other row that the error concerns.
+        /// The line of the other row, if the error involves two rows.
         also: Option<u64>,
     },
     /// The layout does not match the instance.
@@ -87,7 +87,7 @@ fn layout(found: &str, missing: &str) -> &'static str {
     if is_layout { "; this is a layout, and the instance comes first" } else { "" }
 }
 
-/// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes, or an empty text if
+/// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes, or an empty string if
 /// `value` is not such a size.
 fn plain(value: &str, expected: &str) -> String {
     if !expected.contains("bytes") {

@@ -3,7 +3,7 @@
 use super::error::CsvErrorKind;
 use strsim::levenshtein;
 
-/// The convention by which a file writes the end of a lifespan or a gap.
+/// The convention for the end of a lifespan or a gap in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Endpoints {
     /// `[lower, upper)`: the end is the first step after the interval.
@@ -92,8 +92,8 @@ impl Column {
         }
     }
 
-    /// Returns names that other programs use for the column. They are not accepted, but error messages
-    /// suggest renaming such a column.
+    /// Returns names that other programs use for the column. The reader does not accept these names, but its
+    /// error messages suggest renaming such a column.
     const fn other_words(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["name", "tensor", "tensor_id", "tensor_name", "buffer_name"],
@@ -107,7 +107,7 @@ impl Column {
 }
 
 impl Header {
-    /// Parses the header. A byte order mark, blanks around names and unknown columns are ignored.
+    /// Parses the header. Ignores a byte order mark, unknown columns, and blanks around names.
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
@@ -183,7 +183,7 @@ impl Header {
     }
 
     /// Returns the quoted names of the unknown columns, and of those columns in `others` that the file has.
-    /// If an unknown name is close to a known one, a suggestion follows it.
+    /// If an unknown name is close to a known name, a suggestion follows the unknown name.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];

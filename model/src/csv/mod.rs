@@ -18,8 +18,8 @@
 //! The ids in a list are separated by blanks. Inside an id, a blank is written `%20` and a `%` is written
 //! `%25`. Unknown columns are ignored. Answers have further columns that depend on their kind ([`Answer`]).
 //!
-//! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in
-//! LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
+//! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
+//! blank. Lines end in LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
 //!
 //! During a gap with a window, `a-b@lo:hi`, a part of the buffer stays live. Such gaps are recognised, but
 //! rejected. If the file name has a number before its extension, as in `X.1048576.csv`, the number is the

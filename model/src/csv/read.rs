@@ -27,8 +27,8 @@ pub struct Noted<T> {
     pub value: T,
     /// The ignored columns, quoted, in file order.
     pub ignored: Vec<String>,
-    /// True if the column with the ends of lifespans is named `end`. Unless the options override it, such a
-    /// column contains the last live step of each buffer.
+    /// True if the column with the ends of lifespans is named `end`. Such a column contains the last live
+    /// step of each buffer, unless the options override this convention.
     pub has_end: bool,
 }
 
@@ -81,7 +81,7 @@ fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     Ok(found)
 }
 
-/// Returns the name of an instance derived from its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
+/// Derives the name of an instance from its file name: `X` for `dir/X.1048576.csv` and for `X.csv`.
 pub fn instance_name(path: &Path) -> String {
     let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     match (capacity_from_name(path), stem.rsplit_once('.')) {
@@ -223,9 +223,9 @@ pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvE
 
 /// The rows of one file.
 ///
-/// Line numbers are counted here from the bytes, because the CSV reader reports the position at which it
-/// began to search for a record. This position precedes any blank lines. It also precedes the LF if the
-/// previous record ends in CR LF.
+/// Line numbers are derived from the bytes, because the CSV reader reports the position at which it began to
+/// search for a record. This position precedes any blank lines before the record. It also precedes the LF if
+/// the previous record ends in CR LF.
 pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],
@@ -345,7 +345,8 @@ impl<'a> Row<'a> {
         parse_number(text, expected).map_err(|kind| self.error(column, kind))
     }
 
-    /// Parses an optional number. An empty field means none, and so does `-1` if `minus_one` is true.
+    /// Parses an optional number. An empty field stands for no number, and so does `-1` if `minus_one` is
+    /// true.
     pub(super) fn optional(
         &self,
         column: Column,
@@ -375,7 +376,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Parses the lifespan of a buffer of `size` bytes. It may be empty if `size` is 0.
+    /// Parses the lifespan of a buffer of `size` bytes. The lifespan may be empty if `size` is 0.
     fn lifespan(&self, size: u64) -> Result<Lifespan, CsvError> {
         let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
         let upper_text = self.text(Column::Upper).unwrap_or_default();
@@ -498,7 +499,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A likely reason why lifespans of an answer differ from those of the instance.
+/// A likely reason why the lifespans in an answer differ from those in the instance.
 const OTHER_ORDER: &str =
     "; the operators may run in another order: `plan --instance` writes the instance of its layout";
 

@@ -13,15 +13,16 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Any error from the writer, and [`io::ErrorKind::InvalidInput`] for an id that is empty, or that begins or
-/// ends with a blank. Such an id would be lost when the file is read.
+/// ends with a blank. Such an id could not be read back unchanged.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
     write_rows(instance, None, &[], output)
 }
 
 /// Returns the SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
 ///
-/// The hash depends only on the problem. It does not depend on the columns of the original file, the name or
-/// the capacity. For a plain file with half-open columns it equals the hash of the file.
+/// The hash covers the buffers, separations and exclusions. It does not depend on the name or the capacity
+/// of the instance, or on the layout of columns in the original file. For a file in the exact form that
+/// [`write_instance`] writes, it equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
     // Writing to a hasher never fails.
@@ -42,7 +43,7 @@ pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) ->
     write_rows(instance, Some(layout), &[], output)
 }
 
-/// Writes an instance with additional columns. Each has a name and one cell per buffer.
+/// Writes an instance with additional columns. Each additional column has a name and one cell per buffer.
 ///
 /// # Errors
 /// The same as for [`write_instance`].

@@ -23,8 +23,8 @@ impl Random {
     }
 }
 
-/// The decisions of successive runs. They are either enumerated like an odometer, in which the last decision
-/// changes fastest, or drawn at random.
+/// The decisions of successive runs. They are either drawn at random or enumerated in odometer order: the
+/// last decision changes fastest.
 ///
 /// Runs that have made the same decisions so far face the same next decision. The enumeration therefore
 /// yields every combination exactly once.
@@ -49,7 +49,7 @@ impl Decisions {
         self.chosen[self.met - 1].0
     }
 
-    /// Moves to the next combination. Returns false after the last.
+    /// Moves to the next combination. Returns false after the last combination.
     pub(super) fn advance(&mut self) -> bool {
         self.met = 0;
         while let Some((choice, count)) = self.chosen.pop() {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn an_odometer_yields_every_combination_once() {
-        // The first choice out of three determines how many choices out of two follow.
+        // The first choice has three options. It determines how many choices with two options follow.
         let (mut decisions, mut seen) = (Decisions::default(), Vec::new());
         loop {
             let more = decisions.choose(3);

@@ -1,4 +1,4 @@
-//! Runs a graph in a memory that records the writer of every byte.
+//! Simulates a run of a graph in a memory that records the writer of every byte.
 
 use super::decisions::Decisions;
 use super::memory::Memory;
@@ -9,7 +9,8 @@ use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The maximum number of decisions listed in a message: the latest ones. Earlier ones are only counted.
+/// The maximum number of decisions that a message lists. Only the latest decisions are listed, and the
+/// earlier decisions are counted.
 const MOST_LISTED: usize = 24;
 
 /// The operator and the stage at which a value is checked.
@@ -25,7 +26,7 @@ pub(super) struct Machine<'a> {
     slot: Vec<Option<usize>>,
     /// Per cell: its value; `None` if the cell was not written in this run or its value was discarded.
     value: Vec<Option<u32>>,
-    /// Per value: the cell that it was written to, and its start address.
+    /// Per value: the cell and the start address that the value was written to.
     written: Vec<(Cell, u64)>,
     decided: Vec<(OperatorId, usize)>,
     steps: usize,
@@ -339,8 +340,8 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// Returns the two slots that may be exchanged between two iterations instead of performing handover `at`
-    /// as a copy. Returns `None` if this is not allowed.
+    /// Returns the two slots of handover `at` if they may be exchanged between two iterations, so that the
+    /// handover needs no copy. Otherwise, returns `None`.
     ///
     /// Both slots must have the same size. The body must produce the source and hand it over only once. No
     /// other handover at the end of the iteration may use either slot.

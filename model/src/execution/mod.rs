@@ -1,5 +1,5 @@
-//! The execution checker: it runs a graph in its memory and reports every read that does not find the data
-//! written for it.
+//! The execution checker. It simulates a run of a graph in its planned memory and reports every read that
+//! does not find the expected data.
 //!
 //! The checker does not use lifetimes. It records which value each address contains. Each write of a tensor
 //! stores a new value at its addresses. A read is correct if all of these addresses still contain that value.
@@ -9,13 +9,14 @@
 //!
 //! # Semantics
 //!
-//! - **Start**: inputs of the body, states and weights are written. **End**: outputs of the body are read.
-//!   States and weights must still be intact, and so must inputs if the caller keeps them
+//! - **Start**: states, weights and the inputs of the body are written. **End**: outputs of the body are
+//!   read. States and weights must still be intact, and so must inputs if the caller keeps them
 //!   ([`ExecutionOptions::keep_inputs`]).
 //! - **An operator** reads its inputs and writes its outputs and its scratch. All of them must then be
-//!   intact, because it writes while it reads. An output declared as a [view](crate::graph::AliasKind) of an
-//!   input in the same slot takes over the value of the input. An input that is declared to be overwritten in
-//!   place need not be intact afterwards. Any other sharing of a slot overwrites its contents.
+//!   intact, because the operator writes while it reads. An output declared as a
+//!   [view](crate::graph::AliasKind) of an input in the same slot takes over the value of the input. An
+//!   input that is declared to be overwritten in place need not be intact afterwards. Any other sharing of a
+//!   slot overwrites its contents.
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
@@ -25,10 +26,10 @@
 //!   written at its exit.
 //! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
 //!   has no source in memory.
-//! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). Instead of copying a result of a loop body to
-//!   the state, the two slots swap roles. The exchange applies to everything inside the loop until the loop
-//!   ends. A handover out of the loop is copied from the current slot of the state, unless the destination is
-//!   in that slot.
+//! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). A result of a loop body is then not copied to
+//!   the state. Instead, the slots of the result and the state swap roles. The exchange applies to
+//!   everything inside the loop until the loop ends. A handover out of the loop is copied from the current
+//!   slot of the state, unless the destination is in that slot.
 //!
 //! Tensors without a slot or of zero bytes occupy no memory. For them, the checker only verifies that they
 //! are written before they are read. If a larger tensor takes over a value, the value does not fill the
@@ -62,8 +63,8 @@ pub struct ExecutionReport {
     pub violations: Vec<ExecutionViolation>,
 }
 
-/// Runs a graph in its memory. If slots, orders or sizes are inconsistent, the function reports the
-/// violations and runs nothing.
+/// Simulates runs of a graph in its planned memory. If slots, orders or sizes are inconsistent, the function
+/// reports the violations and runs nothing.
 ///
 /// O(r n log t) for r runs of n operators and t tensors, if ranges are not split. The time does not depend on
 /// the sizes of tensors.

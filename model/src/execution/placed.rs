@@ -21,8 +21,8 @@ pub struct Placed<'a> {
     pub orders: &'a [Vec<OperatorId>],
     /// The slots. Their address ranges may overlap.
     pub slots: Vec<Slot>,
-    /// The slot of each tensor; `None` for tensors outside this memory. A tensor begins at the start of its
-    /// slot. Tensors may share a slot intentionally.
+    /// The slot of each tensor; `None` for tensors outside the planned memory. A tensor begins at the start
+    /// of its slot. Tensors may share a slot intentionally.
     pub tensors: Vec<Option<usize>>,
     /// The slot of the scratch memory of each operator, if any.
     pub scratch: Vec<Option<usize>>,
@@ -38,7 +38,8 @@ pub struct ExecutionOptions {
     pub seed: u64,
     /// The maximum trip count of a loop. Every trip count from 0 to this number is tried.
     pub trips: usize,
-    /// True if slots may be exchanged between the iterations of a loop instead of copying their contents.
+    /// True if slots may be exchanged between the iterations of a loop, so that their contents need not be
+    /// copied.
     pub swap: bool,
     /// True if the inputs of the body must still be intact at the end.
     pub keep_inputs: bool,

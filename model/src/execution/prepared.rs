@@ -6,14 +6,15 @@ use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The number of a memory user: tensors come first, then the scratch memories of operators.
+/// The index of a memory user: tensors come first, followed by the scratch memory of each operator.
 pub(super) type Cell = usize;
 
 pub(super) struct Owner {
     pub(super) flow: Flow,
     /// Outputs that are written part by part.
     pub(super) stacked: Vec<Cell>,
-    /// Per region: the inputs that belong to it, each with a flag that is true if a handover writes it.
+    /// Per region: the inputs that belong to it, each with a flag that is true if a handover writes the
+    /// input.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
     /// Inputs and outputs that belong to the regions. They are discarded when the operator is entered.
     pub(super) fresh: Vec<Cell>,
@@ -63,7 +64,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Collects the data of an operator that owns regions; `None` if it owns none.
+/// Collects the data of an operator that owns regions. Returns `None` if the operator owns none.
 fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
     let Some(flow) = graph.flow(id)? else { return Ok(None) };
     let operator = graph.operator(id);
@@ -109,7 +110,7 @@ pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     }
 }
 
-/// Returns the violations that prevent any run. O(s log s) for s operators, tensors and slots.
+/// Returns the violations that make every run impossible. O(s log s) for s operators, tensors and slots.
 pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
     let graph = placed.graph;
     let counts = [

@@ -1,4 +1,4 @@
-//! Violations found by running a graph in its memory.
+//! Violations that the execution checker finds.
 
 use crate::graph::Moment;
 use crate::units::{Bytes, OperatorId, TensorId};
@@ -40,7 +40,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// A violation found by running a graph in its memory.
+/// A violation that the execution checker finds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
@@ -54,7 +54,7 @@ pub enum ExecutionViolation {
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
-    /// The reader finds data that was never written.
+    /// The reader expects data that was never written.
     #[error("{place} {stage}: {name} has not been written; run: {run}")]
     NotWritten {
         holder: Holder,
@@ -66,7 +66,7 @@ pub enum ExecutionViolation {
         /// The decisions of the run.
         run: String,
     },
-    /// The reader finds data that was overwritten.
+    /// The reader expects data that was overwritten.
     #[error(
         "{place} {stage}: {name} at [{}, {}) is lost: address {address} holds {}; run: {run}",
         .range.0, .range.1, .by.as_deref().unwrap_or("nothing")
@@ -81,7 +81,7 @@ pub enum ExecutionViolation {
         range: (Bytes, Bytes),
         /// The first address that does not contain the data.
         address: Bytes,
-        /// The name of the tensor or scratch whose data that address contains instead.
+        /// The name of the tensor or scratch memory whose data is stored at `address` instead.
         by: Option<String>,
         /// The decisions of the run.
         run: String,

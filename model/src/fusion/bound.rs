@@ -22,9 +22,9 @@ pub const MULTIPLIER_UNIT: u64 = 720_720;
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
     /// The dual multipliers of the operators in the order of the region, in units of 1/[`MULTIPLIER_UNIT`]
-    /// relations.
+    /// of a relation.
     Multipliers(Vec<u64>),
-    /// A completed search by the exact method `solver`.
+    /// A completed search by the exact solver with the name `solver`.
     Search { solver: String },
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for FusionWitness {
 /// An upper bound on the number of relations that any choice of matches optimises, with its witness.
 pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
-/// Computes dual multipliers. O(m s^2) for m matches of s steps.
+/// Computes dual multipliers. O(m s^2) for m matches with at most s steps each.
 ///
 /// Each match gives each of its operators an equal share of the relations that it optimises. The multiplier
 /// of an operator starts at the largest share that any match gives it. The multipliers are then lowered one
@@ -96,7 +96,7 @@ pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers(multipliers) }
 }
 
-/// Confirms an upper bound by recomputing its witness from the definition.
+/// Verifies from the definition that the witness of an upper bound proves the bound.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.

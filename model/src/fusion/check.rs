@@ -1,4 +1,4 @@
-//! The checker of fusions. It reads the graph directly and shares no code with the search for matches.
+//! The checker for fusions. It reads the graph directly and shares no code with the search for matches.
 
 use super::patterns::Patterns;
 use super::problem::{Fused, FusionProblem, Match, UnitRule};
@@ -7,15 +7,15 @@ use crate::graph::Graph;
 use crate::units::{OperatorId, TensorId};
 use std::collections::{HashMap, HashSet};
 
-/// A violation of the definition of a valid fusion.
+/// A violation of the rules for a valid fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators has no match, or a match has no group.
     #[error("operator {0} is in a group without a match, or in a match without a group")]
     NoMatch(String),
-    /// The choice is not ascending or contains a match that does not exist.
-    #[error("match {at} violates the ascending order, or is not one of the {matches} matches")]
+    /// The chosen matches are not in ascending order, or one of them does not exist.
+    #[error("chosen match {at} is out of ascending order, or there are only {matches} matches")]
     Choice { at: usize, matches: usize },
     /// Two chosen matches have a common operator.
     #[error("matches {first} and {second} share an operator")]
@@ -36,15 +36,15 @@ pub enum FusionViolation {
     },
     #[error("{to} does not read an output of {from}")]
     Unread { from: String, to: String },
-    /// A tensor produced inside a group is used outside the group.
-    #[error("'{tensor}', which {operator} produces inside a group, is used outside the group")]
+    /// A tensor that must be internal to a group is used outside the group.
+    #[error("'{tensor}', an internal tensor that {operator} produces, is used outside the group")]
     Wanted { tensor: String, operator: String },
     /// The group has members on different units, although the rule requires a single unit.
     #[error("{operator} runs on a different unit than the first operator of its group")]
     Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
-    /// The number of optimised relations is wrong.
+    /// The number of optimised relations is wrong, or an operator of the match is not in the region.
     #[error("the match of {operator} optimises {actual} relations, but {said} are stated")]
     Count { operator: String, said: usize, actual: usize },
 }
@@ -68,8 +68,8 @@ pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViol
     found
 }
 
-/// Returns all violations of a fusion for the given patterns, units and rule. O(n s) in the worst case, for n
-/// operators and a region of size s.
+/// Returns all violations of a fusion for the given patterns, units and rule. O(n s) in the worst case, for
+/// n operators in the matches and s operators and tensors in the graph.
 pub fn check_fusion(
     graph: &Graph,
     patterns: &Patterns,
@@ -148,7 +148,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if operator `to` reads an output of operator `from`. Neither may own regions.
+    /// Returns true if operator `to` reads an output of operator `from`. Assumes that neither operator owns
+    /// regions.
     fn passes(&self, from: OperatorId, to: OperatorId) -> bool {
         let (from, to) = (self.graph.operator(from), self.graph.operator(to));
         from.outputs.iter().any(|tensor| to.inputs.contains(tensor))

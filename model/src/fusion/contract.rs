@@ -5,13 +5,13 @@ use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed by
-/// region id. O(size of the graph).
+/// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed
+/// by region id. The time is linear in the size of the graph.
 ///
-/// The names of the members of a group are joined to form the name of its operator, and their kinds to form
-/// its kind. Tensors produced and read only inside a group disappear, because their placement is internal to
-/// the unit. The cost of the operator is the sum of the costs of the members, and its scratch is the maximum
-/// of theirs.
+/// The operator of a group has the joined names and the joined kinds of the members. Tensors produced and
+/// read only inside a group disappear, because their placement is internal to the unit. The cost of the
+/// operator is the sum of the costs of the members, and its scratch is the maximum of the scratch sizes of
+/// the members.
 ///
 /// # Errors
 /// [`GraphError`]. Fusions of this graph never cause an error.
@@ -79,13 +79,13 @@ fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let inside = |members: &Vec<OperatorId>| {
         let makers = members.iter().filter(|_| members.len() > 1);
         let made = makers.flat_map(|&id| graph.operator(id).outputs.iter().copied());
-        // Tensors without readers are kept, because no operator exchanges them.
+        // Tensors without readers are kept, because they do not pass between members of a group.
         made.filter(|id| !outside.contains(id) && !graph.consumers(*id).is_empty()).collect::<Vec<_>>()
     };
     fusions.iter().flat_map(|fusion| fusion.groups().iter().flat_map(inside)).collect()
 }
 
-/// Merges several operators into one. The tensor ids are those of the original graph.
+/// Merges several operators into one. The result refers to tensors by their ids in the original graph.
 fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Operator {
     let parts: Vec<&Operator> = members.iter().map(|&id| graph.operator(id)).collect();
     let list = |of: fn(&Operator) -> &str| {

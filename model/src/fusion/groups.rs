@@ -20,7 +20,7 @@ pub enum FusionError {
         operator: String,
         region: String,
     },
-    /// The operator is in two groups, or twice in one.
+    /// The operator is in two groups, or twice in one group.
     #[error("{operator} is in group {first} and in group {second}")]
     Twice { operator: String, first: usize, second: usize },
     #[error("{0} is in no group")]
@@ -29,7 +29,7 @@ pub enum FusionError {
     Apart {
         /// The position of the group in the input, counted from 0.
         group: usize,
-        /// A member that is not connected to the first one.
+        /// A member that is not connected to the first member.
         operator: String,
     },
     #[error("groups form a dependency cycle, which includes the group of {0}")]
@@ -37,8 +37,8 @@ pub enum FusionError {
 }
 
 /// Returns the relations of a region: pairs (a, b) of distinct operators where b reads an output of a. An
-/// operator also reads what its regions read. Each pair occurs once, in ascending order (cross-unit fusion,
-/// eq. 2). O(s log s) for a region of size s.
+/// operator also reads what its regions read. The pairs are distinct and in ascending order (cross-unit
+/// fusion, eq. 2). O(s log s) if the operators read s tensors in total.
 pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId)> {
     let mut pairs = BTreeSet::new();
     for &id in &graph.region(region).operators {
@@ -192,7 +192,8 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Checks that all members of a group are reachable from its first member along relations inside the group.
+/// Checks that all members of a group are reachable from its first member along relations inside the group,
+/// in either direction.
 fn check_connected(
     graph: &Graph,
     groups: &[Vec<OperatorId>],

@@ -1,5 +1,5 @@
-//! Classes of operator kinds. A class is one name for the kinds that different file formats use for the same
-//! operation.
+//! Classes of operator kinds. A class is one name for several similar kinds, such as the kinds of
+//! convolutions in different file formats.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Fusion patterns: sequences of operator kinds that may run as one operator.
+//! Fusion patterns: sequences of kinds whose operators may run as one operator.
 //!
 //! ```text
 //! # One pattern per line: a name, and the kinds of operators that follow each other.
@@ -34,8 +34,8 @@ pub const MAX_STEPS: usize = 16;
 pub struct Step {
     /// The kinds that match the step.
     pub kinds: KindSet,
-    /// Earlier steps, counted from 0, whose outputs the operator must also read, in addition to an output of
-    /// the previous step.
+    /// Earlier steps, counted from 0, whose outputs the operator must read in addition to an output of the
+    /// previous step.
     pub also: Vec<usize>,
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 /// The limit on the number of matches in a region.
 pub const MAX_MATCHES: usize = 1 << 20;
 
-/// Which units the members of a group may run on.
+/// The rule that determines which units the members of a group may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitRule {
     /// All members must run on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition
@@ -59,9 +59,9 @@ pub struct TooManyMatches {
     pub pattern: String,
 }
 
-/// The matches in one region. The problem is validated and immutable. No two matches have the same operators.
-/// They are sorted by their first operator in the order of the region. Among matches with the same first
-/// operator, longer ones come first.
+/// The matches in one region. The problem is validated and immutable. No two matches have the same
+/// operators. The matches are sorted by their first operator in the order of the region. Among matches with
+/// the same first operator, longer matches come first.
 ///
 /// Outputs inside a match, except those of its last operator, are read only inside the match. Any operator
 /// that depends on a match therefore depends on its last operator. For any choice of matches, the groups can
@@ -209,9 +209,9 @@ struct Finder<'a> {
     operators: &'a [OperatorId],
     units: &'a [UnitId],
     rule: UnitRule,
-    /// Per position: the positions of the operators that read its outputs, ascending.
+    /// Per position of an operator: the positions of the operators that read its outputs, ascending.
     readers: Vec<Vec<usize>>,
-    /// Per position: true if an output of the operator is also an output of the region.
+    /// Per position of an operator: true if an output of the operator is also an output of the region.
     wanted: Vec<bool>,
 }
 
@@ -291,14 +291,15 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Returns true if every reader of the outputs on the path is on the path too, or may still match one of
-    /// the `left` remaining steps. Outputs of the last step of a match may have other readers.
+    /// Returns true if every operator that reads an output of an operator on the path is also on the path,
+    /// or may still match one of the `left` remaining steps. Outputs of the last step of a match may have
+    /// other readers.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {
             let readers = &self.readers[place];
             // Each reader needs a step of its own. If there are more readers than steps, some reader is
-            // outside.
+            // outside the match.
             readers.len() <= left + path.len()
                 && readers.iter().filter(|reader| !path.contains(reader)).count() <= left
         })

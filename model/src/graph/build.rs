@@ -28,13 +28,13 @@ pub enum GraphError {
     NoProducer { tensor: String, role: Role },
     /// The region of the tensor does not enclose the region of the reader.
     #[error(
-        "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
+        "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose '{region}'"
     )]
     NotVisible { operator: String, region: String, tensor: String, place: String },
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
         region: String,
-        /// The operators of the cycle; each depends on the one before it.
+        /// The operators of the cycle; each operator depends on the previous one.
         cycle: Vec<String>,
     },
     #[error("region '{region}' is nested more than {limit} regions deep")]
@@ -79,7 +79,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Creates a graph with an empty body.
+    /// Creates a builder for a graph with an empty body.
     pub fn new(name: impl Into<String>) -> Self {
         let body = Region {
             name: "body".to_owned(),
@@ -400,8 +400,8 @@ fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError
     Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })
 }
 
-/// Finds a cycle among the positions that still wait for a predecessor. It walks from one waiting predecessor
-/// to the next until a position repeats.
+/// Finds a cycle among the positions that still wait for a predecessor. The search walks from one waiting
+/// predecessor to the next until a position repeats.
 fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     let mut before = vec![None; waiting.len()];
     for (at, list) in successors.iter().enumerate().filter(|&(at, _)| waiting[at] > 0) {

@@ -11,14 +11,15 @@
 //!
 //! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists no handovers, they are
 //! derived from the positions of inputs and outputs:
-//! - *Branch and call*: when a region begins, the last inputs of the operator are copied to the inputs of the
-//!   region. When the region ends, all its outputs are copied to the outputs of the operator. In a call with
-//!   several regions, only the last region does this.
-//! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of the
-//!   operator are copied to the state. The condition passes the state to the body, and the last outputs of
-//!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
-//!   the body are stacked: each iteration writes a part of an output of the operator. Further inputs of a
-//!   region, such as the iteration number, have no source in memory.
+//! - *Branch and call*: when a region begins, the last inputs of the operator are copied to the inputs of
+//!   the region. When the region ends, all its outputs are copied to the outputs of the operator. In a call
+//!   with several regions, only the outputs of the last region are copied.
+//! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of
+//!   the operator are copied to the state. The condition passes the state to the body, and the first outputs
+//!   of the body, not counting a condition, update the state. At the exit, the state is copied to the
+//!   outputs of the operator. Further outputs of the body are stacked: each iteration writes a part of an
+//!   output of the operator. Further inputs of a region, such as the iteration number, have no source in
+//!   memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};
@@ -75,11 +76,12 @@ pub struct Handover {
     pub from: TensorId,
     /// The destination tensor.
     pub to: TensorId,
-    /// True if each copy transfers only a part of a tensor: one of the rows that a scan splits or stacks.
+    /// True if each copy transfers only a part of a tensor, such as one row of the input or output of a
+    /// scan.
     pub part: bool,
 }
 
-/// The control flow of an operator with its handovers, either listed or derived.
+/// The control flow of an operator and its handovers. The handovers are either listed or derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The kind of control flow: which regions run, and how often.
@@ -107,14 +109,14 @@ impl fmt::Display for Moment {
             Self::Enter => write!(f, "when it is entered"),
             Self::Begin(region) => write!(f, "when region {region} begins"),
             Self::End(region) => write!(f, "when region {region} has ended"),
-            Self::Exit => write!(f, "when it is left"),
+            Self::Exit => write!(f, "when it exits"),
         }
     }
 }
 
 impl Graph {
-    /// Returns how an operator runs its regions; `None` if it owns none. The time is linear in the number of
-    /// inputs and outputs of the operator and its regions.
+    /// Returns the control flow and the handovers of an operator. Returns `None` if the operator owns no
+    /// regions. The time is linear in the number of inputs and outputs of the operator and its regions.
     ///
     /// # Errors
     /// [`FlowError`] if the control flow is unknown, or if handovers are invalid or cannot be derived.
@@ -208,7 +210,7 @@ impl Positions<'_> {
         }
     }
 
-    /// Copies the last inputs of the operator to the inputs of a region.
+    /// Returns the handovers from the last inputs of the operator to the inputs of a region.
     fn enter(&self, region: usize, when: Moment) -> Result<Vec<Handover>, FlowError> {
         let (inputs, given) = (&self.operator.inputs, self.given(region));
         let Some(skip) = inputs.len().checked_sub(given.len()) else {
@@ -218,7 +220,7 @@ impl Positions<'_> {
         Ok(pairs(when, &inputs[skip..], given))
     }
 
-    /// Copies the outputs of a region to the outputs of the operator.
+    /// Returns the handovers from the outputs of a region to the outputs of the operator.
     fn leave(&self, region: usize) -> Result<Vec<Handover>, FlowError> {
         let (outputs, wanted) = (&self.operator.outputs, self.wanted(region));
         if outputs.len() != wanted.len() {
@@ -262,9 +264,9 @@ impl Positions<'_> {
             }
             handovers.extend(pairs(Moment::Begin(1), state, body));
         }
-        // The body of an ONNX `Loop` is its own condition and returns the condition first. Its inputs begin
-        // with the iteration number and the condition, followed by the state. A body with a fixed trip count
-        // returns only the state.
+        // The body of an ONNX `Loop` also computes the condition of the loop and returns it as its first
+        // output. The inputs of the body begin with the iteration number and the condition, followed by the
+        // state. In other loops, the outputs of the body begin with the state.
         let own = last == 0 && Control::returns_condition(&self.operator.kind);
         let (ahead, first) = if own { (2, 1) } else { (0, 0) };
         let carried = state.len().saturating_sub(ahead);
@@ -296,8 +298,8 @@ impl Positions<'_> {
 }
 
 impl Control {
-    /// Returns true if the body of the loop returns the continuation condition as its first output (ONNX
-    /// `Loop`).
+    /// Returns true if the body of a loop of this kind returns the continuation condition as its first
+    /// output (ONNX `Loop`).
     fn returns_condition(kind: &str) -> bool {
         kind == "Loop"
     }
@@ -362,7 +364,7 @@ mod tests {
         assert_eq!(flow("If", 1, 1, &[(0, 1), (0, 1)]).unwrap(), ["end0 r0o0>y0", "end1 r1o0>y0"]);
         let handed = flow("IF", 2, 1, &[(1, 1), (1, 1)]).unwrap();
         assert_eq!(handed, ["begin0 x1>r0i0", "begin1 x1>r1i0", "end0 r0o0>y0", "end1 r1o0>y0"]);
-        // A trip count but no condition, one carried value and one stacked value.
+        // This loop has a trip count but no condition, one carried value and one stacked value.
         let handed = flow("Loop", 2, 2, &[(3, 3)]).unwrap();
         assert_eq!(handed, ["enter x1>r0i2", "end0 r0o1>r0i2", "end0 r0o2~y1", "exit r0i2>y0"]);
         let handed = flow("WHILE", 1, 1, &[(1, 1), (1, 1)]).unwrap();

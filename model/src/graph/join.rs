@@ -22,10 +22,10 @@ pub enum Inputs {
 ///  choose ──────────────────────────┘
 /// ```
 ///
-/// The first inputs of every branch are the outputs of the trunk, if there is one. The other inputs become
-/// inputs of the whole graph. Result `k` has the size of the largest output `k` of any branch. A branch
-/// without output `k` leaves this result unchanged. The names of tensors and operators are prefixed with the
-/// name of their part: `trunk/`, `0/`, `1/`.
+/// The first inputs of every branch are the outputs of the trunk, if there is a trunk. The other inputs
+/// become inputs of the whole graph. Result `k` has the size of the largest output `k` of any branch. A
+/// branch without output `k` leaves this result unchanged. The names of tensors and operators are prefixed
+/// with the name of their part: `trunk/`, `0/`, `1/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// The name of the resulting graph.
@@ -268,8 +268,8 @@ impl Choice<'_> {
         Ok(joining.into.build()?)
     }
 
-    /// Creates one result tensor per output position. Its size is the largest output of any branch at that
-    /// position.
+    /// Creates one result tensor per output position. Each result is as large as the largest branch output
+    /// at its position.
     fn results(&self, into: &mut GraphBuilder) -> Vec<TensorId> {
         let count = self.branches.iter().map(|branch| branch.region(Graph::BODY).outputs.len()).max();
         let largest = |at: usize| {
@@ -380,7 +380,8 @@ mod tests {
         assert_eq!((flow.control, flow.handovers.len()), (Control::Branch, 2));
         assert_eq!(captured.regions().len(), 3);
         assert_eq!(captured.region(RegionId::new(2)).name, "1: narrow");
-        // Both inputs are live until a branch has begun, then 40 bytes with 10 or with 8.
+        // Both inputs are live until a branch has begun. At the peak, a tensor of 40 bytes and an input of
+        // 10 bytes are live.
         assert_eq!(run(&captured), 50);
         let handed = choice(Inputs::Handed).build().unwrap();
         assert_eq!(handed.operator(owner).inputs.len(), 3);

@@ -50,7 +50,7 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// The file is not JSON of this schema.
+    /// The file is not valid JSON, or does not match the schema.
     #[error("{path}: {}", json_error(.source), path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
     /// The file has another format, or a version that this build does not support.
@@ -164,7 +164,7 @@ struct AliasRow {
 /// Reads a graph. `origin` is the file name used in messages.
 ///
 /// A graph written by [`write_graph`] is read back unchanged, except that operators may be renumbered: each
-/// one is followed by the operators of its regions.
+/// operator is followed by the operators of its regions.
 ///
 /// # Errors
 /// The first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.

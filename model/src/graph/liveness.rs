@@ -1,10 +1,10 @@
 //! Derives the order problem of a region: which tensors occupy memory, which tensors share memory, and when
 //! the memory is held.
 //!
-//! A *storage* is the memory of one tensor, or of several tensors that share it. It is held from the operator
-//! that produces its first tensor to the last operator that uses any of its tensors. Inputs of the region are
-//! held from the first step, even if nothing reads them, and outputs are held to the last step (LUNA, eq. 1;
-//! Mini-Infer; persistent tensors by role).
+//! A *storage* is the memory of one tensor, or of several tensors that share it. It is held from the
+//! operator that produces its first tensor to the last operator that uses any of its tensors. Inputs of the
+//! region are held from the first step, even if nothing reads them, and outputs are held to the last step
+//! (LUNA, eq. 1). A [`Boundary`] may hold these tensors longer or place them outside the arena.
 //!
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
@@ -91,8 +91,8 @@ pub struct Storages {
     pub operators: Vec<OperatorId>,
     /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
-    /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each is paired with a
-    /// storage of its own that describes its lifetime.
+    /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each tensor is paired
+    /// with a separate storage that describes its lifetime.
     pub empty: Vec<(TensorId, Storage)>,
 }
 
@@ -147,7 +147,7 @@ struct Shared {
     plain: bool,
 }
 
-/// The state of one region while its storages are determined.
+/// The state of one region while its storages are being determined.
 struct Scope<'a> {
     graph: &'a Graph,
     region: RegionId,
@@ -269,7 +269,8 @@ impl<'a> Scope<'a> {
         Shared { members: vec![one], makers: maker.into_iter().collect(), readers, plain }
     }
 
-    /// Adds outputs of the operator at position `at` to the storages of its inputs where the rules allow it.
+    /// Adds outputs of the operator at position `at` to the storages of its inputs where the rules allow
+    /// sharing.
     fn share(&mut self, at: u32, operator: &Operator, options: &LivenessOptions) {
         for alias in &operator.aliases {
             let (Some(&input), Some(&output)) = (self.known.get(&alias.input), self.known.get(&alias.output))
@@ -308,8 +309,8 @@ impl<'a> Scope<'a> {
         self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }
 
-    /// Returns true if no operator other than the one at `at` still needs the contents of the storage of
-    /// `input`.
+    /// Returns true if the operator at position `at` may overwrite `input` with `output`: both have the same
+    /// size, and no other operator still needs the contents of the storage of `input`.
     fn overwritable(&self, at: u32, input: usize, output: usize) -> bool {
         let bytes = |one: usize| self.graph.tensor(self.tensors[one]).bytes;
         let shared = &self.shared[self.root[input]];
@@ -423,8 +424,8 @@ mod tests {
         assert_eq!(storages(&all), ["in:8 <0", "a:4 0,1,2,3,4", "d:4 3,4>"]);
     }
 
-    /// Builds a random graph of `n` operators with one output each. Some are views, and some can write in
-    /// place.
+    /// Builds a random graph of `n` operators with one output each. Some operators return views, and others
+    /// can write in place.
     fn random_graph(n: usize, seed: u64) -> Graph {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut below = |end: usize| {

@@ -2,7 +2,7 @@
 //!
 //! A [`Graph`] is a tree of [`Region`]s. The first region is the body. An operator may own further regions,
 //! such as the branches of an `If`, or the condition and the body of a loop. Each region lists its operators
-//! in file order. Edges follow from the tensors: a tensor is either produced by one operator, or comes from
+//! in file order. Edges follow from the tensors: a tensor either is produced by one operator or comes from
 //! outside as a weight, a state or an input.
 //!
 //! ```
@@ -203,7 +203,7 @@ impl Operator {
     }
 }
 
-/// A sequence of operators without control flow: the body, or a region owned by an operator.
+/// A straight-line sequence of operators: the body, or a region owned by an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The name, such as `then_branch` or `body`.
@@ -218,7 +218,7 @@ pub struct Region {
     pub operators: Vec<OperatorId>,
 }
 
-/// A program as operators, tensors and regions. A graph is validated and immutable.
+/// A program that consists of operators, tensors and regions. A graph is validated and immutable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     name: String,
@@ -303,9 +303,9 @@ impl Graph {
         self.places[id.index()]
     }
 
-    /// Returns all tensors that an operator reads, without duplicates. Its inputs come first, followed by the
-    /// tensors that its regions, including nested ones, use from outside. O(size of the regions that it
-    /// owns).
+    /// Returns all tensors that an operator reads, without duplicates. Its inputs come first, followed by
+    /// the tensors that its regions, including nested ones, use from outside. The time is linear in the size
+    /// of these regions.
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
         let mut seen = std::collections::HashSet::new();
         let mut reads = Vec::new();
@@ -354,7 +354,7 @@ impl Graph {
         format!("{}#{id}", self.operator(id).kind)
     }
 
-    /// Returns the total bytes of the weights that an operator reads, including its regions.
+    /// Returns the total bytes of the weights that an operator and its regions read.
     pub fn weight_bytes(&self, id: OperatorId) -> Bytes {
         let weights = self.reads(id).into_iter().filter(|&t| self.tensor(t).role == Role::Weight);
         Bytes::new(weights.map(|t| self.tensor(t).bytes.get()).sum())

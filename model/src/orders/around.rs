@@ -7,10 +7,11 @@ use crate::units::{Bytes, OperatorId};
 
 /// Returns the simplest lower bound on the peak of every order.
 ///
-/// While an operator runs, two kinds of storages are live: those that it uses, and those that begin before it
-/// and are used after it in every order. The storages held at the first step and at the last step give two
-/// further bounds. O(n e / 64) time for n operators and e edges, with one bit per pair of operators. Above
-/// [`REACH_OPERATORS`] operators, only the storages used by each operator are counted, in linear time.
+/// While an operator runs, two kinds of storages are live: those that it uses, and those that begin before
+/// it and are used after it in every order. The storages held at the first step and at the last step give
+/// two further bounds. O(n e / 64) time for n operators and e edges, and one bit of memory per pair of
+/// operators. Above [`REACH_OPERATORS`] operators, only the storages used by each operator are counted, in
+/// linear time.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     let mut best = LowerBound::new(problem.at_start(), Witness::Start);
     best.raise(LowerBound::new(problem.at_end(), Witness::End));
@@ -20,7 +21,8 @@ pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     best
 }
 
-/// Returns the bytes that are live in every order while each operator runs, as counted by [`around_bound`].
+/// Returns for each operator the bytes that are live in every order while the operator runs, as counted by
+/// [`around_bound`].
 pub fn around_bytes(problem: &OrderProblem) -> Vec<u64> {
     if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) }
 }
@@ -41,14 +43,14 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
     problem.ids().map(own).collect()
 }
 
-/// Returns for each operator the bytes that are live while it runs, whatever the order.
+/// Returns for each operator the bytes that are live in every order while the operator runs.
 ///
-/// In every order, a storage is live while an operator runs if it has begun and is still needed. It has begun
-/// if it is held from the start, or if the operator is the first user of the storage or a descendant of that
-/// user. It is still needed if it is held to the end, or if the operator is a user or an ancestor of a user.
-/// A storage held neither from the start nor to the end is therefore live during each operator that is both a
-/// descendant of its first user and an ancestor of some user. Each operator counts as its own ancestor and
-/// descendant. Sets of operators are bitsets.
+/// In every order, a storage is live while an operator runs if it has begun and is still needed. It has
+/// begun if it is held from the start, or if the operator is the first user of the storage or a descendant
+/// of that user. It is still needed if it is held to the end, or if the operator is a user or an ancestor of
+/// a user. A storage held neither from the start nor to the end is therefore live during each operator that
+/// is both a descendant of its first user and an ancestor of some user. Each operator counts as its own
+/// ancestor and descendant. Sets of operators are stored as bitsets.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);

@@ -1,4 +1,4 @@
-//! The checker of orders: it recomputes precedences, lifetimes and peaks from the definitions.
+//! The checker for orders. It checks precedences, and recomputes lifetimes and peaks from the definitions.
 //!
 //! The checker shares no code with [`Order::peak`](super::Order::peak). It determines the first and the last
 //! step of every storage and recomputes the live bytes at every step.
@@ -48,7 +48,7 @@ pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
     violations
 }
 
-/// Returns the peak of a valid order, computed from the changes of the live bytes at each step.
+/// Computes the peak of a valid order from the changes in the live bytes at each step.
 pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
     let n = order.operators().len();
     let mut step = vec![0usize; problem.len()];
@@ -78,7 +78,8 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
     Bytes::new(u64::try_from(peak).unwrap_or(u64::MAX))
 }
 
-/// Confirms a bound on the peak of every order by recomputing its witness. O(size of the problem).
+/// Confirms a bound on the peak of every order by recomputing the value that its witness proves. The time is
+/// linear in the size of the problem.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.
@@ -98,7 +99,8 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
     bound.shown_by(shown)
 }
 
-/// Returns the bytes that are live while an operator runs, whatever the order, including its scratch.
+/// Returns the bytes that are live in every order while an operator runs, including the scratch of the
+/// operator.
 ///
 /// A storage counts if it has begun and is still needed. It has begun if it is held from the start, or if the
 /// operator or one of its ancestors uses it. It is still needed if it is held to the end, or if the operator

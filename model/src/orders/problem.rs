@@ -77,7 +77,8 @@ pub struct OrderProblem {
 }
 
 impl OrderProblem {
-    /// Creates an order problem. O(s log s) for a problem of size s.
+    /// Creates an order problem. O(s log s) for s operators, edges and users of storages, plus one search
+    /// for each storage whose first user does not directly precede all others.
     ///
     /// `operators` contains the names of the operators. The first operator of each edge must run before the
     /// second. `scratch` contains the bytes that each operator needs only while it runs.
@@ -146,8 +147,8 @@ impl OrderProblem {
         Ok(problem)
     }
 
-    /// Finds the first user of each storage. It is the first one in file order, and must precede the others
-    /// in every order.
+    /// Finds the first user of each storage. This user is the first one in file order, and must precede the
+    /// other users in every order.
     fn find_first(&mut self) -> Result<(), OrderError> {
         let order = self.file_order()?;
         let mut position = vec![0usize; self.len()];
@@ -319,7 +320,7 @@ impl OrderProblem {
         (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
     }
 
-    /// Returns the offset problem that results from an order. O(size of the problem).
+    /// Returns the offset problem that results from an order. The time is linear in the size of the problem.
     ///
     /// The instance has one buffer per storage, and one per operator with scratch. Each buffer is live at the
     /// steps at which its memory is held. The load of the instance is the peak of the order. The operator at
@@ -420,8 +421,8 @@ impl Order {
         &self.operators
     }
 
-    /// Returns the peak: the maximum number of live bytes at any step or before the first one. O(size of the
-    /// problem).
+    /// Returns the peak: the maximum number of live bytes at any step or before the first one. The time is
+    /// linear in the size of the problem.
     ///
     /// # Panics
     /// If an operator is missing or unknown. Check the order first.
@@ -429,7 +430,8 @@ impl Order {
         self.profile(problem).into_iter().fold(problem.at_start(), Bytes::max)
     }
 
-    /// Returns the live bytes while each operator runs, in execution order. O(size of the problem).
+    /// Returns the live bytes while each operator runs, in execution order. The time is linear in the size
+    /// of the problem.
     ///
     /// # Panics
     /// If an operator is missing or unknown. Check the order first.
@@ -503,7 +505,8 @@ mod tests {
 
     #[test]
     fn storages_that_span_an_operator_count() {
-        // p begins s, q runs in between, and r ends s. q itself uses only 1 byte.
+        // p begins s, q runs in between, and r ends s. q itself uses 1 byte of storage and 7 bytes of
+        // scratch.
         let names = ["p", "q", "r"].map(str::to_owned).to_vec();
         let edges = [(id(0), id(1)), (id(1), id(2))];
         let storages = vec![storage("s", 5, &[0, 2]), storage("t", 1, &[1, 2])];

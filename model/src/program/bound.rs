@@ -1,16 +1,16 @@
 //! A lower bound on the peak of a program over all orders and layouts.
 //!
 //! The offset problem of a program depends on the orders of its regions, but this bound is valid for all of
-//! them. While an operator without regions runs, two kinds of buffers are live. The first kind are the
-//! buffers of its own region that are live around it in every order ([`around_bytes`]). The second kind are
-//! buffers of enclosing regions: those that begin before the operator that owns the next inner region, and
-//! are used after that operator.
+//! them. While an operator without regions runs, two kinds of buffers are live. The first kind consists of
+//! the buffers of the operator's own region that are live around the operator in every order
+//! ([`around_bytes`]). The second kind consists of buffers of enclosing regions that begin before the
+//! operator that owns the next inner region, and are used after that operator.
 //!
-//! A buffer whose last user is the owning operator itself may be dead while an operator of its regions runs.
-//! A buffer whose first user is the owning operator may not be live yet. When the owning operator is entered,
-//! all buffers that begin before it and are used by it or later are live. When it exits, all buffers that
-//! begin no later than it and are used later are live. All inputs of the body are live at the start, and all
-//! its outputs at the end.
+//! A buffer whose last user is the owning operator itself may be dead while an operator inside the owned
+//! regions runs. A buffer whose first user is the owning operator may not be live yet. When the owning
+//! operator is entered, all buffers that begin before it and are used by it or later are live. When this
+//! operator exits, all buffers that begin no later than it and are used after it are live. All inputs of the
+//! body are live at the start, and all its outputs at the end.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
@@ -20,9 +20,10 @@ use crate::units::{Bytes, OperatorId, RegionId};
 /// A lower bound that is valid for all orders, with the operator at which it is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBound {
-    /// The bound in bytes. For all orders, every layout needs at least this much.
+    /// The bound in bytes. Whatever the orders of the regions, every layout needs at least this much memory.
     pub value: Bytes,
-    /// The graph operator during which these bytes are live; `None` for the start or the end of the graph.
+    /// The operator of the graph during which these bytes are live; `None` for the start or the end of the
+    /// graph.
     pub operator: Option<OperatorId>,
 }
 
@@ -34,7 +35,7 @@ impl ProgramBound {
     /// [`ProgramError::Region`] if sizes add up to 2^63 bytes or more.
     pub fn of(graph: &Graph, options: &LivenessOptions) -> Result<Self, ProgramError> {
         let mut best = Self { value: Bytes::ZERO, operator: None };
-        // Per region: the bytes of enclosing regions that are live while it runs.
+        // Per region: the bytes of enclosing regions that are live while the region runs.
         let mut outside = vec![0u64; graph.regions().len()];
         for region in (0..graph.regions().len()).map(RegionId::at) {
             let name = || graph.region_called(region);
@@ -68,11 +69,12 @@ impl ProgramBound {
     }
 }
 
-/// Bytes that are live around an operator that owns regions, whatever the order, including its scratch.
+/// The bytes that are live in every order around an operator that owns regions, including the operator's
+/// scratch.
 struct OwnerBytes {
     /// The bytes live when the operator is entered.
     entered: u64,
-    /// The bytes live for as long as the operator runs.
+    /// The bytes live during the whole run of the operator.
     through: u64,
     /// The bytes live when the operator exits.
     left: u64,

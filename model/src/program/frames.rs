@@ -23,7 +23,7 @@ pub struct Frame {
     pub regions: Vec<RegionId>,
     /// The items to place: buffers of the program, and the blocks of operators that own frames.
     pub buffers: Vec<FrameBuffer>,
-    /// Per buffer: the steps of the frame at which it is live.
+    /// Per item: the steps of the frame at which the item is live.
     lifespans: Vec<Lifespan>,
 }
 
@@ -41,14 +41,14 @@ impl Program<'_> {
     /// inside it. O(size of the program).
     ///
     /// Each buffer belongs to exactly one frame. With [`super::Sharing::Alias`], a buffer may have tensors
-    /// in several frames. It then belongs to the innermost frame that encloses them.
+    /// in several frames. Such a buffer belongs to the innermost frame that encloses all of its tensors.
     pub fn frames(&self) -> Vec<Frame> {
         let mut frames = Vec::new();
         Collect { program: self, frames: &mut frames }.frame(None, None, vec![Graph::BODY]);
         frames
     }
 
-    /// Returns the offset problem of a frame. `block` returns the size of the block of an operator in bytes.
+    /// Returns the offset problem of a frame. `block` returns the size in bytes of an operator's block.
     /// Blocks of zero bytes are omitted. O(n) for n buffers.
     ///
     /// The second result maps each buffer of the instance to its index in [`Frame::buffers`].
@@ -157,7 +157,7 @@ fn is_loop(points: &Points, owner: OperatorId) -> bool {
     points.flow(owner).is_some_and(|flow| flow.control != Control::Branch)
 }
 
-/// Returns the step of each point of a range. Each operator that owns regions takes one step.
+/// Returns the step of each point in a range. Each operator that owns regions takes one step.
 fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u64> {
     let mut first: Vec<bool> = vec![true; range.len()];
     for &id in owners {

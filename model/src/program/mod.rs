@@ -1,25 +1,25 @@
-//! Programs: graphs with an order for every region, each expressed as a single offset problem.
+//! Programs: a program is a graph with an order for every region, expressed as a single offset problem.
 //!
 //! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
-//! contains its entry, then the beginning, the operators and the end of each region in turn, and then its
-//! exit. A branch runs only one of its regions. A buffer is live at a point if its contents are written at or
-//! before the point and read at or after it, each on some control path (LUNA, eq. 1, applied to the tree of
-//! regions). Hence
+//! contains the entry of the operator, then for each region in turn its beginning, its operators and its
+//! end, and finally the exit of the operator. A branch operator runs at most one of its regions. A buffer is
+//! live at a point if some control path writes its contents at or before the point, and some control path
+//! reads them at or after the point (LUNA, eq. 1, applied to the tree of regions). Hence
 //! - buffers of two branches are never simultaneously live;
 //! - a tensor of the enclosing region whose last use is in one branch is dead in the other branches, so its
 //!   lifespan has a gap;
 //! - a tensor produced outside a loop and used inside is live until the loop ends;
 //! - temporaries of a loop body are dead between iterations.
 //!
-//! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
-//! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] show the program as seen
-//! by planners with less information or more restrictions. Layouts of [`Program::sequential`] and
-//! [`Program::flat`] are also valid for [`Program::instance`], because these problems only extend lifespans
-//! and add conflicts.
+//! [`Program::instance`] is the offset problem with these lifespans. With the same orders and options, no
+//! planner can do better. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] show the
+//! program as seen by planners with less information or more restrictions. Layouts of
+//! [`Program::sequential`] and [`Program::flat`] are also valid for [`Program::instance`], because these
+//! problems only extend lifespans and add conflicts.
 //!
 //! # Copies
 //!
-//! An operator copies tensors to its regions and back. With [`ProgramOptions::handover`], the source and the
+//! An operator copies tensors to its regions and back. With [`Sharing::Alias`], the source and the
 //! destination of a copy may share memory if they are simultaneously live only at the point of the handover.
 
 mod bound;
@@ -62,7 +62,7 @@ pub enum Carries {
     /// end of the iteration.
     Tight,
     /// As long as the loop runs, with a second copy for the next state. The two copies swap roles after each
-    /// iteration, so nothing is copied.
+    /// iteration, so no data is moved.
     Double,
 }
 
@@ -126,7 +126,8 @@ struct Forming {
 
 impl<'a> Program<'a> {
     /// Creates the program of a graph. `orders` lists the operators of each region in execution order,
-    /// indexed by region. O(s log s + p) for a graph of size s and p live points over all buffers.
+    /// indexed by region. O(s log s + p), where s is the size of the graph and p counts the live points of
+    /// all buffers.
     ///
     /// # Errors
     /// The first [`ProgramError`] found.
@@ -177,7 +178,8 @@ impl<'a> Program<'a> {
         &self.points
     }
 
-    /// Returns the operator that begins, runs or ends at a step of [`Program::instance`], if any.
+    /// Returns the operator that begins, runs or ends at a step of [`Program::instance`], or that owns the
+    /// region that begins or ends there; `None` for the body.
     pub fn operator_at(&self, step: Step) -> Option<OperatorId> {
         match self.points.iter().nth(usize::try_from(step.get()).ok()?)? {
             Point::Run(id) | Point::Enter(id) | Point::Exit(id) => Some(id),
@@ -202,19 +204,19 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Returns the contents of the buffers of [`Program::instance`], in the same order.
+    /// Returns the contents of each buffer of [`Program::instance`], in the order of the buffers.
     pub fn buffers(&self) -> &[ProgramBuffer] {
         &self.buffers
     }
 
-    /// Returns the tensors of zero bytes in the arena, each with the points at which it is live. They belong
-    /// to no buffer.
+    /// Returns the tensors of zero bytes in the arena, each with the points at which it is live. These
+    /// tensors belong to no buffer.
     pub fn empty(&self) -> &[(TensorId, Lifespan)] {
         &self.empty
     }
 
-    /// Returns the offset problem. Lifespans are sets of points. They have gaps where a branch does not need
-    /// a buffer.
+    /// Returns the offset problem. Its lifespans are sets of points, with gaps where a branch does not need
+    /// the buffer.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
@@ -224,8 +226,8 @@ impl<'a> Program<'a> {
         self.instance.total_size()
     }
 
-    /// Places the tensors of the graph according to a layout of [`Program::instance`]. The result is an input
-    /// of the execution checker.
+    /// Places the tensors of the graph according to a layout of [`Program::instance`]. The result is an
+    /// input for the execution checker.
     pub fn placed(&self, layout: &Layout) -> Placed<'_> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
@@ -310,8 +312,8 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
     Ok((forming, empty))
 }
 
-/// Returns for each tensor the points at which it is held as the state of a loop, even if it is not needed
-/// there.
+/// For each tensor, returns the points at which it is held as the state of a loop, including the points at
+/// which it is not needed.
 fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval>> {
     let mut held: Vec<Option<Interval>> = vec![None; graph.tensors().len()];
     if carries == Carries::Tight {
@@ -335,7 +337,7 @@ fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval
     held
 }
 
-/// Returns the scratch of all operators. The scratch of an operator that owns regions is held while its
+/// Returns the scratch of all operators. The scratch of an operator that owns regions is held while these
 /// regions run.
 fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>, ProgramError> {
     let needy = (0..graph.operators().len()).map(OperatorId::at);
@@ -356,8 +358,8 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
     needy.map(one).collect()
 }
 
-/// Joins pairs of buffers, the largest first, if one is handed over to the other and they are simultaneously
-/// live only at the point of the handover.
+/// Joins two buffers if one is handed over to the other and both are simultaneously live only at the point
+/// of the handover. Pairs of larger buffers are joined first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
@@ -426,8 +428,8 @@ fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
 }
 
 impl LivenessOptions {
-    /// Returns the options for a region. The inputs and outputs of an inner region occupy memory in the arena
-    /// only while they are needed, because no enclosing region provides this memory.
+    /// Returns the options for a region. No enclosing region provides memory for the inputs and outputs of
+    /// an inner region. They therefore occupy memory in the arena, but only while they are needed.
     #[must_use]
     pub fn inside(self, region: RegionId) -> Self {
         if region == Graph::BODY { self } else { Self { boundary: Boundary::Arena, ..self } }

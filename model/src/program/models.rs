@@ -7,8 +7,8 @@ use crate::lifespan::Lifespan;
 use crate::units::{OperatorId, RegionId};
 
 impl Program<'_> {
-    /// Returns the offset problem of a planner that treats branches as if they ran sequentially. A buffer is
-    /// live from its first point to its last, without gaps. O(n) for n buffers.
+    /// Returns the offset problem as seen by a planner that treats branches as if they ran sequentially. A
+    /// buffer is live from its first live point to its last, without gaps. O(n) for n buffers.
     ///
     /// # Panics
     /// Never: hulls are valid lifespans.
@@ -21,11 +21,13 @@ impl Program<'_> {
         .expect("hulls form a valid instance")
     }
 
-    /// Returns the offset problem of a planner that has no information about branches. O(n^2) for n buffers.
+    /// Returns the offset problem as seen by a planner that has no information about branches. O(n^2) for n
+    /// buffers.
     ///
-    /// It is like [`Program::sequential`], but an operator that owns branches counts as a single moment. At
-    /// that moment, buffers of one branch conflict with all buffers of the other branches. They also conflict
-    /// with all buffers from outside the operator that are live during any part of it.
+    /// The result is like that of [`Program::sequential`], but an operator that owns branches counts as a
+    /// single moment. At that moment, buffers of one branch conflict with all buffers of the other branches.
+    /// They also conflict with every buffer outside the operator that is live during any part of the
+    /// operator.
     ///
     /// # Panics
     /// Never: only existing buffers are separated.
@@ -73,7 +75,7 @@ impl Program<'_> {
         builder.build().expect("all separated buffers exist")
     }
 
-    /// Returns the same buffers with other lifespans.
+    /// Returns a builder with the same buffers, but with the lifespans that `of` computes.
     fn with_lifespans(&self, mut of: impl FnMut(&Lifespan) -> (u64, u64)) -> InstanceBuilder {
         let mut builder = InstanceBuilder::new(self.instance().name());
         for buffer in self.instance().buffers() {

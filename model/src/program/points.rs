@@ -53,7 +53,7 @@ impl Points {
         Ok(points)
     }
 
-    /// Adds a point that may directly follow any of `before`.
+    /// Adds a point that may directly follow any point in `before`.
     fn push(&mut self, point: Point, before: &[u32]) -> u32 {
         self.line.push(point);
         self.predecessors.push(before.to_vec());

@@ -25,8 +25,8 @@ fn show(instance: &Instance) -> Vec<String> {
     instance.buffers().iter().map(show).collect()
 }
 
-/// Builds a graph with a branch. Operators produce `x` and `k`. One region applies two operators to `x`, and
-/// the other reads `k`. The result of the branch is added to `k`.
+/// Builds a graph with a branch. Two operators produce `x` and `k`. One region applies two operators to `x`,
+/// and the other reads `k`. The result of the branch is added to `k`.
 fn branches() -> Graph {
     let mut g = GraphBuilder::new("branches");
     let c = g.tensor(Tensor::new("c", 1, Role::Input));
@@ -77,8 +77,8 @@ fn results_of_branches_may_share() {
     assert_eq!(program.buffers()[3].tensors.len(), 3);
 }
 
-/// Builds a graph with a loop, which carries `x` through two operators per iteration and captures `k`. The
-/// state is used again after the loop.
+/// Builds a graph with a loop. The loop carries `x` through two operators per iteration and captures `k`.
+/// The state is used again after the loop.
 fn trips() -> Graph {
     let mut g = GraphBuilder::new("trips");
     let n = g.tensor(Tensor::new("n", 1, Role::Input));
@@ -124,8 +124,8 @@ fn loops_hold_the_state_of_the_next_trip() {
     let double = show(program(&graph, with(Carries::Double)).instance());
     assert_eq!(double[7..], ["state 4 3-9", "t 8 5-7", "next 4 3-9"]);
     let sharing = ProgramOptions { handover: Sharing::Alias, ..with(Carries::Tight) };
-    // `x`, the state, the next state and `y` share one buffer. It is never dead, because one of them is
-    // always live.
+    // `x`, the state, the next state and `y` share one buffer. This buffer has no gap, because one of these
+    // tensors is always live.
     let shared = show(program(&graph, sharing).instance());
     assert!(shared.contains(&"x 4 1-10".to_owned()), "{shared:?}");
 }

@@ -1,29 +1,29 @@
-//! The memories of a region, and the precedences of its operators.
+//! The allocations of a region, and the precedences of its operators.
 
 use crate::bits::BitMatrix;
 use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
 
-/// A storage or the scratch of an operator. Conflicts are derived between such memories.
+/// A storage or the scratch of an operator. Two such allocations may conflict.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) name: String,
-    /// The operators that use the memory, ascending.
+    /// The operators that use the allocation, ascending.
     pub(super) users: Vec<OperatorId>,
-    /// The operators that write the memory and therefore own it.
+    /// The operators that write the allocation and therefore own it.
     pub(super) makers: Vec<OperatorId>,
     pub(super) from_start: bool,
     pub(super) to_end: bool,
 }
 
 impl Memory {
-    /// Returns true if the memory is held only before the first operator.
+    /// Returns true if the allocation is held only before the first operator.
     pub(super) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }
 
-/// The memories of a region with one order of its operators, and the precedences of the operators.
+/// The allocations of a region with one order of its operators, and the precedences of the operators.
 #[derive(Clone, Debug)]
 pub struct Structure<'a> {
     pub(super) problem: &'a OrderProblem,

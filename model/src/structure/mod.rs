@@ -1,40 +1,41 @@
-//! Conflicts derived from the structure of a graph: which memories may share addresses, either before an
+//! Conflicts derived from the structure of a graph: which allocations may share addresses, either before an
 //! order is chosen or for a given order.
 //!
-//! The *memories* of an [`OrderProblem`] are its storages, followed by the scratch of every operator that
+//! The *allocations* of an [`OrderProblem`] are its storages, followed by the scratch of every operator that
 //! needs scratch. They are numbered like the buffers of [`OrderProblem::instance`]. A [`Relation`] defines
-//! which memories conflict:
+//! which allocations conflict:
 //!
-//! | relation | two memories may share an address if |
+//! | relation | two allocations may share an address if |
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
 //! | `streams=K` | all users of one finish before any user of the other starts, with operators in K streams |
 //! | `reachable` | the same holds in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
-//! The first three relations are based on a partial order of the operators, *happens before*. A memory is
-//! *before* another one if all its users happen before all users of the other, it is not needed at the end,
-//! and the other is not held from the start. Two memories conflict unless one is before the other. `schedule`
-//! uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph, with
-//! the operators of each stream chained in their order. Two properties do not depend on the relation: whether
-//! a memory is held from the start or to the end, and the assignment of tensors to storages.
+//! The first three relations are based on a partial order of the operators, *happens before*. An allocation
+//! is *before* another one if all its users happen before all users of the other, it is not needed at the
+//! end, and the other is not held from the start. Two allocations conflict unless one is before the other.
+//! `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the
+//! graph, with the operators of each stream chained in their order. Two properties do not depend on the
+//! relation: whether an allocation is held from the start or to the end, and the assignment of tensors to
+//! storages.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
-//! - The conflicts of `schedule` are a subset of those of `streams=K`, and these are a subset of those of
-//!   `reachable`, for any K and order. `streams=1` equals `schedule`. With as many streams as operators,
+//! - For any K and any order, the conflicts of `schedule` are a subset of those of `streams=K`, which are a
+//!   subset of those of `reachable`. `streams=1` equals `schedule`. With as many streams as operators,
 //!   `streams=K` equals `reachable`.
-//! - Two memories conflict in `reachable` if and only if both are held simultaneously in some execution that
-//!   may run independent operators concurrently. If only one operator runs at a time, the same is true with
-//!   one exception. Two memories that are each held only while a single operator runs are never held
+//! - Two allocations conflict in `reachable` if and only if both are held simultaneously in some execution
+//!   that may run independent operators concurrently. If only one operator runs at a time, the same is true
+//!   with one exception. Two allocations that are each held only while a single operator runs are never held
 //!   simultaneously if these two operators are independent.
-//! - The conflicts of `mutex` are a subset of those of `reachable`. They neither contain those of `schedule`
-//!   nor are contained in them, because `mutex` overlooks readers. A tensor may be read even after the output
-//!   of its first reader has been used, but `mutex` lets it conflict only with its neighbours. See
-//!   [`Relation::Mutex`].
+//! - The conflicts of `mutex` are a subset of those of `reachable`, but in general neither a subset nor a
+//!   superset of those of `schedule`. They lack conflicts of `schedule` because `mutex` overlooks readers: a
+//!   tensor may be read even after the output of its first reader has been used. See [`Relation::Mutex`].
 //!
 //! **Complexity.** Reachability is a bit matrix of n^2/8 bytes, computed in O(n e / 64) time for n operators
-//! and e edges. A relation of m memories with u users each needs m^2/8 bytes and O(m^2 u) time.
-//! [`MAX_MEMBERS`] limits n and m, and [`MAX_PAIRS`] limits the conflicts written into an instance.
+//! and e edges. A relation of m allocations with u users each needs m^2/8 bytes and O(m^2 u) time.
+//! [`MAX_MEMBERS`] limits n and m, and [`MAX_PAIRS`] limits the number of conflicts written into an
+//! instance.
 
 mod memories;
 mod mutex;
@@ -53,8 +54,8 @@ use crate::orders::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
 use memories::Memory;
 
-/// The maximum number of operators, and of memories, for which relations are computed. A bit matrix of this
-/// size occupies 50 MB.
+/// The maximum number of operators, and of allocations, for which relations are computed. A bit matrix of
+/// this size occupies 50 MB.
 pub const MAX_MEMBERS: usize = 20_000;
 
 /// The maximum number of conflicts that are written into an instance as separations.
@@ -64,7 +65,7 @@ pub const MAX_PAIRS: u64 = 8_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
-    /// There are more operators or memories than relations support.
+    /// There are more operators or allocations than relations support.
     #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
     #[error("'{name}': the {count} conflicts under relation '{relation}' exceed the limit of {limit}")]
@@ -136,7 +137,7 @@ impl<'a> Structure<'a> {
             to_end: false,
         });
         let memories: Vec<Memory> = held.chain(scratch).collect();
-        for (count, what) in [(problem.len(), "operators"), (memories.len(), "memories")] {
+        for (count, what) in [(problem.len(), "operators"), (memories.len(), "allocations")] {
             if count > MAX_MEMBERS {
                 let name = problem.name().to_owned();
                 return Err(StructureError::TooLarge { name, count, what, limit: MAX_MEMBERS });
@@ -150,26 +151,26 @@ impl<'a> Structure<'a> {
         Ok(Self { problem, order, step, memories, reach })
     }
 
-    /// Returns the number of memories: storages and scratch.
+    /// Returns the number of allocations: storages and scratch.
     pub fn len(&self) -> usize {
         self.memories.len()
     }
 
-    /// Returns true if there are no memories.
+    /// Returns true if there are no allocations.
     pub fn is_empty(&self) -> bool {
         self.memories.is_empty()
     }
 
-    /// Returns the name of a memory.
+    /// Returns the name of an allocation.
     ///
     /// # Panics
-    /// If the memory does not exist.
+    /// If the allocation does not exist.
     pub fn name(&self, memory: usize) -> &str {
         &self.memories[memory].name
     }
 
-    /// Computes the conflicts under a relation. O(m^2 u) for m memories of u users each, plus O(n e / 64) for
-    /// n operators and e precedences. The budget `watch` is polled once per memory.
+    /// Computes the conflicts under a relation. O(m^2 u) for m allocations with u users each, plus O(n e /
+    /// 64) for n operators and e precedences. The budget `watch` is polled once per allocation.
     ///
     /// # Errors
     /// [`StructureError::OutOfTime`] if the budget is exhausted.
@@ -187,9 +188,9 @@ impl<'a> Structure<'a> {
         found.ok_or_else(|| StructureError::OutOfTime { name: self.problem.name().to_owned(), relation })
     }
 
-    /// Returns the precedences that a relation adds to those of the graph: chains of the operators in each
-    /// stream or, for `schedule`, of the whole order. `reachable` and `mutex` do not depend on the order and
-    /// add none.
+    /// Returns the precedences that a relation adds to those of the graph. `streams=K` chains the operators
+    /// of each stream, and `schedule` chains all operators in their order. `reachable` and `mutex` do not
+    /// depend on the order and add no precedences.
     pub fn added(&self, relation: Relation) -> Vec<(OperatorId, OperatorId)> {
         match relation {
             Relation::Reachable | Relation::Mutex => Vec::new(),
@@ -201,13 +202,13 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// Returns the offset problem of a relation. It has one buffer per memory, in the same order, with
-    /// offsets at multiples of `align` bytes.
+    /// Returns the offset problem of a relation. It has one buffer per allocation, in the same order, and
+    /// the offsets must be multiples of `align` bytes.
     ///
-    /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order, and all further
-    /// conflicts become separations. The conflicts of `mutex` need not include those of these lifespans.
-    /// Under `mutex`, each buffer is therefore live for one step, in the order in which the memories begin,
-    /// and all conflicts become separations.
+    /// Under `schedule`, `streams=K` and `reachable`, the buffers have the lifespans that follow from the
+    /// order, and every further conflict becomes a separation. Under `mutex`, two buffers with overlapping
+    /// lifespans need not conflict. Each buffer is therefore live for a single step of its own, and every
+    /// conflict becomes a separation. The order of these steps is that in which the allocations begin.
     ///
     /// # Errors
     /// [`StructureError`] if there are too many conflicts, the budget is exhausted, or the alignment is
@@ -254,13 +255,13 @@ impl<'a> Structure<'a> {
         Ok(built.map_err(OrderError::from)?)
     }
 
-    /// Returns the operator that follows each operator in its stream.
+    /// For each operator, returns the next operator in the same stream, if any.
     fn next_in_stream(&self, streams: u32) -> Vec<Option<OperatorId>> {
         streams::next(self.order, &self.step, &self.reach, streams)
     }
 
-    /// Computes conflicts from steps: memories conflict if they share a step. Step 0 precedes all operators,
-    /// and each operator has one step.
+    /// Computes conflicts from steps: allocations conflict if they share a step. Step 0 precedes all
+    /// operators, and each operator has one step.
     fn by_steps(&self, watch: &mut Budget) -> Option<Conflicts> {
         let steps = |memory: &Memory| {
             let own = memory.users.iter().map(|user| self.step[user.index()] + 1);
@@ -272,8 +273,8 @@ impl<'a> Structure<'a> {
         Conflicts::where_true(self.len(), watch, |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
     }
 
-    /// Computes conflicts from a happens-before relation: memories conflict unless all users of one happen
-    /// before all users of the other.
+    /// Computes conflicts from a happens-before relation: allocations conflict unless all users of one
+    /// happen before all users of the other.
     fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
         let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];

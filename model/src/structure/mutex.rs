@@ -6,12 +6,12 @@ use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;
 
-/// A graph whose nodes are the operators, followed by the memories held from the start.
+/// A graph whose nodes are the operators, followed by the allocations held from the start.
 struct Nodes {
     /// The transitive closure of the producer-consumer edges.
     reach: BitMatrix,
-    /// Per node: the sources that reach it. All memories held from the start count as a single source, which
-    /// has index 0.
+    /// Per node: the sources that reach the node. All allocations held from the start count as a single
+    /// source, which has index 0.
     roots: BitMatrix,
 }
 
@@ -85,8 +85,8 @@ pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option
         .map(|(memory, given)| memory.makers.iter().map(|id| id.index()).chain(*given).collect())
         .collect();
     let step = |id: &OperatorId| structure.step[id.index()];
-    // An output precedes an operator if one of its producers does. Memory held from the start precedes all
-    // operators.
+    // An output precedes an operator if a producer of the output precedes this operator. Allocations held
+    // from the start precede all operators.
     let begins: Vec<Option<usize>> = memories
         .iter()
         .map(|m| if m.from_start { Some(0) } else { m.makers.iter().map(step).min() })

@@ -5,45 +5,45 @@ use crate::budget::Budget;
 use std::fmt;
 use std::str::FromStr;
 
-/// Determines which memories conflict. See the [module](super) for the definitions.
+/// Determines which allocations conflict. See the [module](super) for the definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// Memories conflict if they are held at a common step of the order.
+    /// Allocations conflict if they are held at a common step of the order.
     Schedule,
-    /// Memories conflict unless the graph, together with the order within each stream, implies that one is
-    /// before the other. The number of streams is given and must be at least one.
+    /// Allocations conflict unless the graph, together with the order within each stream, implies that one
+    /// is before the other. The field is the number of streams, which must be at least one.
     ///
     /// Operators are assigned to streams in their order. If an operator depends on the last operator of a
     /// stream, it joins that stream. Of several such streams, it joins the one whose last operator is latest.
     /// Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last operator
     /// is earliest. Only this last case adds a dependency that the graph does not require.
     Streams(u32),
-    /// Memories conflict unless the graph alone implies that one is before the other.
+    /// Allocations conflict unless the graph alone implies that one is before the other.
     Reachable,
     /// The rules of the memory-planning patent (paragraphs 71 to 78).
     ///
-    /// An operator owns the memory of its outputs. Two operators exclude each other, so that their memories
-    /// conflict, if
+    /// An operator owns the allocations of its outputs. Two operators exclude each other, so that their
+    /// allocations conflict, if
     /// 1. an edge connects them: one reads an output of the other;
     /// 2. they are on parallel branches that start at a common operator, even if these branches never join:
     ///    neither operator reaches the other, and some operator reaches both;
     /// 3. one produces an output of the network and precedes the other in execution order.
     ///
-    /// A storage is owned by every operator that produces one of its tensors. Each memory held from the start
-    /// is treated as the output of an operator of its own, and all these operators have one common
-    /// predecessor. Memory held for the whole run conflicts with all other memory. Scratch is treated as an
-    /// output of its operator without readers.
+    /// A storage is owned by every operator that produces one of its tensors. Each allocation held from the
+    /// start is treated as the output of an operator of its own, and all these operators have one common
+    /// predecessor. An allocation held for the whole run conflicts with all others. Scratch is treated as an
+    /// output of its operator that no operator reads.
     ///
-    /// **Unsafe.** If `b` follows `a`, and `c` follows `b`, then `a` conflicts only with `b`. The output of
-    /// `c` may therefore overwrite the output of `a`, although another operator still reads the latter during
-    /// or after `c`. The rules are safe if every tensor has one reader, or if all readers of a tensor precede
-    /// all operators that follow any of them.
+    /// **Unsafe.** In a chain of operators `a`, `b` and `c`, `a` conflicts only with `b`. The output of `c`
+    /// may therefore overwrite the output of `a`, although another operator still reads the latter during or
+    /// after `c`. The rules are safe if every tensor has one reader, or if all readers of a tensor precede
+    /// all operators that follow any of these readers.
     Mutex,
 }
 
 impl Relation {
-    /// The name and a one-line description of each relation. The description is the condition under which two
-    /// memories may share addresses.
+    /// The name and a one-line description of each relation. The description is the condition under which
+    /// two allocations may share addresses.
     pub const ABOUT: [(&'static str, &'static str); 4] = [
         ("schedule", "if they are live at disjoint steps of the order"),
         (
@@ -95,16 +95,17 @@ impl FromStr for Relation {
     }
 }
 
-/// A symmetric set of pairs of memories. No memory conflicts with itself. The set occupies m^2/8 bytes for m
-/// memories.
+/// A symmetric set of pairs of allocations. No allocation conflicts with itself. The set occupies m^2/8
+/// bytes for m allocations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     bits: BitMatrix,
 }
 
 impl Conflicts {
-    /// Returns the pairs of `len` memories for which `conflict` returns true. `conflict` is called with the
-    /// smaller number first. Returns `None` if the budget `watch` is exhausted first.
+    /// Returns the pairs of `len` allocations for which `conflict` returns true. `conflict` is called with
+    /// the smaller index first. If the budget `watch` is exhausted before the set is complete, returns
+    /// `None`.
     pub(super) fn where_true(
         len: usize,
         watch: &mut Budget,
@@ -130,30 +131,30 @@ impl Conflicts {
         self.bits.clear(b, a);
     }
 
-    /// Returns the number of memories.
+    /// Returns the number of allocations.
     pub fn len(&self) -> usize {
         self.bits.rows()
     }
 
-    /// Returns true if there are no memories.
+    /// Returns true if there are no allocations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns true if two memories conflict.
+    /// Returns true if two allocations conflict.
     ///
     /// # Panics
-    /// If a memory does not exist.
+    /// If an allocation does not exist.
     pub fn contains(&self, a: usize, b: usize) -> bool {
         self.bits.get(a, b)
     }
 
-    /// Returns the number of conflicting pairs. O(m^2 / 64).
+    /// Returns the number of conflicting pairs. O(m^2 / 64) for m allocations.
     pub fn count(&self) -> u64 {
         (0..self.len()).map(|row| self.bits.count(row)).sum::<u64>() / 2
     }
 
-    /// Returns every pair once, in ascending order, with the smaller number first.
+    /// Returns every pair once, in ascending order, with the smaller index first.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.len()).flat_map(|a| self.bits.ones(a).filter(move |&b| a < b).map(move |b| (a, b)))
     }
@@ -161,10 +162,10 @@ impl Conflicts {
     /// Returns the pairs that are not in `other`.
     ///
     /// # Panics
-    /// If the two sets differ in size.
+    /// If the two sets are defined on different numbers of allocations.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
-        assert_eq!(self.len(), other.len(), "relations of the same memories");
+        assert_eq!(self.len(), other.len(), "relations on the same allocations");
         let mut bits = self.bits.clone();
         bits.subtract(&other.bits);
         Self { bits }

@@ -4,11 +4,12 @@ use crate::bits::BitMatrix;
 use crate::orders::Order;
 use crate::units::OperatorId;
 
-/// Returns the operator that follows each operator in its stream. O(n s) for n operators and s streams.
+/// For each operator, returns the next operator in the same stream, if any. O(n s) for n operators and s
+/// streams.
 ///
-/// Operators are assigned to streams greedily in their order. If an operator depends on the last operators of
-/// some streams, it follows the latest of these. Otherwise it goes into an empty stream. If no stream is
-/// empty, it follows the earliest last operator of any stream.
+/// Operators are assigned to streams greedily in their order. If an operator depends on the last operators
+/// of some streams, it joins the one of these streams whose last operator is latest. Otherwise it goes into
+/// an empty stream. If no stream is empty, it joins the stream whose last operator is earliest.
 pub(super) fn next(
     order: &Order,
     step: &[usize],

@@ -16,9 +16,9 @@ pub fn bus_bandwidth(elements: u64, local: u64) -> u128 {
     u128::from(elements) * u128::from(local)
 }
 
-/// Returns the number of high address bits for shared memories of the given capacities. It is the sum of
-/// their base-2 logarithms, each rounded up (cross-unit fusion, section 3.2). A memory of at most one byte
-/// needs no bits.
+/// Returns the number of high address bits for shared memories of the given capacities. This number is the
+/// sum of the base-2 logarithms of the capacities, each rounded up (cross-unit fusion, section 3.2). A
+/// memory of at most one byte needs no bits.
 pub fn address_width(capacities: impl IntoIterator<Item = Bytes>) -> u32 {
     let bits = |capacity: Bytes| match capacity.get() {
         0 | 1 => 0,

@@ -1,17 +1,18 @@
 //! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
 //! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
-//! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
-//!   tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of its
-//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t) over
-//!   all tiers and steps. For every tensor, take the minimum of transfer time plus payment over its tiers.
-//!   The sum of these minima, less the maximum total payment, is therefore a lower bound. With optimal
-//!   multipliers it equals the bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that
-//!   byte counts ignore. Rounded weights take such gaps into account. Let k be a positive integer. If tensors
-//!   fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add up to at most k
-//!   (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less than k + 1. For k =
-//!   1, at most one of the tensors is larger than half of the capacity. These k *parts* of a capacity have
-//!   dual multipliers too. Multipliers are integers, and the bound is recomputed from them.
+//! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier
+//!   of tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of
+//!   its lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t)
+//!   over all tiers and steps. For every tensor, take the minimum of transfer time plus payment over its
+//!   tiers. The sum of these minima, less the maximum total payment, is therefore a lower bound. With
+//!   optimal multipliers, this bound equals that of the linear relaxation (Geoffrion 1974). Large tensors
+//!   leave gaps that byte counts ignore. Rounded weights take such gaps into account. Let k be a positive
+//!   integer. If tensors fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add
+//!   up to at most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less
+//!   than k + 1. For k = 1, at most one of the tensors is larger than half of the capacity. Counted in these
+//!   weights, the capacity consists of k *parts*, and a part has a dual multiplier just as a byte has.
+//!   Multipliers are integers, and the bound is recomputed from them.
 //! - **Search**: a completed search.
 
 use super::problem::TierProblem;
@@ -43,7 +44,7 @@ pub struct TierMultiplier {
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
-    /// The transfer time if every tensor were in its cheapest tier.
+    /// The total transfer time with every tensor in its cheapest tier.
     Cheapest,
     /// Dual multipliers of the capacities.
     Multipliers(Vec<TierMultiplier>),
@@ -52,7 +53,7 @@ pub enum TierWitness {
         /// The index of the tensor.
         tensor: usize,
     },
-    /// A completed search by the exact method `solver`.
+    /// A completed search by the exact solver `solver`.
     Search { solver: String },
 }
 
@@ -94,8 +95,8 @@ impl fmt::Display for TierWitness {
 /// A lower bound on the transfer time of every plan, with its witness.
 pub type TierBound = LowerBound<Time, TierWitness>;
 
-/// Returns the bound with every tensor in its cheapest tier. A tensor that fits into no tier counts as zero.
-/// O(n t) for n tensors and t tiers.
+/// Returns the bound for the case that every tensor is in its cheapest tier. A tensor that fits into no tier
+/// counts as zero. O(n t) for n tensors and t tiers.
 pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));
@@ -156,7 +157,8 @@ pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Opti
     u64::try_from(value).ok().map(Time::new)
 }
 
-/// Returns the proof that no plan exists if some tensor fits into no tier, and otherwise [`cheapest_bound`].
+/// If some tensor fits into no tier, returns the proof that no plan exists. Otherwise, returns
+/// [`cheapest_bound`].
 pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     match problem.too_large() {
         Some(tensor) => LowerBound::new(Time::MAX, TierWitness::TooLarge { tensor }),

@@ -2,12 +2,13 @@
 //!
 //! A plan is *valid* if
 //! - every tensor has one tier, which is allowed for it;
-//! - at every step, the rounded sizes of the live tensors of a tier add up to at most its capacity;
+//! - at every step, the rounded sizes of the live tensors in a tier add up to at most the capacity of the
+//!   tier;
 //! - if the plan has addresses, each address is a multiple of the alignment of the tier, each tensor ends
-//!   within the capacity, and simultaneously live tensors of a tier share no byte.
+//!   within the capacity, and simultaneously live tensors in a tier share no byte.
 //!
-//! The allowed tiers of a tensor depend on which units have access to each tier, and are part of the problem.
-//! [`check_reach`] recomputes them.
+//! The allowed tiers of a tensor depend on which units have access to each tier, and are part of the
+//! problem. [`check_reach`] checks the access of the units separately.
 
 use super::plan::TierPlan;
 use super::problem::{Addresses, TierProblem};
@@ -35,7 +36,7 @@ pub enum TierViolation {
     #[error("a unit that uses tensor '{tensor}' has no access to tier '{tier}'")]
     OutOfReach { tensor: String, tier: String },
     /// The address is not a multiple of the alignment.
-    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', which is not a multiple of {alignment}")]
+    #[error("in tier '{tier}', tensor '{tensor}' begins at {offset}, which is not a multiple of {alignment}")]
     Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
     #[error("tensor '{tensor}' ends at {end} in tier '{tier}', beyond its capacity of {capacity} bytes")]
     Above {
@@ -82,7 +83,8 @@ pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation>
     found
 }
 
-/// Returns the size of a tensor in a tier, rounded up. It shares no code with [`TierProblem::size`].
+/// Returns the size of a tensor in a tier, rounded up. This function shares no code with
+/// [`TierProblem::size`].
 fn rounded(bytes: Bytes, alignment: Bytes) -> u128 {
     let (bytes, alignment) = (u128::from(bytes.get()), u128::from(alignment.get()));
     bytes.div_ceil(alignment) * alignment
@@ -149,7 +151,7 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
 }
 
-/// Finds the first tensor whose tier is not accessible to some unit that produces or reads the tensor.
+/// Finds the first tensor that is produced or read by a unit without access to the tier of the tensor.
 ///
 /// In a problem built from a graph, each tensor lists the steps of its producer and its readers. A view moves
 /// no data and needs no access.

@@ -3,12 +3,13 @@
 //!
 //! Assumptions:
 //! - A tensor occupies one tier for its whole lifespan. Its producer writes it with one access, and each
-//!   reader reads it with one access. The time of an access is the setup latency of the tier plus the bytes
-//!   divided by its bandwidth. Views move no data. Tensors that share memory occupy the same tier.
+//!   reader reads it with one access. The time of an access is the setup latency of the tier plus the number
+//!   of bytes divided by the bandwidth of the tier. Views move no data. Tensors that share memory occupy the
+//!   same tier.
 //! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
 //! - The regions of an operator (branches, loop bodies) form one block in one tier. The block is as large as
-//!   the largest region. It moves the bytes of all accesses to tensors of its regions. For a branch, only the
-//!   region that moves the most bytes counts. For a loop, one iteration counts.
+//!   the largest region. The block moves the bytes of all accesses to tensors of the regions. For a branch,
+//!   only the region that moves the most bytes counts. For a loop, one iteration counts.
 //! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
 //!   problem.
 
@@ -37,7 +38,7 @@ pub struct TierOptions<'a> {
 pub struct TierRegion<'a> {
     /// The graph that contains the region.
     pub graph: &'a Graph,
-    /// The storages of the region. They must include its inputs and outputs.
+    /// The storages of the region. These storages must include the inputs and outputs of the region.
     pub storages: &'a Storages,
     /// The order of the operators.
     pub order: &'a Order,
@@ -60,7 +61,7 @@ struct Access {
 pub struct TierTimes {
     /// The total time of computation.
     pub compute: Time,
-    /// The total time to start operators, once per group.
+    /// The total time to start operators, counted once per group.
     pub overhead: Time,
     /// The reads of weights from off-chip memory.
     pub weights: TierUse,
@@ -274,8 +275,8 @@ impl TierRegion<'_> {
         Ok(uses)
     }
 
-    /// Returns the times of a run that do not depend on the tensors of the problem; `None` on overflow.
-    /// O(size of the region).
+    /// Returns the times of a run that do not depend on the tiers of tensors; `None` on overflow. O(size of
+    /// the region).
     ///
     /// `weights` states whether weights are tensors of the problem.
     pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {
@@ -335,8 +336,8 @@ impl TierRegion<'_> {
     }
 }
 
-/// Returns the half-open range of steps at which a storage is held. `used` contains the steps at which it is
-/// used, and `count` is the number of steps.
+/// Returns the half-open range of steps at which a storage is held. `used` contains the steps at which the
+/// storage is used, and `count` is the number of steps.
 fn lifespan(storage: &Storage, used: &[usize], count: usize) -> (usize, usize) {
     let last = used.iter().max().map_or(1, |last| last + 1);
     let lower = if storage.from_start { 0 } else { used.iter().copied().min().unwrap_or(0) };

@@ -1,5 +1,5 @@
-//! Machines with memory tiers: processing units with their rates, and memories with the units that can access
-//! them. They are described in TOML.
+//! Machines with memory tiers: processing units with their rates, and memories with the units that can
+//! access them. Machines are described in TOML.
 //!
 //! ```toml
 //! name = "mine"
@@ -29,7 +29,7 @@
 //! latency = 5e-9                  # seconds before the first byte of every access; default 0
 //! ```
 //!
-//! Unknown members are rejected. Every error message contains the file, the line and the value.
+//! Unknown keys are rejected. Every error message contains the file, the line and the value.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
@@ -341,9 +341,10 @@ impl TierMachine {
         (0..graph.operators().len()).map(|at| self.units.of(graph, OperatorId::at(at))).collect()
     }
 
-    /// Returns the time that a unit needs to compute an operator, without the time to start it. It follows
-    /// from the arithmetic cost of the operator or, if that is unknown, from the bytes that it accesses.
-    /// Views and operators that own regions need no time. Returns `None` on overflow.
+    /// Returns the time that a unit needs to compute an operator, without the time to start the operator.
+    /// This compute time follows from the arithmetic cost of the operator or, if that cost is unknown, from
+    /// the bytes that the operator accesses. Views and operators that own regions need no time. Returns
+    /// `None` on overflow.
     pub fn compute(&self, graph: &Graph, operator: &Operator, unit: UnitId) -> Option<Time> {
         let rates = self.rates[unit.index()];
         if operator.moves_nothing() || !operator.regions.is_empty() {

@@ -1,12 +1,12 @@
 //! Tiered memory: assign every tensor to one of several memories of different size and speed.
 //!
-//! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between units,
-//! and off-chip memory (Algorithm 1 of the cross-unit fusion paper). A [`TierProblem`] is a set of tensors
-//! with lifespans, which are ranges of steps of an order. For each tensor and each tier, it contains the
-//! transfer time and the number of bytes moved in one run. A tier is not allowed for a tensor if some unit
-//! that accesses the tensor has no access to the tier. A [`TierPlan`] contains a tier for every tensor and,
-//! with [`Addresses::Placed`], an address in that tier. Its value is the sum of all transfer times, an exact
-//! [`Time`]. [`check_tiers`] reports the violations of a plan.
+//! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between
+//! units, and off-chip memory (Algorithm 1 of the cross-unit fusion paper). A [`TierProblem`] is a set of
+//! tensors with lifespans, which are ranges of steps of an order. For each tensor and each tier, the problem
+//! contains the transfer time and the number of bytes moved in one run. A tier is not allowed for a tensor
+//! if some unit that accesses the tensor has no access to the tier. A [`TierPlan`] contains a tier for every
+//! tensor and, with [`Addresses::Placed`], an address in that tier. The value of a plan is the sum of all
+//! transfer times, an exact [`Time`]. [`check_tiers`] reports the violations of a plan.
 //!
 //! ```text
 //! cbuf    |  a  |     |  d  |        dla produces a and d and reads them itself

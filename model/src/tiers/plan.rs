@@ -34,11 +34,11 @@ impl TierPlan {
         traffic.into_iter().map(Bytes::new).collect()
     }
 
-    /// Returns, for each tier, the maximum number of live bytes at any step, counting rounded sizes. O(n + s)
-    /// per tier for n tensors and s steps.
+    /// For each tier, returns the maximum number of live bytes over all steps, counting rounded sizes. O(n +
+    /// s) per tier for n tensors and s steps.
     ///
     /// # Panics
-    /// If the plan has fewer tiers than the problem has tensors. Check the plan first.
+    /// If the plan assigns tiers to fewer tensors than the problem has. Check the plan first.
     pub fn peaks(&self, problem: &TierProblem) -> Vec<Bytes> {
         let peak = |tier: TierId| {
             let mut change = vec![0i128; problem.duration() + 1];

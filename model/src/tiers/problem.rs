@@ -63,7 +63,7 @@ pub struct TierStep {
     pub name: String,
     /// The unit that runs the operator.
     pub unit: UnitId,
-    /// The number of the fusion group. The operators of a group run as one operator.
+    /// The index of the fusion group. The operators of a group run as one operator.
     pub group: usize,
 }
 

@@ -3,10 +3,11 @@
 //! Let c, l, w and A be the computing times, transfer times, weights and activations of the operators. Let m
 //! be the number of channels and C the capacity.
 //! - **Compute**: the sum of c.
-//! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. This takes
-//!   at least 1/m of the sum of l up to k, and at least the largest of these l. The operators from k on
-//!   compute after that. The bound is the maximum over k. The first k gives the first transfer plus all
-//!   computations, and the last k gives all transfers plus the last computation.
+//! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. Fetching
+//!   them takes at least 1/m of the sum of l up to k, and at least the largest of these l. The operators
+//!   from k on compute after this time. The bound is the maximum over k of this time plus these
+//!   computations. For the first k, it covers the first transfer and all computations. For the last k, it
+//!   covers all transfers and the last computation.
 //! - **Memory**: let operator h end at E(h). Consider the weights of later operators. Those whose transfers
 //!   begin before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
 //!   w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of k,
@@ -34,7 +35,7 @@ use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
 
-/// The maximum number of weights after each operator that the memory bound considers.
+/// The maximum number of weights that the memory bound considers after each operator.
 const WINDOW: usize = 48;
 
 /// The reason for a lower bound on the makespan.
@@ -51,7 +52,7 @@ pub enum TimeWitness {
     Memory { operators: Vec<OperatorId> },
     /// This operator does not fit into on-chip memory together with its weights, so no timeline exists.
     TooLarge { operator: OperatorId },
-    /// A completed search by the exact method `solver`.
+    /// A completed search by the exact solver `solver`.
     Search { solver: String },
 }
 
@@ -140,8 +141,8 @@ fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     (0..problem.len()).map(earliest).collect()
 }
 
-/// Returns the earliest starts if weights may be copied, by the fractional split described in the module
-/// documentation.
+/// Returns the earliest starts if weights may be copied, computed with the fractional split described in the
+/// module documentation.
 fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u128::from(problem.dma().channels);
     let times = |at: usize| Some((problem.load(at)?.get(), problem.copy(at)?.get()));
@@ -193,8 +194,9 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
 struct Rest {
     /// The bytes of weights that fit into on-chip memory together with the operator.
     space: u128,
-    /// The weights so far in ascending order, with their fetch times. Times are rounded down. If they were
-    /// rounded up, the time per byte could rise with the size, and another choice could leave less time.
+    /// The weights added so far in ascending order, with their fetch times. Times are rounded down. If they
+    /// were rounded up, the time per byte could rise with the size, and another choice could leave less
+    /// time.
     items: Vec<(u64, u64)>,
 }
 
@@ -230,10 +232,10 @@ impl Rest {
 /// Returns, for each operator, the maximum total transfer time of later weights that fit into on-chip memory
 /// together with the operator. O(n log n) for n operators.
 ///
-/// These are the smallest weights that fit, and a fraction of the next one, because the setup latency gives
-/// the smallest weights the longest transfer time per byte. No larger number of whole weights fits.
-/// Therefore, the result is also at most the total time of as many weights, chosen as the largest that fit on
-/// their own.
+/// The smallest weights that fit, and a fraction of the next one, save the most time, because the setup
+/// latency gives the smallest weights the longest transfer time per byte. No larger number of whole weights
+/// fits. The result is therefore also limited to the total time of the same number of weights, chosen as the
+/// largest that fit on their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();
@@ -269,7 +271,8 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     saved
 }
 
-/// Returns the longest path described in the module documentation. O(n (log n + WINDOW^2)) for n operators.
+/// Returns the memory bound: the longest path described in the module documentation. O(n (log n + WINDOW^2))
+/// for n operators.
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     memory_bound_from(problem, fetched(problem))
 }
@@ -284,7 +287,7 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let saved = saved(problem);
     let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
     // For an operator that ends at e, let d be e times the number of channels, minus the transfer time up to
-    // the operator, minus its savings. This is the largest d, with its operator.
+    // the operator, minus its savings. `latest` is the largest d, with its operator.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {
@@ -346,8 +349,8 @@ pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     best
 }
 
-/// Returns the proof that no timeline exists if some operator does not fit into on-chip memory, and otherwise
-/// [`time_bound`].
+/// If some operator does not fit into on-chip memory, returns the proof that no timeline exists. Otherwise,
+/// returns [`time_bound`].
 pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     match problem.too_large() {
         Some(at) => LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::at(at) }),

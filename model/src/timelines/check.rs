@@ -129,8 +129,8 @@ pub enum TimelineViolation {
     },
 }
 
-/// Returns all violations of a timeline. The list is empty if the timeline is valid. O(n log n + p) for n
-/// operators and transfers and p pairs of buffers that overlap in time.
+/// Returns the violations found in a timeline. The list is empty if the timeline is valid. O(n log n + p)
+/// for n operators and transfers and p pairs of buffers that overlap in time.
 ///
 /// Each use of a channel or of the processor is compared only with its neighbours in time, so not every pair
 /// of overlapping uses is reported.
@@ -331,7 +331,8 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Checks that while a buffer is occupied, the activations of every operator that computes are below it.
+    /// Checks that the activations of every operator that computes while a buffer is occupied lie below the
+    /// buffer.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();

@@ -36,7 +36,7 @@ pub enum ReplayError {
         "instruction {at} refers to an operator or channel that does not exist, or copies on a machine without copies"
     )]
     Unknown { at: usize },
-    /// The operators do not run exactly once each, in order.
+    /// The instruction runs an operator other than the next one.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
     Order { at: usize, operator: OperatorId, expected: usize },
     #[error("the end time of instruction {at} overflows (64-bit picoseconds)")]
@@ -46,14 +46,15 @@ pub enum ReplayError {
 impl Timeline {
     /// Converts the timeline to instructions in execution order. O(n log n) for n operators and transfers.
     ///
-    /// Every transfer is queued immediately before the first computation that starts after the transfer has
-    /// started. It is queued earlier if it waited for its channel while an operator computed.
+    /// Every transfer is queued before the first computation that ends after the start of the transfer. A
+    /// transfer that starts while an operator computes is therefore queued before that computation.
     ///
     /// # Panics
     /// If the timeline is not valid for its problem. Check it first.
     pub fn instructions(&self) -> Vec<Instruction> {
         let mut transfers: Vec<&Transfer> = self.transfers.iter().collect();
-        // Transfers that start during a copy are queued before the copy, as they are before a computation.
+        // A transfer that starts during a copy is queued before the copy, just as a transfer that starts
+        // during a computation is queued before the computation.
         transfers.sort_by_key(|one| {
             let turn = if one.channel.is_some() { one.span.start } else { one.span.end };
             (turn, one.channel.is_some(), one.operator, one.channel)

@@ -1,4 +1,4 @@
-//! Machines for timelines: on-chip memory, DMA channels and compute rates. They are described in TOML.
+//! Machines for timelines: on-chip memory, DMA channels and compute rates. Machines are described in TOML.
 //!
 //! ```toml
 //! name = "mine"
@@ -44,8 +44,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// The speed for one kind of operator. If both rates are given, `bytes` applies to operators whose arithmetic
-/// cost is unknown.
+/// The rates for one kind of operator. If both rates are given, `bytes` applies to operators whose
+/// arithmetic cost is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Multiply-accumulates per second.
@@ -65,7 +65,8 @@ pub struct Machine {
     pub capacity: Bytes,
     /// The alignment in bytes of offsets and sizes of weight buffers.
     pub alignment: Bytes,
-    /// Operators with more bytes of weights than this run in slices of at most this size.
+    /// An operator whose weights exceed this number of bytes runs in slices with at most this number of
+    /// bytes of weights each.
     pub slice: Option<Bytes>,
     /// Whether weights may stay in on-chip memory from run to run.
     pub resident_weights: bool,
@@ -75,13 +76,13 @@ pub struct Machine {
     pub startup: Time,
     /// The bandwidth of each channel in bytes per second.
     pub bandwidth: u64,
-    /// Bytes per second at which the processor copies weights; `None` if it does not copy.
+    /// The rate in bytes per second at which the processor copies weights; `None` if it does not copy.
     pub copy: Option<u64>,
     /// Multiply-accumulates per second, unless the operator kind has a rate of its own.
     pub macs_per_second: u64,
     /// Bytes per second, for operators whose arithmetic cost is unknown.
     pub bytes_per_second: u64,
-    /// The time added to the computing time of every operator.
+    /// The time added to the computing time of every operator without a measured time.
     pub overhead: Time,
     /// Rates by operator kind.
     pub kinds: BTreeMap<String, Rates>,
@@ -243,8 +244,8 @@ impl Machine {
         })
     }
 
-    /// Writes the machine as TOML, without measured times. Parsing the text returns the same machine, except
-    /// that times above 9000 seconds may differ in their last digits.
+    /// Returns the machine as TOML text, without measured times. Parsing the text returns the same machine,
+    /// except that times above 9000 seconds may differ in their last digits.
     pub fn toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.about.is_empty() {
@@ -308,8 +309,8 @@ impl Machine {
     }
 
     /// Returns the number of operators whose computing time is estimated from the accessed bytes, because
-    /// the graph does not contain their arithmetic cost. Operators with a measured time do not count, nor do
-    /// kinds for which the machine has only a rate of bytes.
+    /// the graph does not contain their arithmetic cost. Operators with a measured time do not count.
+    /// Neither do operators of a kind for which the machine has only a rate in bytes per second.
     pub fn estimated(&self, graph: &Graph) -> usize {
         let is_estimated = |&id: &OperatorId| {
             let operator = graph.operator(id);
@@ -320,7 +321,7 @@ impl Machine {
         (0..graph.operators().len()).map(OperatorId::at).filter(is_estimated).count()
     }
 
-    /// Returns true if the machine has only a rate of bytes for operators of this kind.
+    /// Returns true if, for operators of this kind, the machine has only a rate in bytes per second.
     fn is_by_bytes(&self, operator: &Operator) -> bool {
         self.kinds.get(&operator.kind).is_some_and(|rates| rates.bytes.is_some() && rates.macs.is_none())
     }

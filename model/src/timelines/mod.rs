@@ -1,11 +1,12 @@
 //! Timelines: the times at which weights are fetched and operators compute.
 //!
 //! Activations and weight buffers share a small on-chip memory. All weights are in off-chip memory, and DMA
-//! fetches them before their operator runs. A [`TimelineProblem`] is a sequence of operators with their times
-//! and bytes on one [`Machine`]. A [`Timeline`] contains the start and the end of every transfer and every
-//! computation, and the addresses of the weights. Its value is the *makespan*, an exact [`Time`].
+//! fetches them before their operator runs. A [`TimelineProblem`] is a sequence of operators with their
+//! times and bytes on one [`Machine`]. A [`Timeline`] contains the start and the end of every transfer and
+//! every computation, and the addresses of the weights. The value of a timeline is its *makespan*, an exact
+//! [`Time`].
 //!
-//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] returns a lower bound on the
+//! [`check_timeline`] reports the violations of a timeline, and [`time_bound`] returns a lower bound on the
 //! makespan of every timeline. [`Timeline::instructions`] converts a timeline to instructions for a runtime.
 //! The weights of an operator are fetched in one transfer. To fetch them in parts, split the operator with
 //! [`sliced`].

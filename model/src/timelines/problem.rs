@@ -36,7 +36,7 @@ pub enum TimelineError {
     TooLong { operator: OperatorId, name: String },
     #[error("weights and activations up to operator '{name}' add up to 2^63 bytes or more")]
     TooLarge { operator: OperatorId, name: String },
-    /// A parameter is zero, although it must not be.
+    /// A parameter that must be positive is zero.
     #[error("{0} must not be zero")]
     Zero(&'static str),
 }
@@ -52,7 +52,7 @@ pub struct TimelineProblem {
     operators: Vec<TimedOperator>,
     /// Per operator: the time to fetch its weights in one transfer; `None` if it has no weights.
     loads: Vec<Option<Time>>,
-    /// Bytes per second at which the processor copies weights; `None` if it does not copy.
+    /// The rate in bytes per second at which the processor copies weights; `None` if it does not copy.
     copy: Option<u64>,
     /// Per operator: the bytes of its weights, rounded up to the alignment.
     buffers: Vec<Bytes>,
@@ -208,13 +208,14 @@ impl TimelineProblem {
         self.alignment
     }
 
-    /// Returns the time to fetch the weights of the operator at a position in one transfer; `None` if it has
-    /// no weights.
+    /// Returns the time of the transfer that fetches the weights of the operator at a position; `None` if
+    /// the operator has no weights.
     pub fn load(&self, at: usize) -> Option<Time> {
         self.loads[at]
     }
 
-    /// Returns the bytes per second at which the processor copies weights; `None` if it does not copy.
+    /// Returns the rate in bytes per second at which the processor copies weights; `None` if it does not
+    /// copy.
     pub fn copy_rate(&self) -> Option<u64> {
         self.copy
     }
@@ -232,8 +233,8 @@ impl TimelineProblem {
         self.buffers[at]
     }
 
-    /// Returns two sizes: that of the largest buffer of the operators at even positions, and that of the
-    /// largest buffer of those at odd positions.
+    /// Returns the sizes of the two ping-pong buffers: the first serves the operators at even positions, and
+    /// the second serves those at odd positions.
     pub fn parity(&self) -> [Bytes; 2] {
         self.parity
     }
@@ -243,19 +244,20 @@ impl TimelineProblem {
         (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
     }
 
-    /// Returns the maximum activation bytes over all operators.
+    /// Returns the maximum of the activations over all operators, in bytes.
     pub fn activations(&self) -> Bytes {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// Returns the highest aligned address at which a buffer of `size` bytes ends at or below `end`, if any.
+    /// Returns the highest aligned offset with which a buffer of `size` bytes ends at or below `end`, if
+    /// any.
     pub fn below(&self, end: Bytes, size: Bytes) -> Option<Bytes> {
         let top = end.get().checked_sub(size.get())?;
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
-    /// Returns the highest address at which a buffer of `size` bytes overlaps no range in `taken`, if any.
-    /// O(n log n) for n ranges.
+    /// Returns the highest aligned offset with which a buffer of `size` bytes overlaps no range in `taken`,
+    /// if any. O(n log n) for n ranges.
     ///
     /// Each range is given as a pair: the first address above the range, then the first address of the range.
     /// Ranges may overlap each other.
@@ -291,7 +293,7 @@ impl TimelineProblem {
 /// Splits operators with more than `slice` bytes of weights into parts of equal size, at most `slice` bytes
 /// each. The last part may be smaller. O(n) for n parts in total.
 ///
-/// Parts are named like `conv[1/3]`. The computing time is divided equally, up to a picosecond.
+/// Parts are named like `conv[1/3]`. The computing time is divided equally, to within a picosecond.
 ///
 /// # Panics
 /// If `slice` is zero.

@@ -48,8 +48,8 @@ pub struct OverlapOptions<'a> {
 }
 
 impl Default for OverlapOptions<'_> {
-    /// Returns the assumptions that every loop runs once and that activations occupy the bytes live at each
-    /// step.
+    /// Returns the assumptions that every loop runs for one iteration and that activations occupy the bytes
+    /// live at each step.
     fn default() -> Self {
         Self { trips: 1, activations: Activations::Live }
     }
@@ -78,7 +78,7 @@ pub struct WeightBlock {
     pub name: String,
     /// The size in bytes.
     pub bytes: Bytes,
-    /// The uses of the block, ascending. Each is a segment and a position in it.
+    /// The uses of the block, ascending. Each use is the index of a segment and a position in this segment.
     pub uses: Vec<(usize, usize)>,
 }
 
@@ -96,7 +96,7 @@ pub enum Piece {
     /// A loop, whose condition runs before every iteration and once more at the end. The body runs in every
     /// iteration.
     Loop {
-        /// The condition. It is empty if the body is its own condition.
+        /// The condition. It is empty if the loop has no separate condition.
         condition: ControlTree,
         body: ControlTree,
         trips: u32,
@@ -158,7 +158,7 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// Makes all segments use the same sizes of the two ping-pong buffers.
+    /// Gives the two ping-pong buffers the same sizes in all segments.
     pub(super) fn share_parity(&mut self) {
         let parity = self.segments.iter().map(|one| one.problem.parity());
         let parity = parity.fold([Bytes::ZERO; 2], |all, own| [0, 1].map(|at| all[at].max(own[at])));
@@ -187,8 +187,8 @@ impl OverlapProgram {
         &self.residency
     }
 
-    /// Returns the time of the longest control path, plus the preload of resident weights. `time` maps a
-    /// segment to its time. Returns `None` on overflow. O(size of the program).
+    /// Returns the time of the longest control path, plus the time to preload the resident weights. `time`
+    /// maps a segment to its time. Returns `None` on overflow. O(size of the program).
     ///
     /// If `time` returns lower bounds, the result is a lower bound on the time of the longest run, because
     /// segments do not overlap.
@@ -202,9 +202,9 @@ impl OverlapProgram {
         self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
-    /// Returns how often each segment would run if a branch ran all its regions. This is a product over the
-    /// enclosing loops: each contributes its trip count, or one more if the segment is in its condition.
-    /// O(size of the program).
+    /// For each segment, returns how often it would run if every branch ran all its regions. This number is
+    /// a product over the enclosing loops. Each loop contributes its trip count, or one more if the segment
+    /// is in the condition of the loop. O(size of the program).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.control_tree, 1, &mut runs);
@@ -332,7 +332,8 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Builds the control structure of a region. `outer` bytes of enclosing regions are live while it runs.
+    /// Builds the control structure of a region. `outer` bytes of enclosing regions are live while this
+    /// region runs.
     fn region(&mut self, region: RegionId, outer: u64) -> Result<ControlTree, OverlapError> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();

@@ -12,8 +12,8 @@
 //! any choice can save on the path. Both give a bound, and [`residency_bound`] is at least the larger one.
 //!
 //! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
-//! way. If weights do not stay from run to run, a third bound takes the time of the preload into account.
-//! If there are few blocks, every set of blocks is bounded separately.
+//! way. If weights do not stay from run to run, a third bound takes the time of the preload into account. If
+//! there are few blocks, a bound is computed for every set of resident blocks.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
@@ -64,7 +64,8 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// Returns the problem of a segment without the transfers of resident blocks. Its capacity is `ceiling`.
+    /// Returns the problem of a segment without the transfers of resident blocks. The capacity of this
+    /// problem is `ceiling`.
     fn fetching(
         &self,
         segment: &OverlapSegment,
@@ -84,7 +85,7 @@ impl OverlapProgram {
     }
 
     /// Schedules the preload of blocks, longest first. Each block uses the channel that becomes free first.
-    /// With several channels, another assignment may be shorter, by up to a quarter (Graham 1969).
+    /// With several channels, another assignment may take less time, by up to a quarter (Graham 1969).
     fn loads(&self, machine: &Machine, blocks: &[usize]) -> Result<Vec<Preload>, OverlapError> {
         let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
         let mut free = vec![Time::ZERO; machine.channels as usize];
@@ -178,7 +179,7 @@ pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Ti
     Some(sets.filter_map(of_set).min().map_or(bound, |least| least.max(bound)))
 }
 
-/// The maximum number of blocks for which all sets are bounded separately.
+/// The maximum number of blocks for which a bound is computed for every set.
 const FEW_BLOCKS: usize = 10;
 
 /// Returns the best of the bounds that do not enumerate sets of blocks. `stays` is true if resident weights
@@ -248,11 +249,11 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
 /// Returns the maximum time that resident items can save. An item is a pair of its bytes and the time that it
 /// saves. O(n log n) for n items.
 ///
-/// If not all items are resident, let m be the largest item that is not. While m is in on-chip memory, all
-/// resident items are there too, together with the activations of the operator of m. The resident items
-/// therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` is the size of these
-/// activations. All items larger than m are resident. A fractional knapsack chooses among the smaller ones.
-/// The result is the maximum over all m, and over the case that all items are resident.
+/// If not all items are resident, let m be the largest item that is not resident. While m is in on-chip
+/// memory, all resident items are there too, together with the activations of the operator of m. The
+/// resident items therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` is the
+/// size of these activations. All items larger than m are resident. A fractional knapsack chooses among the
+/// smaller ones. The result is the maximum over all m, and over the case that all items are resident.
 fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);
@@ -282,8 +283,8 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
 /// The maximum number of segments of a control path that the knapsack over the path includes.
 const MOST_SEGMENTS: usize = 100_000;
 
-/// Returns the minimum time of one segment for any choice of `space` bytes of weights that stay in on-chip
-/// memory.
+/// Returns a lower bound on the time of one segment, for any choice of weights with at most `space` bytes
+/// that stay in on-chip memory.
 ///
 /// Before operator k starts, the weights up to k that do not stay in memory have been fetched. Weights held
 /// for later operators, resident or not, must fit into on-chip memory together with the current operator, as

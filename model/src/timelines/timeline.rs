@@ -18,7 +18,7 @@ pub struct Span {
 pub struct Transfer {
     /// The operator that uses the weights, as its position in the problem.
     pub operator: OperatorId,
-    /// The channel; `None` if the processor copies the weights, and does not compute meanwhile.
+    /// The channel; `None` if the processor copies the weights. It does not compute during the copy.
     pub channel: Option<u32>,
     /// The number of bytes: the size of all weights of the operator.
     pub bytes: Bytes,
@@ -56,8 +56,8 @@ impl Timeline {
         self.computations.iter().map(|span| span.end).max().unwrap_or(Time::ZERO)
     }
 
-    /// Returns the on-chip bytes over time: slots, buffers outside slots, and the activations of the operator
-    /// that computes now or next. O(n log n) for n operators and transfers.
+    /// Returns the occupied on-chip bytes over time: slots, buffers outside slots, and the activations of
+    /// the operator that computes now or next. O(n log n) for n operators and transfers.
     ///
     /// Each entry is valid from its time to that of the next entry. Times are ascending, and the last entry
     /// marks the end of the timeline.
@@ -102,7 +102,7 @@ impl Timeline {
         profile
     }
 
-    /// Returns the peak of the on-chip bytes. O(n log n) for n operators and transfers.
+    /// Returns the peak of the occupied on-chip bytes. O(n log n) for n operators and transfers.
     ///
     /// # Panics
     /// If the timeline is not valid for this problem. Check it first.

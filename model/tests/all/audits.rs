@@ -11,7 +11,7 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
 
-/// Creates a problem with two operators and one channel. A byte takes one picosecond.
+/// Creates a problem with two operators and one channel. The transfer of a byte takes one picosecond.
 fn timed(capacity: u64) -> TimelineProblem {
     let one = |name: &str, weights| TimedOperator {
         name: name.into(),

@@ -1,4 +1,5 @@
-//! Written files are read back unchanged, whatever their line ends, byte order mark, column order and names.
+//! Written files are read back unchanged, whatever their line endings, byte order mark, column order and
+//! column names.
 
 use plimsoll_model::csv::{
     Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance, write_layout,

@@ -1,4 +1,4 @@
-//! Units and fusions: what they compute, and which inputs they reject.
+//! Tests what units and fusions compute, and which inputs they reject.
 
 use plimsoll_model::fusion::{
     Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
@@ -7,8 +7,8 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
 
-/// Builds a graph of operators, each with its kind and the numbers of the operators whose outputs it reads.
-/// An operator without such numbers reads the input of the graph.
+/// Builds a graph from the kind of each operator and the numbers of the operators whose outputs it reads. If
+/// an operator has no such numbers, it reads the input of the graph.
 fn graph(operators: &[(&str, &[usize])]) -> Graph {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));

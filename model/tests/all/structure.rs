@@ -1,4 +1,4 @@
-//! Compares the conflicts derived from structure with all orders and all executions of small graphs.
+//! Tests the conflicts derived from structure against all orders and all executions of small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
@@ -7,8 +7,8 @@ use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{Budget, Bytes, OperatorId, Piece, check_layout, races};
 use std::collections::BTreeSet;
 
-/// Creates a random problem of `n` operators with storages of every kind. Also returns the producers of the
-/// storages.
+/// Creates a random problem of `n` operators with storages of every kind. Also returns the producers of each
+/// storage.
 fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     let mut draw = Draw(seed * 7919 + 1);
     for _ in 0..5 {
@@ -53,8 +53,8 @@ fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     (OrderProblem::new(format!("p{seed}"), names, edges, storages, scratch).unwrap(), makers)
 }
 
-/// Returns the first and the last moment at which each memory is held if operators run at the given levels.
-/// Moment 0 precedes all operators.
+/// Returns the first and the last moment at which each allocation is held if operators run at the given
+/// levels. Moment 0 precedes all operators.
 fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     let held = problem.storages().iter().map(|storage| {
         let own = storage.users.iter().map(|user| levels[user.index()] + 1);
@@ -65,7 +65,7 @@ fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     held.chain(scratch.map(|id| (levels[id.index()] + 1, levels[id.index()] + 1))).collect()
 }
 
-/// Returns the pairs of memories that are held simultaneously in some execution. Operators run level by
+/// Returns the pairs of allocations that are held simultaneously in some execution. Operators run level by
 /// level. At each level, any set of ready operators runs, or only one operator if `one_at_a_time` is true.
 fn held_together(
     problem: &OrderProblem,
@@ -142,8 +142,8 @@ fn reachable_and_streams_agree_with_all_executions() {
             let found = pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
             assert_eq!(found, held_together(&problem, &added, false), "seed {seed} {relation}");
         }
-        // If one operator runs at a time, the pairs are the same, except for two memories with one user each
-        // where the users are independent.
+        // If one operator runs at a time, the pairs are the same, except for two allocations that each have
+        // a single user, if these users are independent.
         let sequential = held_together(&problem, &[], true);
         let single = |at: usize| match problem.storages().get(at) {
             Some(storage) => storage.users.len() == 1 && !storage.from_start && !storage.to_end,
@@ -208,8 +208,8 @@ fn instances_have_exactly_the_relation() {
     }
 }
 
-/// Compares the race checker, which follows precedences, with the conflict matrices. All memories are placed
-/// at address 0.
+/// Compares the race checker, which follows precedences, with the conflict matrices. All allocations are
+/// placed at address 0.
 #[test]
 fn races_are_the_conflicts_that_share_addresses() {
     for seed in 0..150 {

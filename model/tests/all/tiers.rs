@@ -95,7 +95,7 @@ fn whole(time: Time) -> u64 {
     time.get() / 1_000_000_000_000
 }
 
-/// Returns the seconds of a tensor in each tier, with `None` for tiers that are not allowed.
+/// Returns the access time of a tensor in each tier in seconds, or `None` for tiers that are not allowed.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
     tensor.uses.iter().map(|cost| cost.as_ref().map(seconds)).collect()
@@ -178,7 +178,7 @@ fn the_checker_finds_violations() {
         "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', beyond its capacity of 8 bytes"
     );
     let odd = faults(&plan([1, 0, 1, 1, 1], [2, 0, 8, 12, 12]));
-    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', which is not a multiple of 4"]);
+    assert_eq!(odd, ["in tier 'ram', tensor 'x' begins at 2, which is not a multiple of 4"]);
     assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' is not allowed in tier 'buf'"]);
     assert_eq!(
         faults(&plan([7, 0, 1, 1, 1], [0; 5])),

@@ -1,5 +1,5 @@
-//! The timeline checker finds every planted violation, instructions are replayed, and programs follow their
-//! graph.
+//! The timeline checker finds every planted violation, instructions are replayed, and the segments of a
+//! program follow the regions of its graph.
 
 use plimsoll_model::graph::{Control, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -14,8 +14,8 @@ fn span(start: u64, end: u64) -> Span {
     Span { start: Time::new(start), end: Time::new(end) }
 }
 
-/// Creates a problem with three operators, whose weights have 10, 0 and 20 bytes. A byte takes one
-/// picosecond, and the setup latency is one picosecond.
+/// Creates a problem with three operators, whose weights have 10, 0 and 20 bytes. The transfer of a byte
+/// takes one picosecond, and the setup latency is one picosecond.
 fn problem() -> TimelineProblem {
     let one = |name: &str, compute, weights, activations| TimedOperator {
         name: name.into(),
@@ -34,8 +34,8 @@ fn transfer(operator: u32, channel: u32, bytes: u64, at: (u64, u64), offset: u64
     Transfer { operator, channel: Some(channel), bytes, span: span(at.0, at.1), offset, size }
 }
 
-/// Creates a valid timeline. The weights of a are fetched from 0 to 11, and a runs to 16 and b to 21. The
-/// weights of c are fetched from 11 to 32.
+/// Creates a valid timeline. All times are in picoseconds. The weights of `a` are fetched between 0 and 11.
+/// Operator `a` then runs until 16, and `b` until 21. The weights of `c` are fetched between 11 and 32.
 fn valid() -> Timeline {
     Timeline {
         transfers: vec![transfer(0, 0, 10, (0, 11), 52), transfer(2, 0, 20, (11, 32), 20)],
@@ -105,7 +105,8 @@ fn transfers_and_channels_are_checked() {
 }
 
 /// Creates a problem and a timeline in which the processor copies two bytes per picosecond. It copies the
-/// weights of a from 0 to 5, runs a to 10 and b to 15, and copies the weights of c from 15 to 25.
+/// weights of `a` until 5, runs `a` until 10 and `b` until 15, and then copies the weights of `c` until 25.
+/// All times are in picoseconds.
 fn copied() -> (TimelineProblem, Timeline) {
     let p = problem().with_copy(2_000_000_000_000).unwrap();
     let mut timeline = Timeline {
@@ -257,7 +258,7 @@ fn instructions_are_those_of_the_timeline() {
     assert_eq!(replay(&p, &[wait]), Err(ReplayError::Unknown { at: 0 }));
 }
 
-/// The program is: a; if { t1; t2 } else { }; loop { b }; c.
+/// The program is: first; if { t1; t2 } else { }; loop { b }; last.
 #[test]
 fn segments_follow_the_regions() {
     let mut g = GraphBuilder::new("g");

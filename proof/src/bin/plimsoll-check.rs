@@ -1,4 +1,5 @@
-//! `plimsoll-check INSTANCE.csv PROOF`: checks that no layout has a peak below the bound of the proof.
+//! `plimsoll-check INSTANCE.csv PROOF`: checks a proof that no layout of the instance has a peak below a
+//! bound.
 //!
 //! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors.
 

@@ -1,9 +1,9 @@
 //! Bridges: inequalities that contain only order variables and link two cliques that share a buffer.
 //!
-//! In a clique S, the members below `j` support `j`, and those above lie on it. Let `o_j` be the offset of
-//! `j`. Let `slack_S` be the allowed peak minus the weight of S, and `u_S` the total size of the members of S
-//! below `j`. Then `u_S <= o_j <= u_S + slack_S`. If two cliques S and T both contain `j`, then `u_S <= u_T +
-//! slack_T`. Common members cancel:
+//! Let `j` be a member of a clique S. The members of S below `j` support it, and those above lie on it. Let
+//! `o_j` be the offset of `j`, and let `slack_S` be the allowed peak minus the weight of S. Let `u_S` be the
+//! total size of the members of S below `j`. Then `u_S <= o_j <= u_S + slack_S`. If two cliques S and T both
+//! contain `j`, then `u_S <= u_T + slack_T`. The sizes of common members cancel:
 //!
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A bridge links orders at different steps without mentioning offsets. If cliques fill the peak, as in a
-//! perfect packing, a bridge is a subset-sum condition and decides most orders.
+//! perfect packing, a bridge is a subset-sum condition and decides the order of most pairs.
 
 use super::part::Part;
 use plimsoll_model::Budget;
@@ -29,9 +29,9 @@ pub(crate) struct Bridge {
     pub most: i64,
 }
 
-/// Calls `add` with bridges that can be violated, in ascending order of slack. It stops after about `count`
-/// bridges or when the time of `watch` runs out. Bridges are implied, so any subset of them is valid. O(q^2
-/// k + count x k) for q cliques of k members.
+/// Calls `add` with bridges that can be violated, in ascending order of slack. Stops after about `count`
+/// bridges or when the time of `watch` runs out. The other constraints imply all bridges, so any subset of
+/// them is valid. O(q^2 k + count x k) for q cliques of at most k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,

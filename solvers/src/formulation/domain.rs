@@ -1,4 +1,4 @@
-//! Offset ranges and forced orders of buffers below a given peak.
+//! Offset ranges and forced orders of buffers in layouts that do not exceed a given peak.
 
 use super::part::Part;
 use plimsoll_model::Budget;
@@ -7,12 +7,12 @@ use plimsoll_model::Budget;
 /// unit.
 const ROUNDS: usize = 64;
 
-/// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.
+/// Bounds on offsets, and forced orders, that hold in every layout of a part with a peak of at most `upper`.
 ///
-/// These rules of exact integer propagation are applied until nothing changes:
+/// The following rules of exact integer propagation are applied until nothing changes:
 /// - If `low_i + rise_ij > high_j`, then `i` cannot lie below `j`, so `j` lies below `i`.
-/// - A buffer below `i` raises the lower bound of `i` to the lowest end of that buffer. Members of one clique
-///   do so together, as a stack.
+/// - A buffer below `i` raises the lower bound of `i` to the lowest possible end of that buffer. Several
+///   members of one clique below `i` raise it together, as a stack.
 /// - Buffers above `i` lower the upper bound of `i` in the same way.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
@@ -28,9 +28,10 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// Propagates to a fixpoint, or until the time of `watch` runs out. Returns `None` if the propagation
-    /// proves that no layout ends at or below `upper`. With `symmetry`, some equivalent layouts are excluded
-    /// as in [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)) for c conflicts.
+    /// Creates the domain and propagates to a fixpoint, or until a limit on rounds or the time of `watch` is
+    /// reached. Returns `None` if the propagation proves that no layout has a peak of at most `upper`. With
+    /// `symmetry`, some equivalent layouts are excluded as in [`Domain::break_symmetry`]. O(c + s) per round
+    /// for c conflicts, where s is the sum of the squared clique sizes.
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)
@@ -133,8 +134,8 @@ impl Domain {
         true
     }
 
-    /// Tightens the bounds of each member of a clique by the members that must lie below and above it.
-    /// Returns true if a bound changed.
+    /// Tightens the bounds of each member of a clique, given the other members that must lie below or above
+    /// it. Returns true if a bound changed.
     fn stack(&mut self, part: &Part, clique: &[usize]) -> bool {
         let mut changed = false;
         for &j in clique {

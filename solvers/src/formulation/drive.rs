@@ -8,8 +8,8 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// A task for an engine: find a layout of the part with the lowest peak, at or below `upper`. All values are
-/// in units.
+/// A task for an engine: find a layout of the part whose peak is as low as possible and at most `upper`. All
+/// values are in units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
@@ -20,7 +20,7 @@ pub(crate) struct Task<'a> {
     pub enough: i64,
     /// The highest peak that is an improvement.
     pub upper: i64,
-    /// The best known layout, whatever its peak.
+    /// The best known layout of the part, whatever its peak.
     pub known: &'a [i64],
 }
 
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         self.instance.capacity().is_none_or(|capacity| value <= capacity)
     }
 
-    /// Reports the incumbent to the observer if it is a solution.
+    /// Reports the incumbent to the observer if it fits the capacity.
     fn report(&mut self) {
         let value = self.value();
         if self.fits(value) {

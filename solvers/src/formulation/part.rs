@@ -7,10 +7,10 @@ use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, 
 ///
 /// A buffer, the *host*, *absorbs* another one, the *guest*, if it is at least as large, does not conflict
 /// with the guest, and conflicts with all neighbours of the guest. The guest can always be placed at the
-/// offset of the host because its neighbours do not overlap the host. Absorbed buffers are omitted from the
-/// part and restored by [`Part::expand`]. The alignment of the guest must divide that of the host, so that
-/// the guest may use the same offset. A fixed buffer is absorbed only by a host that is fixed at the same
-/// offset.
+/// offset of the host because the neighbours of the guest do not overlap the host. Absorbed buffers are
+/// omitted from the part and restored by [`Part::expand`]. The alignment of the guest must divide that of
+/// the host, so that the guest may use the same offset. A fixed buffer is absorbed only by a host that is
+/// fixed at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The buffers, in ascending order. All vectors below use the same order.
@@ -38,9 +38,10 @@ pub(crate) struct Part {
 impl Part {
     /// Splits an instance into parts. If `absorb` is true, dominated buffers are absorbed.
     ///
-    /// Without absorption, the time is O(n + c) for n buffers and c conflicts. Absorption adds up to O(d)
-    /// subset tests of O(d) each per conflict, for degrees of at most d. If the time of `watch` runs out
-    /// first, the cliques do not cover all pairs, and no model may be built from the parts.
+    /// Without absorption and the clique cover, the time is O(n + c) for n buffers and c conflicts. In each
+    /// round of absorption, every buffer needs at most d subset tests in O(d) time each, where d is the
+    /// largest degree. If the time of `watch` runs out first, the cliques may not cover all pairs, and no
+    /// model may be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -149,7 +150,7 @@ impl Part {
     /// offsets allows. Returns `None` if a conflicting buffer ends above a fixed offset.
     ///
     /// In the result, each free buffer lies at 0 or, up to alignment, on top of a conflicting one. The time
-    /// is O(n log n + c).
+    /// is O(n log n + c) for n buffers and c conflicts.
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));
@@ -174,10 +175,11 @@ const ABSORB_CONFLICTS: usize = 200_000;
 /// Returns the buffers that are kept, and the pairs of an absorbed buffer and its host, in the order of
 /// absorption.
 ///
-/// A host is at least as large as the guest and conflicts with all of its neighbours, but not with the guest.
-/// `allows` checks all other conditions. Each absorption considers only the remaining buffers. A solution is
-/// therefore completed by undoing the absorptions in reverse order: when a guest is restored, all of its
-/// neighbours that are present are neighbours of its host. Buffers without conflicts are never absorbed.
+/// A host is at least as large as the guest and conflicts with all neighbours of the guest, but not with the
+/// guest itself. `allows` checks all other conditions. Each absorption considers only the remaining buffers.
+/// A solution is therefore completed by undoing the absorptions in reverse order: when a guest is restored,
+/// all of its neighbours that are present are neighbours of its host. Buffers without conflicts are never
+/// absorbed.
 pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,
@@ -222,8 +224,8 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all neighbours of the guest, so it is a neighbour of the one with the fewest
-    // neighbours.
+    // A host conflicts with all neighbours of the guest, so it is also a neighbour of the pivot, which has
+    // the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

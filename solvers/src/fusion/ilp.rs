@@ -1,5 +1,6 @@
 //! Fusion as an integer program, with a binary variable `x_m` for every match `m`. It maximises the sum of
-//! `w_m x_m`. For every operator, the variables of the matches that contain it must add up to at most 1.
+//! `w_m x_m`, where `w_m` is the number of relations that `m` optimises. For every operator, the variables
+//! of the matches that contain it must add up to at most 1.
 
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};

@@ -1,13 +1,14 @@
 //! Finds the best choice among matches that share operators, by decomposition.
 //!
-//! The search branches on one operator: one of its matches is chosen, or none. The remaining matches
-//! decompose into components. Each is solved separately and memoised under its exact set of matches.
+//! The search branches on one operator: either one of the matches that contain it is chosen, or none of
+//! them. The remaining matches decompose into components. Each is solved separately and memoised under its
+//! exact set of matches.
 //!
 //! Tensors produced inside a match are consumed inside it, so most matches are paths in a tree whose edges
-//! lead to its last operator. After branching on this operator, whole subtrees remain, so the number of
-//! components is at most the number of operators. If trees are so deep that the memo would take too much
-//! memory, the search branches on a centroid instead. In a tree, every component then has at most half the
-//! operators.
+//! lead to the last operator of the component. After branching on this operator, whole subtrees remain, so
+//! the number of components is at most the number of operators. If trees are so deep that the memo would
+//! take too much memory, the search branches on a centroid instead. In a tree, every component then has at
+//! most half of the operators.
 //!
 //! A component is finished when its greedy choice meets its dual bound. An option of a branch is pruned if
 //! the dual bounds of the parts that remain show that it cannot exceed the best option.
@@ -48,11 +49,11 @@ struct Part {
     best: Option<Rc<Choice>>,
 }
 
-/// Memoised solver for sets of matches.
+/// A solver for sets of matches that memoises its results.
 pub(super) struct Splitter<'a> {
     problem: &'a FusionProblem,
-    /// Results by set of matches, each listed in ascending order. The map is never iterated, so its own order
-    /// does not matter.
+    /// The results by set of matches, where each set lists its matches in ascending order. The map is never
+    /// iterated, so its own order does not matter.
     known: HashMap<Vec<usize>, Known>,
     /// Per operator: its number in the current set of matches, or [`NONE`]. All are [`NONE`] between uses.
     slots: Vec<usize>,
@@ -208,8 +209,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Returns, for each match, the numbers of its operators, ordered by operator, and the list of all
-    /// operators by number.
+    /// Returns two lists. The first contains, for each match, the numbers of its operators in the order of
+    /// the operators. The second contains all operators by number.
     fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
         let places = self.number(matches);
         let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();
@@ -325,7 +326,7 @@ fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
     tree
 }
 
-/// Returns, for each vertex of a tree, the size of the largest part that remains if it is removed.
+/// Returns, for each vertex of a tree, the size of the largest part that remains if the vertex is removed.
 fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
     let mut sizes = vec![1; tree.len()];
     let mut largest = vec![0; tree.len()];

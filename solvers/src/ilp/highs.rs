@@ -2,9 +2,10 @@
 //!
 //! The `solve` function of `good_lp` merges limits and gaps into one status and discards the dual bound. The
 //! model is therefore passed to the `highs` crate, which exposes the status and the bound. `HiGHS` keeps one
-//! task scheduler per calling thread and refuses to run if its size differs from the `threads` option. A
-//! fresh thread per call allows any number of threads in one process. `HiGHS` may exceed its time limit while
-//! it reads and presolves a model. A thread that does not return in time is [abandoned](crate::foreign).
+//! task scheduler per calling thread and refuses to run if its size differs from the `threads` option. Each
+//! call therefore starts a fresh thread, so calls in one process may differ in their number of threads.
+//! `HiGHS` may exceed its time limit while it reads and presolves a model. A thread that does not return in
+//! time is [abandoned](crate::foreign).
 
 use crate::foreign::{Ended, call};
 use good_lp::solvers::highs::HighsProblem;
@@ -12,14 +13,14 @@ use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::time::{Duration, Instant};
 
-/// Bounds of `HiGHS` are used only for values of at most this number of units. Above this number, the
-/// tolerances of `HiGHS` (1e-9 at best, times the number of variables) come too close to one unit. Solutions
-/// are always checked exactly.
+/// Bounds of `HiGHS` are used only if no value of the problem exceeds this number of units. Above this
+/// number, the tolerances of `HiGHS` (1e-9 at best, times the number of variables) come too close to one
+/// unit. Solutions are always checked exactly.
 pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
-/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to within
-/// 1e-7 per variable. Objectives are scaled so that the total error is far below one unit. A bound that is
-/// too low is still valid.
+/// Safety margin subtracted from bounds of `HiGHS`, in units. The relaxations of `HiGHS` are dual feasible
+/// to within 1e-7 per variable. Objectives are scaled so that the total error is far below one unit. A bound
+/// that is too low is still valid.
 const TOLERANCE: f64 = 0.1;
 
 /// The absolute gap, in units, at which `HiGHS` may stop. It suffices for a proof because values are integers
@@ -50,7 +51,7 @@ impl Limits {
         Self { time: budget.time_to_end(), nodes: budget.nodes_left(), target: None }
     }
 
-    /// Returns half of the time and of the nodes, but at least one node.
+    /// Returns these limits with half of the time and half of the nodes, but at least one node.
     pub fn half(self) -> Self {
         Self {
             time: self.time.map(|time| time / 2),
@@ -80,9 +81,9 @@ pub(crate) struct Answer {
     pub nodes: u64,
 }
 
-/// Returns the lower bound, in units, that a floating-point bound implies. It is lowered by [`TOLERANCE`] and
-/// then rounded up, because objectives are integers. Returns `None` for models with values above
-/// [`SAFE_UNITS`].
+/// Returns the lower bound, in units, that a floating-point bound implies. The floating-point bound is
+/// lowered by [`TOLERANCE`] and then rounded up, because objectives are integers. Returns `None` if the
+/// bound is not finite or if the model has values above [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
@@ -197,7 +198,7 @@ mod tests {
 
     const SCALE: Scale = Scale { most: 9, unit: 1.0 };
 
-    /// Minimises x subject to x >= 2.
+    /// Builds a program that minimises x subject to x >= 2.
     fn program() -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x = vars.add(variable().integer().min(0.0).max(9.0));

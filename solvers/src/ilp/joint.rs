@@ -11,10 +11,10 @@
 //! sum_s size_s live_st <= P, o_i + s_i <= P               minimise P
 //! ```
 //!
-//! `begun` and `needed` are sums over `x`. A buffer is a storage or the scratch memory of an operator.
-//! Scratch memory is live while its operator runs. Offsets are measured in units of the greatest common
-//! divisor of sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order of a
-//! solution is used. The layout is recomputed in integers.
+//! `begun` and `needed` are sums over `x`, and `M` is an upper bound on the peak. A buffer is a storage or
+//! the scratch memory of an operator. Scratch memory is live while its operator runs. Offsets are measured
+//! in units of the greatest common divisor of sizes and alignment, scaled by a power of two as in
+//! [`Ilp`](super::Ilp). Only the order of a solution is used. The layout is recomputed in integers.
 //!
 //! **Size.** The program has one binary variable per operator and step, two per pair of buffers, and one
 //! constraint per pair of buffers and step.

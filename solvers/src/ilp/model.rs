@@ -60,11 +60,11 @@ impl Default for Formulation {
 /// o_i + s_i <= P
 /// ```
 ///
-/// Offsets and the peak are divided by a power of two above the allowed peak. Scaled sizes are exact, and the
-/// variables lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
-/// multiplied by offsets of 10^5 units. The peak is a continuous variable. If it were an integer variable and
-/// a relaxation were a millionth of a unit too high, `HiGHS` would round it up to the next unit. This has
-/// been observed.
+/// Offsets and the peak are divided by a power of two above the allowed peak. Scaled sizes are exact, and
+/// the variables lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
+/// multiplied by large offsets, such as 10^5 units. The peak is a continuous variable. If it were an integer
+/// variable and the value of a relaxation were a millionth of a unit too high, `HiGHS` would round that
+/// value up to the next unit. This has been observed.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,
@@ -221,7 +221,7 @@ impl<'a> Model<'a> {
     /// lie on it.
     ///
     /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. If the clique fills the whole peak, both
-    /// hold with equality and link its orders to those of the next clique.
+    /// cuts hold with equality and link the orders of this clique to those of the next clique.
     fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
         let part = self.part;
         for &j in clique {

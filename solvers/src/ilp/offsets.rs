@@ -15,10 +15,10 @@
 //! The solver first searches for a layout at the bound, a pure feasibility problem with the tightest big-M
 //! constants. Only then does it minimise the peak between the bound and the incumbent. `HiGHS` computes in
 //! floating point. Its layouts are therefore converted to integers by pushing the buffers down in their
-//! order, and are then checked. Its bounds are accepted only with a margin of a tenth of a unit of the grain,
-//! and only for peaks of at most ten million units.
+//! order, and are then checked. Its bounds are accepted only with a margin of a tenth of a unit, and only
+//! for peaks of at most ten million units. A unit is the grain of the instance.
 //!
-//! **Size.** One binary and two rows per conflict, and two rows per member of a clique.
+//! **Size.** The program has one binary and two rows per conflict, and two rows per member of a clique.
 //!
 //! **Source.** The disjunctive big-M formulation is that of two-dimensional packing and of published ILPs for
 //! offset assignment. Stacking cuts are the clique inequalities of single-machine scheduling in ordering
@@ -41,7 +41,7 @@ pub struct Ilp {
 }
 
 impl Ilp {
-    /// Creates the solver with every component of the formulation.
+    /// Creates the solver with the default formulation.
     pub fn new(setup: Setup) -> Self {
         Self { setup, formulation: Formulation::default() }
     }

@@ -75,7 +75,7 @@ struct Model<'a> {
     problem: &'a OrderProblem,
     vars: ProblemVariables,
     count: usize,
-    /// Per operator and step: the variable that is 1 if it has run by the end of that step.
+    /// Per operator and step: the variable that is 1 if the operator has run by the end of that step.
     ran: Vec<Vec<Known>>,
     /// Bytes per unit. `full` is the number of units that a scaled value of 1 stands for.
     grain: u64,

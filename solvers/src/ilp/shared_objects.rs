@@ -13,15 +13,16 @@
 //! ```
 //!
 //! The cliques are maximal and cover all conflicts, which makes the relaxation strong. If all conflicts come
-//! from lifetimes, the cliques are the sections. A host buffer *absorbs* a guest if it is at least as large,
+//! from lifespans, the cliques are the sections. A host buffer *absorbs* a guest if it is at least as large,
 //! does not conflict with the guest, and conflicts with all neighbours of the guest. The guest joins the
-//! object of its host at no cost and is omitted. Alignments and fixed offsets have no effect. Without
-//! exclusions, the load is a lower bound because at its step every live buffer needs its own object.
+//! object of its host at no cost and is omitted from the program. Alignments and fixed offsets have no
+//! effect. Without exclusions, the load is a lower bound, because every buffer that is live at a step needs
+//! its own object.
 //!
 //! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs
 //! were integers and a relaxation were a millionth too high, `HiGHS` would round it up to the next unit.
 //!
-//! **Size.** One variable per buffer and one per pair of buffers without conflict.
+//! **Size.** The program has one variable per buffer and one per pair of buffers that do not conflict.
 //!
 //! **Source.** The representatives model of graph colouring (Campelo, Campos, Correa 2008).
 

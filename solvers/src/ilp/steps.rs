@@ -1,4 +1,4 @@
-//! The range of steps at which the precedences allow each operator (ASAP to ALAP).
+//! The range of steps at which each operator may run, given the precedences (ASAP to ALAP).
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::OrderProblem;
@@ -10,7 +10,8 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Computes the windows from the numbers of ancestors and descendants. O(n e).
+    /// Computes the windows from the numbers of ancestors and descendants. O(n e) for n operators and e
+    /// edges.
     pub fn of(problem: &OrderProblem) -> Self {
         let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];

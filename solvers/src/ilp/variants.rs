@@ -1,4 +1,4 @@
-//! Ablation variants of `ilp`, each with one component switched off.
+//! Ablation variants of `ilp`, each with one or several components switched off.
 
 use super::{Formulation, Ilp};
 use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};

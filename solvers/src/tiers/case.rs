@@ -1,10 +1,11 @@
 //! Preprocessing: removes options that an optimal plan does not need.
 //!
 //! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are only counted,
-//! this means that all live tensors that may be in the tier fit at once, at every step of the lifetime of the
-//! tensor. If addresses are required, all tensors that may ever be in the tier must fit end to end. Options
-//! of a tensor that cost at least as much as a free tier are removed. An exchange argument justifies this.
-//! This may make more tiers free, so the rule is repeated.
+//! the tier is free if, at every step of the lifespan of the tensor, all live tensors that may be in the
+//! tier fit together. If addresses are required, the tier is free if all tensors that may ever be in it fit
+//! end to end. If a tier is free for a tensor, the other options of the tensor that cost at least as much
+//! are removed. By an exchange argument, an optimal plan does not need them. A removal may make more tiers
+//! free, so the rule is applied until nothing changes.
 
 use plimsoll_model::TierId;
 use plimsoll_model::gcd;
@@ -32,21 +33,22 @@ pub(super) struct Choice {
 pub(super) struct Case<'a> {
     pub problem: &'a TierProblem,
     /// Tensors in ascending order of their first live step. Among tensors with the same first step, long
-    /// lifetimes come first.
+    /// lifespans come first.
     pub order: Vec<usize>,
-    /// Options of each tensor, the cheapest first. The list is empty only if a tensor fits into no tier.
+    /// Options of each tensor, the cheapest first. The list of a tensor is empty only if the tensor fits
+    /// into no tier.
     pub options: Vec<Vec<Choice>>,
     /// Per tier and step: whether the live tensors that may be in the tier exceed its capacity.
     pub tight: Vec<Vec<bool>>,
-    /// The differences between possible total costs are multiples of this. It is zero if there is only one
-    /// total.
+    /// The greatest common divisor of the differences between possible total costs. It is zero if only one
+    /// total cost is possible.
     grain: u64,
     /// The total cost if every tensor takes its cheapest option.
     base: u64,
 }
 
-/// Returns, for k = 1, 2, ..., the dual feasible function floor((k + 1) size / (capacity + 1)). For tensors
-/// that fit together, the values for the same k sum to at most k.
+/// Returns the values of the dual feasible functions floor((k + 1) size / (capacity + 1)) for k = 1 to 5.
+/// For tensors that fit together, the values for the same k sum to at most k.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
@@ -55,7 +57,8 @@ fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
 }
 
 impl<'a> Case<'a> {
-    /// Creates the case and removes options. O(rounds x (n x tiers + steps x tiers)), with few rounds.
+    /// Creates the case and removes options. O(r t (n + s)) for n tensors, t tiers, s steps and r rounds; r
+    /// is small.
     pub fn new(problem: &'a TierProblem) -> Self {
         let count = problem.tensors().len();
         let options = (0..count).map(|at| {
@@ -134,9 +137,9 @@ impl<'a> Case<'a> {
         dropped
     }
 
-    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. Such a
-    /// step is the last step of some tensor, and some tensor has begun since the previous such step. All
-    /// tensors that are live at any other tight step are also live at one of these steps.
+    /// Returns those tight steps of a tier at which the capacity constraints imply the constraints at all
+    /// other steps. Each returned step is the last step of some tensor, and some tensor has begun since the
+    /// previous returned step. At any other tight step, all live tensors are also live at one returned step.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();
         let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);

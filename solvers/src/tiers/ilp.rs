@@ -3,14 +3,13 @@
 //! ```text
 //! minimise  sum over tensors i, tiers t of  e_it x_it          e_it: cost of i in t beyond its cheapest tier
 //! sum over t of x_it = 1                                       one tier per tensor
-//! sum over i live at s of  size_it x_it <= capacity_t          for every step s whose constraint no other implies
+//! sum over i live at s of  size_it x_it <= capacity_t          for every step s, unless implied
 //! sum over i in N of x_it <= |N| - 1                           if N has no addresses in t (added lazily)
 //! ```
 //!
-//! Costs are measured in units, rounded down. Every plan is then feasible for the rounded problem at no
-//! higher cost, and the optimum of the rounded problem is an integer. If the unit is the granularity of all
-//! costs, rounding changes nothing. Only the tiers of a solution are used; its times and bytes are
-//! recomputed.
+//! Costs are rounded down to whole units. Every plan is then feasible for the rounded problem at no higher
+//! cost, and the optimum of the rounded problem is an integer. If the unit is the granularity of all costs,
+//! rounding changes nothing. Only the tiers of a solution are used; its times and bytes are recomputed.
 
 use super::case::Case;
 use super::known::{Known, Taken};
@@ -106,7 +105,7 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// Adds the capacity constraints at the steps that imply all others.
+    /// Adds the capacity constraints of a tier at those steps whose constraints imply all others.
     fn capacities(
         &self,
         tier: TierId,
@@ -193,7 +192,7 @@ enum Round {
     Over(Option<Stop>),
 }
 
-/// Returns true if a choice of tiers fits when bytes are only counted, without addresses. Because of
+/// Returns true if the live bytes of every tier fit at every step, regardless of addresses. Because of
 /// tolerances and coarse units, a solution of `HiGHS` may not fit.
 fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
     let counted = problem.clone().with_addresses(Addresses::Counted);

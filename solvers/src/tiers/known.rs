@@ -22,7 +22,7 @@ pub(super) struct Known<'a> {
     pub solver: &'static str,
     pub best: Option<TierPlan>,
     pub bound: Bound<Tiers>,
-    /// Sets of tensors, each with a tier in which they must not all be.
+    /// Sets of tensors, each with a tier that must not contain the whole set.
     pub cuts: Vec<Cut>,
     /// False once a cut may exclude valid plans. From then on, no search raises the bound.
     pub sound: bool,
@@ -47,7 +47,7 @@ impl<'a> Known<'a> {
     }
 
     /// Adopts the outcome of the same problem without addresses. A bound or a proof of infeasibility remains
-    /// valid. The plan is adopted if it has addresses, and otherwise repaired if possible.
+    /// valid. A plan is adopted if addresses are found for it, and otherwise repaired if possible.
     pub fn relaxed(&mut self, found: Outcome<Tiers>, budget: &mut Budget) {
         if found.claim == Claim::Infeasible {
             self.exhausted = true;
@@ -79,8 +79,8 @@ impl<'a> Known<'a> {
         self.value() <= self.bound.value.get()
     }
 
-    /// Raises the bound to at most the value of the best plan. If the bound reaches this value, the plan is
-    /// optimal.
+    /// Raises the bound to `value` or to the value of the best plan, whichever is lower. If the bound
+    /// reaches the value of the best plan, that plan is optimal.
     pub fn raise(&mut self, value: u64, witness: TierWitness) {
         let value = value.min(self.value());
         if value > self.bound.value.get() && value < u64::MAX {
@@ -88,8 +88,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Raises the bound after a search has proved that no plan better than the best one costs less than
-    /// `value`.
+    /// Raises the bound after a search has proved that every plan better than the best known one costs at
+    /// least `value`.
     pub fn searched(&mut self, value: u64) {
         if !self.sound {
             return;
@@ -153,8 +153,8 @@ pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     bound
 }
 
-/// Returns a plan that is similar to `tiers`, a choice of tiers for which no addresses were found. Tensors
-/// that fit stay in their tier, and the others move to any tier with space.
+/// Returns a plan similar to `tiers`, a choice of tiers for which no addresses were found. Tensors that fit
+/// stay in their tier. The remaining tensors move to any tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

@@ -2,21 +2,22 @@
 //! integer program, and brute force.
 //!
 //! `exact` runs these steps, the cheapest first, and ends as soon as the best plan meets the bound:
-//! 1. heuristic plans and a short local search;
+//! 1. heuristic plans;
 //! 2. `case.rs`: options that an optimal plan does not need are removed;
-//! 3. `multipliers.rs`: dual multipliers of capacities, whose bound is close to that of the linear
+//! 3. `multipliers.rs`: dual multipliers of capacities, which prove a bound close to that of the linear
 //!    relaxation;
-//! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
-//!    A run that drops no state proves its result optimal. Any other run proves a lower bound: the lowest
-//!    bound of the dropped states.
+//! 4. a short local search;
+//! 5. `search.rs`: a dynamic program over time with a growing limit on the number of states, pruned by the
+//!    bound from the multipliers. A run that drops no state proves its result optimal. Any other run proves
+//!    a lower bound: the lowest bound of the dropped states.
 //!
 //! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
-//! For a choice of tiers in which the counted bytes fit, the exact solver for offsets then assigns addresses,
-//! tier by tier. If it proves that a tier has no layout, the tensors of that tier are reduced to a small
-//! infeasible set. A cut then forbids this set in that tier, and the search runs again. If the solver cannot
-//! decide, the cut is added as well, but from then on no search raises the bound.
+//! For a choice of tiers in which the counted bytes fit, the exact solver for offsets then assigns
+//! addresses, tier by tier. If it proves that the tensors of a tier have no layout, they are reduced to a
+//! small infeasible set. A cut then forbids this set in that tier, and the search runs again. If the solver
+//! cannot decide, a cut forbids all these tensors together, but from then on no search raises the bound.
 //!
-//! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential only in the
+//! With n tensors and t tiers there are up to t^n choices. The dynamic program is exponential only in the
 //! number of simultaneously live tensors.
 
 mod brute;
@@ -157,7 +158,7 @@ fn dearest(case: &Case<'_>) -> u64 {
     case.options.iter().filter_map(|options| Some(options.last()?.cost)).sum()
 }
 
-/// Runs the search with a growing number of states.
+/// Runs the search repeatedly, each time with a higher limit on the number of states or with one more cut.
 fn widening(
     case: &Case<'_>,
     multipliers: &[TierMultiplier],

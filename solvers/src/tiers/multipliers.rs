@@ -19,13 +19,13 @@ const PATIENCE: usize = 15;
 /// Weight of the previous direction if the direction reverses.
 const DEFLECTION: f64 = 1.5;
 
-/// Maximum total work of all rounds, in options, tight steps and steps visited.
+/// Maximum total work of all rounds, counted as options, rows and steps visited.
 const MOST_WORK: usize = 200_000_000;
 
 /// Maximum value of a multiplier, which keeps sums well within 128 bits.
 const DEAREST: f64 = (1u64 << 44) as f64;
 
-/// Returns dual multipliers at the tight steps of a case. `upper` is the time of a known plan.
+/// Returns dual multipliers at the tight steps of a case. `upper` is an upper bound on the optimal time.
 pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierMultiplier> {
     let mut ascent = Ascent::new(case);
     let work: usize =
@@ -34,7 +34,7 @@ pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Ve
     let mut best = (f64::NEG_INFINITY, ascent.rows.iter().map(|_| 0.0).collect::<Vec<f64>>());
     let (mut scale, mut idle) = (1.0f64, 0);
     for _ in 0..rounds {
-        // Any multipliers give a valid bound.
+        // Any multipliers prove a valid bound, so the ascent may stop at any time.
         if watch.check().is_some() {
             break;
         }
@@ -97,7 +97,8 @@ struct Ascent<'a, 'b> {
     sums: Vec<[Vec<f64>; PARTS + 1]>,
 }
 
-/// Returns the weight of a choice in a row.
+/// Returns the coefficient of a choice in the constraint of a row with the given number of parts (0 for
+/// bytes).
 fn weight(choice: &Choice, parts: usize) -> f64 {
     match parts.checked_sub(1) {
         None => choice.size as f64,
@@ -131,8 +132,8 @@ impl<'a, 'b> Ascent<'a, 'b> {
     }
 
     /// Computes the step direction and returns its squared norm. If the excess opposes the last direction, a
-    /// multiple of the last direction is added, so that the product of the new and the last direction is
-    /// positive.
+    /// multiple of the last direction is added, so that the scalar product of the new and the last direction
+    /// is positive.
     fn deflect(&mut self) -> f64 {
         let (mut back, mut before) = (0.0, 0.0);
         for row in &self.rows {

@@ -19,7 +19,8 @@ pub(super) enum Packed {
     Unknown,
 }
 
-/// Looks for addresses for the tensors `members` in a tier. Nodes are charged to the budget.
+/// Looks for addresses for the tensors `members` in a tier, with at most `nodes` search nodes, which are
+/// charged to the budget.
 fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budget: &mut Budget) -> Packed {
     let space = problem.space(tier);
     // Tensors of size zero may have any offset.
@@ -57,7 +58,7 @@ fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed 
     if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
-/// Returns the tensors, or a smaller subset that is proved to have no addresses. Tries to remove halves,
+/// Returns the given tensors, or a smaller subset that provably has no layout. Tries to remove halves,
 /// quarters, and so on down to single tensors.
 fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
     let mut looks = 0;
@@ -85,8 +86,7 @@ fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: 
 /// Result of assigning addresses to a plan.
 pub(super) enum Addressed {
     Plan(TierPlan),
-    /// The tensors of the cut do not fit together, or no addresses were found. The flag is true if the former
-    /// is proved.
+    /// No addresses were found for the tensors of the cut. The flag is true if it is proved that none exist.
     Cut(Cut, bool),
 }
 

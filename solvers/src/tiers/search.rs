@@ -1,22 +1,22 @@
 //! A dynamic program over tensors in the order in which they become live.
 //!
 //! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
-//! than the next one. From the first step of the next one onwards, their usage only decreases, so checking
-//! the bytes at that step suffices. Two states are equivalent if they agree on all cuts and on certain sizes.
-//! These are, for every tier and every step, the total size of the live tensors that compete for space in the
+//! than the next tensor. From the first step of the next tensor onwards, the usage by decided tensors only
+//! decreases, so checking the bytes at that step suffices. Two states are equivalent if they agree on all
+//! cuts and, for every tier and step, on the total size of the live tensors that compete for space in the
 //! tier and end at the step. Of equivalent states, only the cheapest is kept. The *bound* of a state is its
 //! cost plus a dual bound on the cost of the remaining tensors. A state is pruned if its bound is at least
 //! the cost of the best plan. If there are more states than a given width, those with the lowest bounds are
-//! kept (a beam). The lowest bound of the dropped states remains a valid lower bound for the plans that were
-//! lost. A run that dropped no state is exhaustive.
+//! kept (a beam). The lowest bound of the dropped states remains a lower bound on the cost of all plans that
+//! were lost. A run that dropped no state is exhaustive.
 //!
-//! In full, the bound is the cost plus two sums minus a third one. The first sum contains, for every
-//! undecided tensor, the minimum over its tiers of time plus multipliers. The second contains the multipliers
-//! of the live tensors from this step on. The third contains the products of multiplier and capacity from
-//! this step on.
+//! In full, the bound is the cost plus two sums minus a third one. The first sum runs over the undecided
+//! tensors; its terms are the minimum, over the tiers of the tensor, of time plus multipliers times size.
+//! The second runs over the live tensors; its terms are size times the multipliers from the current step on.
+//! The third runs over the tiers; its terms are capacity times the multipliers from the current step on.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
-//! cut that has begun, a state records whether all of its tensors so far are in that tier.
+//! cut with a decided tensor, a state records whether all decided tensors of the cut are in that tier.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};
@@ -37,13 +37,14 @@ pub(super) struct Found {
     pub dropped: Option<u64>,
 }
 
-/// The total size of the live tensors that end at the same step, in one tier that is not free for them.
+/// The total size of the live tensors in one tier that end at the same step. Tensors for which the tier is
+/// free do not count.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
     upper: u32,
     size: u64,
-    /// The shares of these tensors in parts, which affect only bounds.
+    /// The total shares of these tensors, by number of parts. They affect only bounds.
     parts: [u32; PARTS],
 }
 
@@ -57,7 +58,8 @@ impl Held {
 #[derive(Clone, Debug)]
 struct State {
     held: Vec<Held>,
-    /// Cuts that have begun and whose tensors so far are all in the tier of the cut, in ascending order.
+    /// The cuts, in ascending order, that have at least one decided tensor and whose decided tensors are all
+    /// in the tier of the cut.
     cuts: Vec<u32>,
     cost: u64,
     /// Lower bound on the cost of any completion, times 2^16.
@@ -91,15 +93,15 @@ pub(super) struct Search<'a> {
     /// Per tier: prefix sums of the multipliers over the steps, one row per way of counting (0 for bytes,
     /// otherwise the number of parts).
     paid: Vec<Vec<(usize, Vec<i128>)>>,
-    /// Per position in the order: the sum, over the tensors from this position onwards, of the minimum time
-    /// plus multipliers.
+    /// Per position in the order: the sum, over the tensors from this position onwards, of the minimum over
+    /// tiers of time plus multipliers times size.
     rest: Vec<i128>,
     /// Per step: the sum of multiplier times capacity over all tiers, from this step on.
     income: Vec<i128>,
 }
 
 impl<'a> Search<'a> {
-    /// Computes the sums of the multipliers. O(n x tiers + steps x tiers).
+    /// Computes the sums of the multipliers. O(t (n + s)) for n tensors, t tiers and s steps.
     pub fn new(case: &'a Case<'a>, multipliers: &[TierMultiplier]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
@@ -138,7 +140,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the sum of multiplier times size of live tensors from the step `lower` on.
+    /// Returns the size of the tensors in `held` times the sum of their multipliers from the step `lower`
+    /// on.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));
@@ -147,8 +150,8 @@ impl<'a> Search<'a> {
         self.paid[usize::from(held.tier)].iter().map(pays).sum()
     }
 
-    /// Returns the step at which the tensor at a position becomes live, or the duration after the last
-    /// position.
+    /// Returns the step at which the tensor at a position of the order becomes live, or the duration if the
+    /// position is past the end of the order.
     fn step(&self, place: usize) -> usize {
         let tensors = self.case.problem.tensors();
         self.case.order.get(place).map_or(self.case.problem.duration(), |&at| tensors[at].lower)

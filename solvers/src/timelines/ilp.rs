@@ -10,11 +10,11 @@
 //! o_j >= A_h - C a_hj, o_j >= A_j              activations of h < j lie below buffer j unless h has ended
 //! ```
 //!
-//! Operator k starts at `t_k` and computes for `c_k`. Its transfer starts at `s_k`, takes `l_k`, and uses
-//! channel c if `y_kc` is 1. Its buffer has offset `o_k` and size `w_k`, and its activations have size `A_k`.
-//! `b_ij` is 1 if transfer i ends before transfer j starts, and `a_ij` is 1 if operator i ends before
-//! transfer j starts. `z_ij` is 1 if buffer i lies below buffer j. `C` is the capacity, and `M` is a large
-//! constant.
+//! There are n operators, and `P` is the makespan. Operator k starts at `t_k` and computes for `c_k`. Its
+//! transfer starts at `s_k`, takes `l_k`, and uses channel c if `y_kc` is 1. Its buffer has offset `o_k` and
+//! size `w_k`, and its activations have size `A_k`. `b_ij` is 1 if transfer i ends before transfer j starts,
+//! and `a_ij` is 1 if operator i ends before transfer j starts. `z_ij` is 1 if buffer i lies below buffer j.
+//! `C` is the capacity, and `M` is a large constant.
 //!
 //! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
 //! for the rounded problem and ends no later, and the optimum of the rounded problem is an integer. The
@@ -66,7 +66,7 @@ struct Formulation<'a> {
     space: f64,
 }
 
-/// The variables whose values are read. They are created in the order transfers, computations, peak, offsets.
+/// The continuous variables, created in the order transfers, computations, peak, offsets.
 struct Vars {
     peak: Variable,
     transfers: Vec<Variable>,
@@ -118,8 +118,8 @@ impl<'a> Formulation<'a> {
         let case = self.case;
         let count = case.weighted.len();
         let binary = |variables: &mut ProblemVariables| variables.add(variable().binary());
-        // Per operator with weights and earlier operator: 1 if the latter has ended when the transfer of the
-        // former starts.
+        // Per operator with weights and per earlier operator: 1 if the earlier operator has ended when the
+        // transfer for the other one starts.
         let over: Vec<Vec<Variable>> =
             case.weighted.iter().map(|&at| (0..at).map(|_| binary(&mut variables)).collect()).collect();
         let on: Vec<Vec<Variable>> =

@@ -17,8 +17,9 @@ use std::collections::HashMap;
 struct Profile {
     /// The earliest start of the next transfer.
     now: u64,
-    /// The times at which channels are free, at least `now`, followed by the arrivals of started weights of
-    /// untimed operators. Arrivals are at least the end of the last timed operator.
+    /// The times at which channels are free, raised to at least `now`. They are followed by the arrivals of
+    /// those weights of untimed operators whose transfers have started, raised to at least the end of the
+    /// last timed operator.
     times: Vec<u64>,
     /// Ends of timed operators after `now`, in descending order.
     ends: Vec<u64>,
@@ -38,8 +39,8 @@ impl Profile {
         Self { now, times, ends }
     }
 
-    /// Returns true if this profile is no later in any component. Both profiles have the same started
-    /// transfers, so their lists correspond.
+    /// Returns true if this profile is no later than `other` in any component. Both profiles have the same
+    /// started transfers, so their lists correspond.
     fn is_no_later(&self, other: &Self) -> bool {
         let times = || self.times.iter().zip(&other.times).all(|(own, other)| own <= other);
         let ends = || {

@@ -2,15 +2,15 @@
 //! transfers or by an integer program.
 //!
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
-//! operator as soon as its weights have arrived. Only the order of transfers needs to be searched. The search
-//! is depth-first and tries the lowest bound first. A transfer starts when a channel is free and the capacity
-//! suffices. It suffices if the activations, the weights and all live buffers fit during each operator that
-//! has not ended and precedes the operator of the transfer.
+//! operator as soon as its weights have arrived. Therefore, only the order of transfers needs to be
+//! searched. The search is depth-first and tries the lowest bound first. A transfer starts when a channel is
+//! free and the capacity suffices. The capacity suffices if the activations, the weights and all live
+//! buffers fit during each operator that has not ended and precedes the operator of the transfer.
 //!
-//! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no addresses
-//! exist for the buffers under some order of transfers, the makespan of that order is still a lower bound for
-//! all its timelines. If such a bound is below the best timeline, a second search tries every start time that
-//! addresses may require (`PlacedSearch`).
+//! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no
+//! addresses exist for the buffers under some order of transfers, the makespan of that order is still a
+//! lower bound for all its timelines. If such a bound is below the makespan of the best timeline, a second
+//! search tries every start time that addresses may require (`PlacedSearch`).
 //!
 //! - A node is pruned if no completion ends before the best timeline (`Node::bound`).
 //! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
@@ -18,11 +18,11 @@
 //!   exchange argument. The later operator runs after the earlier one anyway, so no operator waits longer,
 //!   and the number of live bytes is the same at any time.
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
-//!   operators. Operators are assigned to channels one at a time. This is sound because exchanging two
-//!   neighbours that violate the order delays no operator. Moving the last transfer of a channel to a channel
-//!   that is free earlier delays none, either.
+//!   operators. The search then assigns the operators to channels one at a time. The fixed order is sound
+//!   because exchanging two neighbours that violate the order delays no operator. Moving the last transfer
+//!   of a channel to a channel that is free earlier delays none, either.
 //!
-//! The search does not consider copies by the processor. On machines that have them, `synchronous` may be
+//! The search does not consider copies by the processor. On machines with such copies, `synchronous` may be
 //! optimal, and a completed search does not raise the bound.
 //!
 //! With two channels, `pair.rs` bounds the makespan without regard to memory before the search starts. With

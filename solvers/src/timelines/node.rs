@@ -33,8 +33,9 @@ struct Ahead {
     /// In descending order of transfer time per byte: size and transfer time of each buffer, and the sums of
     /// both over the buffers before it.
     dense: Vec<(i64, u64, i64, u64)>,
-    /// In ascending order of size: the size of each buffer, and two sums over the buffers before it, of their
-    /// sizes and of the transfer times of full buffers of these sizes. A sentinel follows the last buffer.
+    /// In ascending order of size: the size of each buffer, and two sums over the buffers before it. The
+    /// first sum adds up their sizes, the second the transfer times of full buffers of these sizes. A
+    /// sentinel follows the last buffer.
     sizes: Vec<(i64, i64, u128)>,
 }
 
@@ -75,8 +76,8 @@ impl Ahead {
     /// Returns an upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
     /// One upper bound is the fractional relaxation, in which the densest buffers come first. The other
-    /// counts how many of the smallest buffers fit. No choice contains more buffers, so the total transfer
-    /// time of that number of the largest buffers, counted as full, is an upper bound.
+    /// counts how many of the smallest buffers fit. No choice contains more buffers. The total transfer time
+    /// of that number of the largest buffers that fit alone, counted as full, is therefore an upper bound.
     fn saved(&self, space: i64) -> u64 {
         if space <= 0 {
             return 0;
@@ -134,7 +135,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Computes the tables of the buffers of later operators, for every operator. O(n^2).
+    /// Computes the tables of the buffers of later operators, for every operator. O(n^2) for n operators.
     fn look_ahead(&mut self) {
         let dma = self.problem.dma();
         let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
@@ -164,8 +165,8 @@ struct Levels(Vec<u128>);
 
 impl Levels {
     /// Returns the earliest time by which the channels can have done `work` of transfer time in total. For
-    /// each k, the first k channels reach a common level if they share the work. Returns the lowest of these
-    /// levels.
+    /// each k, the k channels that are free first reach a common level if they share the work. The lowest of
+    /// these levels is the result.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
@@ -277,7 +278,7 @@ impl Node {
     }
 
     /// Returns the node with one more transfer on a channel. The transfer may start before the previous ones
-    /// only if all operators before its own are timed.
+    /// only if all operators before `at` are timed.
     pub fn started_on(&self, case: &Case<'_>, at: usize, start: u64, channel: usize) -> Self {
         let mut node = self.clone();
         let end = start + case.load[at];
@@ -310,7 +311,7 @@ impl Node {
     /// Each untimed operator waits for the previous one, for its own transfer, and for the transfers of all
     /// operators before it. Its own transfer starts after the last operator during which its buffer does not
     /// fit. The operator also waits for transfers that could not start during an earlier operator because
-    /// their buffers do not fit.
+    /// their buffers did not fit.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();
@@ -318,9 +319,9 @@ impl Node {
         let levels = self.levels(now);
         let mut ends = self.ends.clone();
         let mut work = 0u64;
-        // Some transfers can start only after an earlier operator ends. For an operator that ends
-        // at e, let p be e times the number of channels, minus the work up to the operator, minus the work
-        // that can be prefetched during it. `pushed` is the maximum p.
+        // Some transfers can start only after an earlier operator ends. For an operator that ends at e, let
+        // p be e times the number of channels, minus the work up to the operator, minus the work that can be
+        // prefetched during it. `pushed` is the maximum of p over the operators so far.
         let mut pushed = i128::MIN;
         let push = |at: usize, end: u64, work: u64| {
             let ahead = case.ahead.get(at)?;

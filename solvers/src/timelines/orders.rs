@@ -6,8 +6,8 @@
 //!
 //! - **Without memory**: the relaxation fetches weights in the order of the operators, on a single channel
 //!   that is as fast as all channels together. This is a two-machine flow shop. Without precedences,
-//!   Johnson's rule gives its minimum makespan over all orders, from any state of the machines. This is a
-//!   lower bound for every completion of a partial order.
+//!   Johnson's rule gives its minimum makespan over all orders, from any state of the machines. This minimum
+//!   is a lower bound for every completion of a partial order.
 //! - **With memory**: the ordered operators end no earlier than in a problem without the other operators. The
 //!   other operators compute afterwards.
 //!
@@ -50,7 +50,8 @@ pub struct FreeOrder<'a> {
 }
 
 impl FreeOrder<'_> {
-    /// Returns the timeline problem under an order. O(n + size of the order problem).
+    /// Returns the timeline problem under an order. Takes time linear in the size of the order problem and
+    /// the number of slices.
     ///
     /// # Errors
     /// See [`TimelineError`].
@@ -107,8 +108,8 @@ impl FreeOrderOutcome {
 /// If an order yields no timeline problem because its times are out of range.
 ///
 /// # Panics
-/// If the number of timed operators differs from that of the order problem, or if `first` is not an order of
-/// it.
+/// If the number of timed operators differs from the number of operators in the order problem, or if `first`
+/// is not an order of these operators.
 pub fn exact_orders(
     input: &FreeOrder<'_>,
     first: &Order,
@@ -183,8 +184,9 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the operators in the order of Johnson's rule. First come those that compute longer than they
-    /// fetch, in ascending order of transfer time. The others follow in descending order of computing time.
+    /// Returns the operators in the order of Johnson's rule. Operators that compute longer than they fetch
+    /// come first, in ascending order of transfer time. All other operators follow in descending order of
+    /// computing time.
     fn rule(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.times.len()).collect();
         order.sort_by_key(|&at| {
@@ -194,7 +196,7 @@ impl<'a> Search<'a> {
         order
     }
 
-    /// Returns a lower bound on orders that begin with `prefix`, without regard to memory.
+    /// Returns a lower bound on the makespan of orders that begin with `prefix`, without regard to memory.
     fn shop(&self, prefix: &[OperatorId]) -> u64 {
         let is_sliced =
             |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
@@ -224,7 +226,7 @@ impl<'a> Search<'a> {
         self.best.as_ref().map_or(u64::MAX, |(.., timeline)| timeline.makespan().get())
     }
 
-    /// Solves a complete order if its timeline may be better than the best.
+    /// Searches for the timeline of a complete order if it may be better than the best timeline.
     fn complete(&mut self, order: &Order, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
         self.orders += 1;
         let problem = self.problem(order, order.operators().len())?;
@@ -271,7 +273,7 @@ impl<'a> Search<'a> {
         Order::new(order)
     }
 
-    /// Returns a lower bound on orders that begin with `prefix`.
+    /// Returns a lower bound on the makespan of orders that begin with `prefix`.
     fn bound(&self, prefix: &[OperatorId]) -> Result<u64, SolveError> {
         let shop = self.shop(prefix);
         if shop >= self.limit() {

@@ -6,9 +6,10 @@
 //! attainable if and only if some assignment meets the following condition for each operator: the channel
 //! that fetches for it has at most M - t of work.
 //!
-//! The sum a + b is fixed, so a alone describes the state. For each operator, the set of all values of a from
-//! which the rest is feasible is computed as a bitset, from the last operator to the first. Rounding loads
-//! and limits down to units is a relaxation, so a makespan that is infeasible in units is infeasible.
+//! The sum a + b is fixed, so `a` alone describes the state. For each operator, the set of all values
+//! of a from which the rest is feasible is computed as a bitset, from the last operator to the first.
+//! Rounding transfer times and limits down to units is a relaxation, so a makespan that is infeasible in
+//! units is indeed infeasible.
 
 use super::node::Case;
 use plimsoll_model::{Budget, gcd};
@@ -25,7 +26,8 @@ impl Set {
         work >= 0 && word.is_some_and(|word| word >> (work % 64) & 1 == 1)
     }
 
-    /// Adds the values of `other`, reduced by `by`, that lie between `lower` and `upper`.
+    /// Subtracts `by` from the values of `other` and adds those results that lie between `lower` and
+    /// `upper`.
     fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
         if lower > upper || self.words.is_empty() {
             return;
@@ -55,7 +57,7 @@ pub(super) struct Pair<'a> {
     case: &'a Case<'a>,
     /// Operators whose weights remain to be fetched, in ascending order.
     rest: &'a [usize],
-    /// Per operator: the computing time of it and all later operators.
+    /// Per operator: the total computing time of this operator and all later operators.
     tails: &'a [u64],
     free: [u64; 2],
     /// Picoseconds per unit.
@@ -64,7 +66,7 @@ pub(super) struct Pair<'a> {
     width: i64,
 }
 
-/// Returns, for each operator, the computing time of it and all later operators.
+/// Returns, for each operator, the total computing time of this operator and all later operators.
 pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
     let mut tails: Vec<u64> = case
         .compute
@@ -96,14 +98,14 @@ const MOST_WIDTH: u64 = 1 << 22;
 const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
-    /// Creates the problem from the start, in units coarse enough for a fast decision.
+    /// Creates the problem of all transfers, in units that are coarse enough for a fast decision.
     pub fn whole(case: &'a Case<'a>, tails: &'a [u64]) -> Self {
         let most = (BOUND_BITS / (case.weighted.len() as u64 + 1)).clamp(64, MOST_WIDTH);
         Self::with(case, tails, &case.weighted, [0; 2], most)
     }
 
-    /// Creates the problem that remains from a state on, to construct a timeline. Units are exact if all sets
-    /// fit into memory.
+    /// Creates the problem of the remaining transfers, for the construction of a timeline. Units are exact
+    /// if the sets then have at most [`MOST_BITS`] bits in total.
     pub fn after(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2]) -> Self {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
@@ -135,8 +137,8 @@ impl<'a> Pair<'a> {
         left.div_euclid(i128::from(self.unit)) as i64
     }
 
-    /// Returns the sets for a makespan, before each remaining operator and after the last one. If `all` is
-    /// false, returns only the first set.
+    /// Returns the sets for a makespan: one before each remaining operator, and one after the last operator.
+    /// If `all` is false, returns only the first set.
     fn sets(&self, makespan: u64, all: bool) -> Vec<Set> {
         let mut sum: i64 = self.rest.iter().map(|&at| self.load(at)).sum();
         let words = (self.width as usize).div_ceil(64);

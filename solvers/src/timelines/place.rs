@@ -24,7 +24,8 @@ const MOST_PLACED: usize = 60;
 #[derive(Clone, Copy)]
 struct Held {
     position: usize,
-    /// The operator of the buffer. `first` is the first operator that has not ended when the transfer starts.
+    /// The operator whose weights the buffer contains. `first` is the first operator that has not ended when
+    /// the transfer of these weights starts.
     at: usize,
     first: usize,
     start: u64,
@@ -38,7 +39,7 @@ struct Held {
 type Key = fn(&Held) -> (u64, u64);
 
 /// Finds addresses for the buffers of a complete node, first greedily and then by exact search. Returns the
-/// timeline if it finds any.
+/// timeline if addresses are found.
 pub(super) fn placed(case: &Case<'_>, node: &Node, budget: &mut Budget) -> Placed {
     let problem = case.problem;
     let held: Vec<Held> = node
@@ -88,12 +89,12 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
     timeline
 }
 
-/// Finds addresses by exact search. Returns the offsets by position of the transfers.
+/// Finds addresses by exact search. Returns the offsets in the order of the transfers.
 ///
-/// Steps are operators. A buffer is live from the first operator that has not ended when its transfer starts
-/// until its own operator. Two buffers are simultaneously live if and only if these ranges intersect. The
-/// activations of each operator are one buffer, which is live during this operator only and fixed at address
-/// 0.
+/// The steps of the instance are the operators. A weight buffer is live from the first operator that has not
+/// ended when its transfer starts until its own operator ends. Two buffers are simultaneously live if and
+/// only if these ranges intersect. The activations of each operator are one buffer, which is live during
+/// this operator only and fixed at address 0.
 fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Result<Vec<Bytes>, Placed> {
     if held.len() > MOST_PLACED {
         return Err(Placed::Unknown);
@@ -124,7 +125,7 @@ fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Re
     Ok(layout.offsets()[..held.len()].to_vec())
 }
 
-/// Places the buffers in the given order, each at the highest free address. Returns the offsets by position
+/// Places the buffers in the given order, each at the highest free address. Returns the offsets in the order
 /// of the transfers, or `None` if a buffer does not fit.
 fn greedy(problem: &TimelineProblem, order: &[Held]) -> Option<Vec<Bytes>> {
     let mut offsets = vec![Bytes::ZERO; order.len()];

@@ -14,7 +14,7 @@ pub(super) struct Search<'a> {
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The smallest makespan among the orders of transfers whose buffers found no addresses.
+    /// The smallest makespan among the orders of transfers for whose buffers no addresses were found.
     pub counted: u64,
     /// The number of such orders.
     pub unplaced: u64,
@@ -33,12 +33,12 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline. Only timelines below it are of interest.
+    /// Returns the makespan of the best timeline. Only timelines with a lower makespan are of interest.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
 
-    /// Searches all completions of a node. Returns the reason if it stops early.
+    /// Searches all completions of a node. Returns the reason if the search stops early.
     pub fn descend(&mut self, node: &Node, budget: &mut Budget) -> Option<Stop> {
         if self.limit() <= self.floor {
             return None;

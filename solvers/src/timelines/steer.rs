@@ -1,11 +1,11 @@
 //! Constructs timelines that fetch in the order of the operators, with channels chosen such that a target
 //! makespan remains feasible.
 //!
-//! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once its
-//! channel is free. Transfers on different channels need not start in order. With two channels, [`Pair`]
-//! determines which channels keep a makespan feasible without regard to memory, and the one of these that is
-//! free first is used. If memory delays a transfer, feasibility is recomputed. With more channels, the one
-//! that is free first is used.
+//! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once
+//! its channel is free. Transfers on different channels need not start in order. With two channels, [`Pair`]
+//! determines which channels keep a makespan feasible without regard to memory. Of these channels, the one
+//! that is free first is used. If memory delays a transfer, feasibility is recomputed. With more than two
+//! channels, the one that is free first is used.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
@@ -17,7 +17,7 @@ const MOST_TRIES: usize = 24;
 /// A rule for choosing channels from some operator on.
 struct Way {
     steps: Steps,
-    /// The position of that operator among those with weights.
+    /// The position of that operator among the operators with weights.
     from: usize,
     /// The work of each channel since that operator.
     works: [i64; 2],

@@ -45,8 +45,8 @@ fn agree(seeds: impl Iterator<Item = u64>) {
     assert!(above_load > 0, "some optima lie above the load");
 }
 
-/// Tests instances of several parts. The peak of a part may be far below the bound of the whole instance,
-/// which solvers must not treat as a contradiction.
+/// Tests instances that consist of several independent parts. The peak of a part may be far below the bound
+/// of the whole instance, and solvers must not treat this as a contradiction.
 #[test]
 fn all_exact_solvers_agree_where_the_instance_falls_apart() {
     for seed in 0..150 {

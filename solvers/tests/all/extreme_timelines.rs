@@ -11,7 +11,7 @@ use plimsoll_solvers::timelines::ExactTimeline;
 /// One byte per picosecond.
 const BANDWIDTH: u64 = 1_000_000_000_000;
 
-/// Builds a problem from operators (picoseconds, bytes of weights, bytes of activations).
+/// Builds a problem from operators (computing time in picoseconds, bytes of weights, bytes of activations).
 fn problem(
     list: &[(u64, u64, u64)],
     (channels, bandwidth): (u32, u64),

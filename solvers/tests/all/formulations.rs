@@ -44,8 +44,8 @@ fn guillotine(width: u64, height: u64, n: usize, seed: u64) -> Instance {
     InstanceBuilder::new(format!("guillotine-{n}-{seed}")).buffers(buffers).build().expect("valid")
 }
 
-/// Returns the lowest peak over all orders of the buffers, where each buffer is pushed down onto those before
-/// it. Returns `None` if no order gives a layout.
+/// Returns the lowest peak over all orders of the buffers, where each buffer is placed directly above the
+/// conflicting buffers that precede it. Returns `None` if no order gives a layout.
 fn brute_force(instance: &Instance) -> Option<u64> {
     fn extend(instance: &Instance, placed: &mut Vec<(usize, u64)>, peak: u64, best: &mut Option<u64>) {
         if best.is_some_and(|best| peak >= best) {
@@ -188,7 +188,7 @@ fn perfect_packings_are_proved() {
     }
 }
 
-/// Returns the minimum total over all assignments of buffers to objects.
+/// Returns the minimum total size of objects over all assignments of buffers to objects.
 fn brute_force_pools(instance: &Instance) -> u64 {
     fn extend(instance: &Instance, at: usize, pools: &mut Vec<(u64, Vec<BufferId>)>, best: &mut u64) {
         let total: u64 = pools.iter().map(|pool| pool.0).sum();

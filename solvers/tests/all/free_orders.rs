@@ -52,7 +52,7 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
     }
 }
 
-/// Returns the minimum makespan over all orders with prefix `order`, or `None` if none is feasible.
+/// Returns the minimum makespan over all orders with prefix `order`, or `None` if no such order is feasible.
 fn least(input: &FreeOrder<'_>, order: &mut Vec<OperatorId>) -> Option<Time> {
     if order.len() == input.orders.len() {
         let problem = input.timeline(&Order::new(order.clone())).unwrap();

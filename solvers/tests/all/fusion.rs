@@ -155,8 +155,8 @@ fn a_budget_that_runs_out_proves_nothing() {
     assert!(stopped > 10, "{stopped}");
 }
 
-/// The components are too large for brute force. If the integer program is built in, decomposition is
-/// compared with it.
+/// Compares decomposition with the integer program, if the build includes it, on components that are too
+/// large for brute force.
 #[test]
 fn large_components_agree_with_the_integer_program() {
     let Some(ilp) = FUSIONS.iter().find(|entry| entry.name == "ilp") else { return };

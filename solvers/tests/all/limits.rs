@@ -81,7 +81,8 @@ fn what_is_known_at_the_end_of_the_time_holds() {
     }
 }
 
-/// Returns an instance whose buffers are all live at one step. The first two are mutually exclusive.
+/// Returns an instance whose buffers are all live at one step. The first two are an exclusion, so they may
+/// share addresses.
 fn wide(buffers: u64) -> Instance {
     let span = Lifespan::single(0, 1).unwrap();
     let all = (0..buffers).map(|at| Buffer::new(at.to_string(), 1 + at % 7, span.clone()));

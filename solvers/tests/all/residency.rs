@@ -18,7 +18,7 @@ fn exact() -> Box<dyn Solver<Timelines>> {
     (entry.build)(Setup::default())
 }
 
-/// Returns a chain of operators, each of which reads one of five weights or none.
+/// Returns the program of a chain of operators, each of which reads one of five weights or none.
 fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     let mut builder = GraphBuilder::new("chain");
     let body = builder.body();
@@ -49,7 +49,8 @@ fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     OverlapProgram::new(&graph, &regions, machine, OverlapOptions::default()).unwrap()
 }
 
-/// Returns a branch or a loop between operators. Each operator reads one of four weights or none.
+/// Returns a program with a branch or a loop between operators. Each operator reads one of four weights or
+/// none.
 fn regions(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     let mut draw = Draw { builder: GraphBuilder::new("regions"), weights: Vec::new(), made: 0 };
     let weight = |draw: &mut Draw, at, bytes: u64| {

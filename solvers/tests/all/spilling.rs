@@ -210,8 +210,8 @@ fn small_numbers_beside_large_ones_are_not_lost() {
     let buffer = |name: String, size: u64, (lower, upper): (u64, u64)| {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
     };
-    // One buffer is large and expensive, and many small ones have no cost. Spilling the small ones covers the
-    // shortfall.
+    // One buffer is large and expensive to spill. Another one is as large as all small ones together and
+    // costs one byte to spill. The small ones cost nothing. The optimum keeps only the large buffer.
     let (large, small, count) = (10_000_000_000_000u64, 2_000u64, 600u64);
     let capacity = large;
     let mut buffers =

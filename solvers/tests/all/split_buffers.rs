@@ -164,7 +164,7 @@ fn every_feature_is_answered() {
         let outcome = solve(&instance);
         let again = solve(&instance);
         assert_eq!(outcome.solution, again.solution);
-        // Solve again with the value and one byte less as the capacity.
+        // Solve again, first with the value as the capacity, and then with one byte less.
         let value = outcome.value.unwrap();
         let fits = instance.clone().with_capacity(Some(value));
         let found = SplitExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();

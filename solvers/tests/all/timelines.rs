@@ -69,9 +69,9 @@ fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64
     operators.collect()
 }
 
-/// Returns true if the buffers without an address can be placed beside those in `placed`. Tries all
-/// addresses. A buffer is given by the first operator during which it is live and the operator that needs its
-/// contents.
+/// Returns true if the remaining buffers can be placed beside the first ones, whose addresses are in
+/// `placed`. Tries all addresses. A buffer is given by the first operator during which it is live and the
+/// operator that needs its contents.
 fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed: &mut Vec<u64>) -> bool {
     let Some(&(first, at)) = buffers.get(placed.len()) else { return true };
     let size = problem.buffer(at).get();
@@ -236,8 +236,8 @@ fn exact_equals_the_best_of_all_orders() {
     assert!(searched >= 300 && unplaced >= 50, "{searched} by search, {unplaced} without addresses");
 }
 
-/// Returns the minimum makespan over all integer start times if weights arrive by DMA or by a copy. Bytes are
-/// counted, and addresses are ignored.
+/// Returns the minimum makespan over all integer start times if the weights of each operator arrive either
+/// by DMA or by a copy. Bytes are counted, and addresses are ignored.
 fn least_with_copies(problem: &TimelineProblem, horizon: u64) -> u64 {
     /// An operator, whether its weights are copied, and the start and the end of fetching.
     type Fetch = (usize, bool, u64, u64);
@@ -395,7 +395,7 @@ fn the_integer_program_agrees() {
     ));
 }
 
-/// Uses two channels and times so long that sums are rounded to coarser units.
+/// Uses one or two channels, and times so long that sums are rounded to coarser units.
 #[test]
 fn long_times_are_searched_exactly() {
     let mut draw = Draw(17);
@@ -403,7 +403,7 @@ fn long_times_are_searched_exactly() {
     for round in 0..30 {
         let count = 4 + draw.below(3);
         let kind = Kind { most: 1 << 30, channels: 2, step: 1, space: 1 << 20, ..PLAIN };
-        // On even rounds memory is ample, so all orders have addresses.
+        // In even rounds, memory is ample, so all orders have addresses.
         let p = drawn(
             &mut draw,
             count,

@@ -51,9 +51,9 @@ fn nest(
     maker.chain(region, made, operators - before)
 }
 
-/// Conditionals in sequence. In both branches, a chain of `operators` operators precedes the one that
-/// produces the result. The tensors of one random branch are exactly `ratio` times as large as those of the
-/// other.
+/// Generates conditionals in sequence. In both branches, a chain of `operators` operators precedes the
+/// operator that produces the result. The tensors of one random branch are exactly `ratio` times as large
+/// as those of the other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;

@@ -7,7 +7,7 @@ use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 
-/// Size of an iteration number in bytes.
+/// The size of an iteration number in bytes.
 const TRIP: u64 = 8;
 const CONDITION: u64 = 1;
 
@@ -17,10 +17,11 @@ struct Counts {
     trips: u64,
 }
 
-/// Generates `loops` loops, in which `Loop` and `WHILE` operators alternate, beginning with a random kind.
-/// Each carries `carried` values, reads `captured` tensors produced before all loops, and has `operators`
+/// Generates `loops` loops. `Loop` and `WHILE` operators alternate, and the first kind is random. Each
+/// carries `carried` values, reads `captured` tensors produced before the first loop, and has `operators`
 /// operators with temporaries in its body. A `Loop` reads captured tensors directly and has `rows` scan
-/// outputs over `trips` iterations. A `WHILE` receives copies and passes them on unchanged.
+/// outputs over `trips` iterations. A `WHILE` receives copies of the captured tensors and passes them on
+/// unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {

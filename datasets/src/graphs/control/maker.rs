@@ -14,7 +14,7 @@ pub const MOST_OPERATORS: u64 = 100_000;
 pub struct Maker {
     pub graph: GraphBuilder,
     pub rng: Xoshiro256PlusPlus,
-    /// Smallest and largest size in bytes.
+    /// The smallest and the largest size in bytes.
     sizes: (u64, u64),
     inputs: Vec<TensorId>,
     operators: usize,

@@ -7,10 +7,11 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// Generates a random program of about `operators` operators, including those in regions. Regions are nested
-/// up to `depth` levels. The program contains plain operators, views, in-place operators, and `control`
-/// percent conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of
-/// the region. Regions may be empty, and tensors may have no bytes.
+/// Generates a random program of about `operators` operators, including those in regions. Regions are
+/// nested up to `depth` levels. The program contains plain operators, views and in-place operators.
+/// Conditionals, loops and calls make up `control` percent of the operators. Results may be tensors of
+/// enclosing regions, constants or inputs of the region. Regions may be empty, and tensors may have no
+/// bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -204,7 +205,8 @@ impl Mixer {
             self.fill(&mut inner, share);
             let mut returned = Vec::new();
             for size in &mut sizes {
-                // Sometimes the results of the branches differ in size. The output then has the larger size.
+                // Sometimes the results of the branches differ in size. The output then has the largest of
+                // these sizes.
                 let loose = self.maker.percent(10);
                 let one = self.result(&mut inner, if loose { None } else { *size });
                 let bytes = self.maker.bytes(one);

@@ -1,4 +1,4 @@
-//! Rejected models and the error messages.
+//! Rejected models and their error messages.
 
 use super::{body, error, graph, import, info, int, model, node, read, shown, tensor, text};
 use crate::import::{ImportError, ImportOptions, ImportProblem};
@@ -12,7 +12,7 @@ fn free() -> Graph {
     graph(&[("x", "Nx3xH"), ("z", "?x2")], [node("Relu", "x", "y", [])], "y")
 }
 
-/// Returns the error, or the shape of `y`.
+/// Imports the graph. Returns the element type and the shape of `y`, or the error message.
 fn with(graph: Graph, options: &ImportOptions) -> String {
     match read(&model(graph), options) {
         Ok(import) => shown(&import, "y"),

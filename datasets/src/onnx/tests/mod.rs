@@ -105,9 +105,10 @@ pub fn shown(import: &Import, name: &str) -> String {
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 
-/// Returns a graph of one operator. A domain and a dot may precede its name. Types of inputs are written as
-/// for [`info`]. `=1,2` is a constant list of integers, `#3` one integer, `~1,2` a list of floating-point
-/// numbers, and an empty string an absent input. The graph returns the first `outputs` outputs.
+/// Returns a graph of one operator. A domain and a dot may precede the operator's name. Types of inputs are
+/// written as for [`info`]. `=1,2` stands for a constant list of integers, `#3` for one integer, `~1,2` for
+/// a list of floating-point numbers, and an empty string for an absent input. The graph returns the first
+/// `outputs` outputs of the operator.
 pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> Graph {
     let (mut input, mut initializer, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (at, kind) in inputs.iter().enumerate() {

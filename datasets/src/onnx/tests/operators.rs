@@ -8,8 +8,8 @@ use crate::import::ImportOptions;
 use crate::operators::known_operators;
 use plimsoll_model::graph::AliasKind;
 
-/// Checks a table with the columns operator, inputs, attributes and outputs. All operators belong to one
-/// domain.
+/// Checks a table with the columns operator, inputs, attributes and outputs. All operators belong to
+/// `domain`.
 fn rows(domain: &str, rows: &[(&str, &[&str], &[Attribute], &str)]) {
     for (kind, inputs, attributes, expected) in rows {
         let kind = if domain.is_empty() { (*kind).to_owned() } else { format!("{domain}.{kind}") };
@@ -276,7 +276,7 @@ fn bounds_are_taken_and_noted() {
     assert_eq!(bound("TopK", &["4x5", "int64:1"], &[], 2), "float32:4x5 int64:4x5");
 }
 
-/// A bound propagates to dependent tensors, but its extents are not constants.
+/// A bound propagates to dependent tensors, but the bounded extents do not become constants.
 #[test]
 fn bounds_go_on() {
     let mut chain = graph(
@@ -370,8 +370,8 @@ fn loops_keep_constants() {
     assert_eq!(import.assumed, [""; 0], "it runs to the end");
 }
 
-/// Small constants are tracked through the operators that compute shapes: here, the operator computes the
-/// shape of a tensor.
+/// Small constants are tracked through the operators that compute shapes. Here, the result of each operator
+/// is used as the shape of a tensor.
 #[test]
 fn constants_are_followed() {
     let shape = |kind: &str, inputs: &[&str], attributes: &[Attribute]| {

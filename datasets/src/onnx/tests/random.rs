@@ -166,7 +166,8 @@ impl Source {
         Model { functions, ..model(main) }
     }
 
-    /// Turns nodes into calls, and attributes into references.
+    /// Turns random nodes into calls of a function, and random attributes into references to attributes of
+    /// a function.
     fn call(&mut self, graph: &mut Graph, from: usize) {
         for node in &mut graph.node {
             if self.below(2) == 0 {

@@ -77,7 +77,8 @@ fn a_branch_that_cannot_run_takes_no_part() {
     );
 }
 
-/// Returns a loop that runs for `trips` iterations and stacks a carried value that grows in each of them.
+/// Returns a loop of `trips` iterations. Each iteration adds to a carried value, and the loop stacks the
+/// results.
 fn looping(trips: i64, condition: &str) -> Graph {
     let nodes = [
         node("Add", "carried outer", "next", []),
@@ -134,7 +135,8 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
-/// A loop-carried value that grows and that nothing reads has a size, but not the correct one.
+/// If a loop-carried value grows but nothing outside the body reads it, the import assumes the size of the
+/// first iteration and reports this assumption.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [

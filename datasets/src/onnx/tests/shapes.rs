@@ -94,7 +94,8 @@ fn pools() {
     ]);
 }
 
-/// The results of onnxruntime 1.23, which do not depend on the version of the operator set.
+/// The expected shapes are those of onnxruntime 1.23. They do not depend on the version of the operator
+/// set.
 #[test]
 fn pools_that_round_up() {
     let pool = |kernel, stride, dilation, pads: [i64; 2]| {
@@ -108,7 +109,7 @@ fn pools_that_round_up() {
         ("MaxPool", &["1x1x4"], &pool(3, 3, 2, [0, 0]), "float32:1x1x1"),
         ("AveragePool", &["1x1x1"], &pool(3, 4, 1, [1, 0]), "float32:1x1x1"),
         ("LpPool", &["1x1x2"], &pool(3, 4, 2, [0, 1]), "float32:1x1x1"),
-        // A window that would start behind the only element has none.
+        // A window that would start behind the only element has no position.
         ("MaxPool", &["1x1x1"], &pool(3, 3, 2, [0, 0]), "float32:1x1x0"),
         ("AveragePool", &["1x1x6"], &pool(3, 3, 1, [2, 2]), "float32:1x1x3"),
         ("MaxPool", &["1x1x5"], &pool(2, 3, 1, [1, 1]), "float32:1x1x2"),

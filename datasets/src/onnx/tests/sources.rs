@@ -4,7 +4,8 @@ use super::{body, graph, info, int, ints, model, node, read, shown};
 use crate::import::{Import, ImportOptions};
 use crate::onnx::proto::Graph;
 
-/// Returns a graph in which a custom operator computes `c` from `x`, and a known one `y` from `c`.
+/// Returns a graph in which a custom operator computes `c` from `x`, and a known operator computes `y` from
+/// `c`.
 fn custom(input: &str, declared: &[(&str, &str)]) -> Graph {
     let mut own = node("Own", "x", "c", []);
     own.domain = "our".to_owned();
@@ -42,7 +43,7 @@ fn declared_shapes_are_listed_with_what_rests_on_them() {
     assert_eq!(
         import.assumed,
         [
-            "operator 0 'c' (our.Own): tensor 'c' has the declared shape: operators of domain our are not known"
+            "operator 0 'c' (our.Own): tensor 'c' takes the declared shape: operators of domain our are not known"
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! Orders and properties are written into files, and everything else stays.
+//! Orders and properties are written into files, and everything else stays unchanged.
 
 use super::{body, graph, int, model, node, read, tensor};
 use crate::import::{Import, ImportOptions};
@@ -14,7 +14,8 @@ fn made(import: &Import) -> Vec<&str> {
     operators.map(|operator| import.graph.tensor(operator.outputs[0]).name.as_str()).collect()
 }
 
-/// Returns a branch. Names in the two branches of an `If` may be equal.
+/// Returns a branch whose tensor names start with `prefix`. The two branches of an `If` may use the same
+/// names.
 fn branch(prefix: &str) -> Graph {
     let name = |name: &str| format!("{prefix}{name}");
     let nodes = [
@@ -26,7 +27,7 @@ fn branch(prefix: &str) -> Graph {
     graph(&[], nodes, &name("s"))
 }
 
-/// Returns a file with a branch, two chains, a constant node, and a call of a branch body.
+/// Returns a file with a constant node, two chains, an `If` with two branches, and an unknown field.
 fn file() -> (Vec<u8>, Import) {
     let nodes = [
         node("Constant", "", "k", [int("value_int", 1)]),

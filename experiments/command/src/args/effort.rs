@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Default time limit of a command if no node limit is given.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Default time limit for each algorithm if a command compares several.
+/// Default time limit for each algorithm if a command compares several algorithms.
 const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
 
 /// The help of --time-limit for commands with the option --compare.
@@ -42,7 +42,8 @@ impl EffortArgs {
     }
 
     /// Returns the limits of a command and starts the clock. All runs of the command share the time limit.
-    /// The default time limit sets only a deadline, so that algorithms do not adapt to it.
+    /// The default time limit sets only the deadline and not [`Limits::time`], so that algorithms do not
+    /// adapt to it.
     pub fn limits(self) -> Limits {
         let time = self.time_limit.filter(|time| *time < NO_LIMIT);
         let limits = Limits { time, nodes: self.node_limit, ..Limits::default() };

@@ -6,7 +6,7 @@ use plimsoll::posed::PROBLEMS;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Splits a number from its unit, which may follow a blank.
+/// Splits a quantity into its number and its unit, which may be separated by a blank.
 fn split_unit(text: &str) -> (&str, &str) {
     let end =
         text.find(|letter: char| letter.is_ascii_alphabetic() || letter == '\u{b5}').unwrap_or(text.len());
@@ -89,7 +89,7 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
     }
 }
 
-/// Returns the problem with this name, current or former.
+/// Returns the name of the problem with this current or former name.
 pub fn problem(text: &str) -> Result<&'static str, String> {
     let known = || format!("unknown problem (known: {})", PROBLEMS.join(", "));
     plimsoll::posed::problem(text).ok_or_else(known)

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// Whether and how long to search for the optimum.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BestArgs {
-    /// Search for the optimum if a layout lies above the bounds that need no search [default of `compare`]
+    /// Search for the optimum if a peak exceeds the bounds that need no search [default of `compare`]
     #[arg(long, overrides_with = "no_best")]
     best: bool,
     /// Use only bounds that need no search [default of `verify`]
@@ -62,7 +62,7 @@ impl<P: Plan> Best<P> {
         Ok(Self { bound, found: Some((entry.name, outcome)), is_proved: false })
     }
 
-    /// Raises the bound to that of a checked proof.
+    /// Raises the bound to `proved`, the bound of a checked proof, if that is higher.
     pub fn raise(&mut self, proved: Bytes) {
         if proved > self.bound.value {
             self.bound.value = proved;

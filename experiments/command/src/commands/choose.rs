@@ -38,9 +38,9 @@ pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>
     exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
 }
 
-/// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is `None`,
-/// looks up the name in offsets, shared objects and split buffers, in this order, and uses offsets for the
-/// default algorithm.
+/// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is
+/// `None`, looks up the name among the algorithms for offsets, shared objects and split buffers, in this
+/// order; the default algorithm is then that for offsets.
 pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
@@ -96,7 +96,7 @@ pub fn listing(problems: &[&str]) -> String {
 }
 
 /// Returns the error for an unknown name. It explains why this build lacks the algorithm, or suggests the
-/// nearest known names and the command that lists all.
+/// nearest known names and the command that lists all names.
 pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure {
     if let Some(reason) = excluded(name) {
         return Failure::input(reason);

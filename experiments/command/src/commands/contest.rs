@@ -27,10 +27,10 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// When searches end that prove nothing.
+/// The conditions under which a search that cannot prove its answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stops {
-    /// At their limits.
+    /// At its limits.
     AtLimits,
     /// Also at an optimum that an exact algorithm has proved. The value must be a number of bytes.
     AtOptimum,

@@ -27,8 +27,8 @@ pub struct ConvertArgs {
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
     /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document, or as
-    /// a C header; required once per pool. POOL is a name or an id, and is optional if only one pool has the
-    /// buffers of the layout
+    /// a C header; required once per pool that has buffers. POOL is a name or an id, and is optional if
+    /// only one pool has the buffers of the layout
     #[arg(long, value_name = "[POOL=]FILE", value_parser = input_named())]
     layout: Vec<String>,
     /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,
@@ -249,7 +249,8 @@ fn layouts(
     found.into_iter().enumerate().map(fill).collect()
 }
 
-/// Finds the only pool whose buffers are those of a layout.
+/// Returns the only pool that has the buffers of the layout in `file`, with that layout. Fails if none or
+/// several pools have these buffers.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
     std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();

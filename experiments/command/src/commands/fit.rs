@@ -14,7 +14,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Returns the bytes that are free above the answer, if it fits.
+    /// Returns the bytes of the capacity that the answer does not need, if the answer fits.
     pub fn spare(self) -> Option<Bytes> {
         Some(Bytes::new(self.capacity.get().checked_sub(self.value?.get())?))
     }
@@ -44,8 +44,8 @@ impl Fit {
         })
     }
 
-    /// Adds the members and the line `capacity`. If the answer fits, `fits` describes this, and the spare
-    /// bytes follow. Otherwise, `short` describes the shortfall.
+    /// Adds the members and the line `capacity`. If the answer fits, the line contains the text `fits` and
+    /// the spare bytes. Otherwise, it contains the text `short`, which describes the shortfall.
     pub fn report(self, report: &mut Report, fits: &str, short: &str) {
         report.extend(self.members());
         let capacity = bytes(self.capacity);

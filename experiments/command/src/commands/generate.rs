@@ -31,7 +31,7 @@ enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
-    /// A derivation, and the instance from which to derive.
+    /// A derivation, its parameters, and the instance from which to derive.
     Derived(&'static Derivation, BTreeMap<String, u64>, Box<Instance>),
 }
 
@@ -300,7 +300,7 @@ impl Source {
         Ok(Self::Derived(derivation, params, Box::new(noted.value)))
     }
 
-    /// Returns the name of the instance from which to derive.
+    /// Returns the name of the instance from which the files are derived, if there is one.
     fn origin(&self) -> Option<&str> {
         match self {
             Self::Derived(_, _, origin) => Some(origin.name()),

@@ -1,4 +1,4 @@
-//! A layout as a C99 header: defines of sizes and offsets, and arrays.
+//! A layout as a C99 header: macros for sizes and offsets, and arrays.
 
 use plimsoll::model::{Bytes, Instance, Layout, lcm};
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// first 63 characters of an identifier.
 const LONGEST: usize = 24;
 
-/// The struct of the array of tensors. Several headers may define it.
+/// The struct type of a tensor in the array of tensors. Several headers of one program may contain it.
 const STRUCT: &str = "
 #ifndef PLIMSOLL_TENSOR
 #define PLIMSOLL_TENSOR
@@ -51,7 +51,7 @@ pub struct Header<'a> {
     /// The alignment of the arena: a multiple of all alignments of its offsets.
     pub align: Bytes,
     pub rows: Vec<Row>,
-    /// The operators in their order: their indices in the file and comments.
+    /// The operators in their order, each with its index in the file and a comment.
     pub operators: Vec<(usize, String)>,
 }
 

@@ -90,8 +90,8 @@ fn report(import: &Import, model: &Path) -> Report {
     report
 }
 
-/// Adds one line per input and output of the graph, and how to state their types and shapes if some are
-/// unknown.
+/// Adds one line per input and output of the graph. If some types or shapes are unknown, adds how to state
+/// them.
 fn ends(graph: &Graph, model: &Path, report: &mut Report) {
     let body = graph.region(Graph::BODY);
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {

@@ -44,7 +44,7 @@ pub fn lines_of(violations: &[Violation]) -> Vec<String> {
     lines
 }
 
-/// Returns how an answer with violations is called: `too large` if it only exceeds the capacity, and
+/// Returns the verdict on an answer with violations: `too large` if it only exceeds the capacity, and
 /// otherwise `invalid`.
 pub fn refusal(violations: &[Violation]) -> &'static str {
     let is_size =
@@ -74,7 +74,7 @@ impl Compared {
         Self { violations, diagnosis, gap_percent, is_optimum_known: best.is_optimal() }
     }
 
-    /// Returns the standing of the answer: `invalid`, `too large`, `optimal`, `above the optimum`, or `open`.
+    /// Returns the verdict on the answer: `invalid`, `too large`, `optimal`, `above the optimum`, or `open`.
     pub fn verdict(&self) -> &'static str {
         match () {
             () if !self.violations.is_empty() => refusal(&self.violations),
@@ -118,8 +118,8 @@ impl Compared {
         report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
     }
 
-    /// Adds the lines that explain the gap, if there is one, and a line that lists the buffers live at the
-    /// step with the most live bytes.
+    /// Adds the lines that explain the gap, if there is one, and a line that lists the buffers that are live
+    /// at the step with the most live bytes.
     pub fn reasons(&self, instance: &Instance, report: &mut Report) {
         let own = &self.diagnosis;
         if own.excess() > Bytes::ZERO {

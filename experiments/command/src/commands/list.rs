@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A problem, the question that it asks, and a command line whose last option selects its algorithm.
+/// A problem, the question that it asks, and a command line whose last option selects the algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (
@@ -210,7 +210,7 @@ impl All {
         }
     }
 
-    /// Returns the algorithms of a problem, and its variants for ablation.
+    /// Returns the algorithms of a problem, and the variants of these algorithms for ablation.
     fn of(&self, problem: &str) -> [Vec<Value>; 2] {
         [&self.algorithms, &self.variants]
             .map(|rows| rows.iter().filter(|row| row["problem"] == problem).cloned().collect())

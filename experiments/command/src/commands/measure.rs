@@ -38,7 +38,7 @@ pub enum MeasureCommand {
     Run(RunArgs),
 }
 
-/// The transfer of weights.
+/// The transfers of weights, and the number of measured runs.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LinkArgs {
     /// Limit transfers to this many bytes per second, to imitate slower memory [default: the speed of a copy]
@@ -62,7 +62,7 @@ impl LinkArgs {
     }
 }
 
-/// Settings of a calibration, and properties of the machine that it does not measure.
+/// Settings of a calibration, and properties of the machine that the calibration does not measure.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ChipArgs {
     /// Split operators with more bytes of weights than this into slices
@@ -205,7 +205,7 @@ fn samples(settings: CalibrationSettings, cold: &Cold) -> Result<Vec<Calibration
     })
 }
 
-/// Calibrates the machine before the runs, because their predictions need its rates.
+/// Calibrates the machine before the runs, because the predictions need the measured rates.
 fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
     let settings = settings(args.link, args.chip);
     conclude(settings, samples(settings, cold)?).map_err(|inconclusive| Failure {

@@ -20,7 +20,7 @@ pub struct Accepted {
     pub proved: Proved,
     /// Length of the file in bytes.
     pub length: u64,
-    /// Time to find the proof, if it was not read, and time to check it.
+    /// Seconds to find the proof, or `None` if it was read from a file, and seconds to check it.
     derived: Option<f64>,
     checked: f64,
 }
@@ -43,7 +43,7 @@ impl Accepted {
         })
     }
 
-    /// Describes the proof in a line.
+    /// Describes the proof in one line.
     pub fn line(&self) -> String {
         let Proved { clauses, steps, .. } = self.proved;
         let (bound, clauses) = (bytes(self.bound()), human::count(clauses, "clause"));
@@ -60,7 +60,8 @@ fn checkers(instance: &Instance) -> Result<plimsoll_proof::Instance, Failure> {
     plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(Failure::internal)
 }
 
-/// Proves a bound, checks the proof and writes it. If there is no proof, nothing is written.
+/// Derives a proof of a bound, checks it and writes it. If there is no proof, returns the reason and writes
+/// nothing.
 pub fn write(
     path: &Path,
     instance: &Instance,

@@ -38,14 +38,15 @@ pub struct ReportArgs {
     /// report is replaced
     #[arg(long, value_name = "DIR", value_parser = format::folder(), required_unless_present = "latex")]
     out: Option<PathBuf>,
-    /// Also count a minimising run as solved if its gap to the best bound is at most P percent [default: only
-    /// if it proved its answer]
+    /// Also count an optimising run as solved if its gap to the best bound is at most P percent [default:
+    /// only if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value_t = SHIFT, value_parser = seconds)]
     shift: f64,
-    /// Compare only these algorithms; runs of the others still count towards best bounds and best values
+    /// Compare only these algorithms; runs of other algorithms still count towards best bounds and best
+    /// values
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     algorithms: Vec<String>,
     /// Order of the algorithms in tables
@@ -65,9 +66,9 @@ pub struct ReportArgs {
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SortArg {
-    /// Most answers first, then lowest mean gap
+    /// Fewest instances without an answer first, then lowest mean gap
     Gap,
-    /// Least time spent first
+    /// Lowest mean time spent first
     Time,
     /// By name
     Name,
@@ -250,7 +251,7 @@ impl<'a> Folder<'a> {
         Ok(Self { path, above })
     }
 
-    /// Writes all files to a temporary folder, then replaces the folder.
+    /// Writes all files to a temporary folder, which then replaces the folder of the report.
     fn fill(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
         let wrong =
             |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", self.path.display()));

@@ -31,7 +31,7 @@ pub struct ReproduceArgs {
     /// folder, created if missing
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: Option<PathBuf>,
-    /// Print all rows and the reports, instead of the numbers of rows and the rows that differ
+    /// Print all rows and the reports instead of the row counts and the rows that differ
     #[arg(long, short)]
     verbose: bool,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
@@ -91,7 +91,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.out {
         output::print(&format!("written to {}: README.md lists the files\n", folder.display()))?;
     }
-    // Standard output is the same in every run.
+    // The time goes to standard error, so that standard output is the same in every run.
     output::complain(&format!("done in {}", human::seconds(start.elapsed().as_secs_f64())));
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {

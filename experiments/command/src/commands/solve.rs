@@ -228,7 +228,8 @@ fn report<P: Plan>(
     report
 }
 
-/// Describes by how much no answer, or this answer, fits the capacity.
+/// Describes the shortfall: that of every answer if none can fit the capacity, and otherwise that of this
+/// answer.
 fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
     match (outcome.claim, fit.most()) {
         (Claim::Infeasible, _) if matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }) => {
@@ -240,7 +241,7 @@ fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
     }
 }
 
-/// Adds the command that helps if the capacity does not suffice.
+/// Adds a line with a command that may help if the capacity does not suffice.
 fn help<P: Plan>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report: &mut Report) {
     if P::NAME != Offsets::NAME {
         return;

@@ -38,7 +38,7 @@ pub struct Subject {
     model: Option<FromModel>,
 }
 
-/// The model of an instance.
+/// The model from which an instance was derived.
 struct FromModel {
     basis: Basis,
     operators: usize,
@@ -108,7 +108,8 @@ fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance
     Ok((instance, body.steps(graph)))
 }
 
-/// Adds what happens at the step of a witness to its description. `steps` is empty for a CSV instance.
+/// Adds what happens at the step of a witness to `words`, the description of the witness. `steps` is empty
+/// for a CSV instance.
 pub fn at_step(words: String, witness: &Witness, steps: &[String]) -> String {
     let Witness::Load { step } = witness else { return words };
     match usize::try_from(step.get()).ok().and_then(|step| steps.get(step)) {
@@ -143,7 +144,7 @@ impl Subject {
         self.model.is_some()
     }
 
-    /// Adds the operator to the description of a witness.
+    /// Adds what happens at the step of a witness to the description of the witness.
     pub fn explained(&self, words: String, witness: &Witness) -> String {
         at_step(words, witness, self.model.as_ref().map(|model| &model.steps[..]).unwrap_or_default())
     }

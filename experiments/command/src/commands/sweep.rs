@@ -131,7 +131,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Executes the requested runs until standard input ends.
+/// Executes the runs that are requested on standard input, until standard input ends.
 pub fn worker() -> Result<u8, Failure> {
     let served = plimsoll_lab::sweep::worker::serve(std::io::stdin(), std::io::stdout());
     served.map_err(Failure::internal)?;

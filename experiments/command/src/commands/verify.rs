@@ -122,8 +122,8 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     })
 }
 
-/// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with
-/// the best bound.
+/// Reads an answer and checks it against the constraints of its problem. If the answer is valid and not a
+/// spill, it is compared with the best bound.
 fn check(
     path: &Path,
     subject: &Subject,
@@ -283,7 +283,7 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     }
 }
 
-/// Searches briefly for layouts, and returns the lowest peak of a valid one.
+/// Searches briefly for layouts, and returns the lowest peak of the valid ones.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
     let mut best: Option<Bytes> = None;

@@ -1,4 +1,5 @@
-//! Claims that rest on floating-point arithmetic alone are marked as such in every command and record.
+//! Claims that rest on floating-point arithmetic alone are marked as such in the output of every command
+//! and in every record.
 
 use crate::common::{Scratch, TINY};
 
@@ -69,7 +70,7 @@ fn claims_proved_by_highs_alone_are_marked() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "sweep"]).exits(0);
     assert_eq!(scratch.read("sweep/rows.csv").matches(",floating-point,").count(), 1);
-    // Reports read this column. In older records without it, they use the name of the solver.
+    // Reports read the column `arithmetic`. For older records without it, they use the name of the solver.
     let old = scratch.read("alone/rows.csv").replace(",arithmetic,", ",").replace(",floating-point,", ",");
     std::fs::create_dir(scratch.path("old")).unwrap();
     scratch.write("old/rows.csv", old);

@@ -122,7 +122,8 @@ impl Page {
     }
 }
 
-/// Returns a line with single spaces and single dashes, because times determine the widths of columns.
+/// Reduces every run of blanks in a line to one blank, and every word of dashes to one dash. The widths of
+/// columns depend on measured times and are therefore not compared.
 fn squeezed(line: &str) -> String {
     let word =
         |word: &str| if word.bytes().all(|byte| byte == b'-') { "-".to_owned() } else { word.to_owned() };
@@ -209,7 +210,7 @@ const FOREIGN: [&str; 14] = [
     "--example",
     "--input",
     "--package",
-    // Those of plimsoll-minimalloc, up to the first underscore.
+    // Options of plimsoll-minimalloc, cut before the first underscore.
     "--timeout",
     "--validate",
     "--minimize",

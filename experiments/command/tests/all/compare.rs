@@ -80,7 +80,7 @@ fn columns_come_in_any_order_and_unknown_ones_are_noted() {
         run.stderr
     );
     for (text, message) in [
-        ("offset\n0\n4\n", "2 rows without a column 'id' for the 5 buffers of the instance"),
+        ("offset\n0\n4\n", "found 2 rows without a column 'id', but the instance has 5 buffers"),
         (
             "name,offset\nconv,4\ninput,0\npool,10\ndense,0\noutput,8\n",
             "column 'name' contains the ids of the buffers in another order; name it 'id'",

@@ -251,7 +251,7 @@ fn several_processes_fetch_into_one_folder() {
     let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
     server.give(&path, &bytes);
     server.behave(Manner::Slow);
-    // Both processes download the same file to the same folder.
+    // Three processes download the same file to the same folder.
     let start = || {
         let mut command = command(&scratch.path(""));
         command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);

@@ -76,12 +76,12 @@ fn ordered(graph: &Graph) -> Vec<OrderedRegion> {
     GraphRun { liveness, order, setup, limits: Limits::default() }.order(graph).unwrap()
 }
 
-/// Returns all schedules except the slow integer program.
+/// Returns all scheduling algorithms except the slow integer program.
 fn entries() -> Vec<&'static Entry<Timelines>> {
     plimsoll::registry().timelines.into_iter().filter(|entry| entry.name != "ilp").collect()
 }
 
-/// Returns the minimum makespan over all schedules.
+/// Returns the minimum makespan over the schedules of all algorithms.
 fn fastest(program: &OverlapProgram, entries: &[&'static Entry<Timelines>]) -> Option<Time> {
     let made = |entry: &&Entry<Timelines>| schedule(program, entry, Setup::default(), EFFORT.last).ok();
     entries.iter().filter_map(made).map(|scheduled| scheduled.makespan).min()
@@ -126,7 +126,8 @@ fn no_schedule_at_the_capacity_is_faster_than_the_front() {
     assert!(seen >= 30, "{seen} of 60 fit");
 }
 
-/// With only exact schedules, the fastest point of the front has the same makespan as with all schedules.
+/// The exact algorithm alone yields a front whose fastest point has the same makespan as with all
+/// algorithms.
 #[test]
 fn exact_schedules_alone_form_a_front() {
     let random = &mut Random(11);

@@ -40,7 +40,7 @@ fn solve_compares_the_layout_with_the_capacity() {
     let run = scratch.plimsoll(&["solve", "five.csv"]).exits(0);
     assert!(!run.stdout.contains("\ncapacity "), "{}", run.stdout);
     scratch.plimsoll(&["spill", "five.csv", "--capacity", "9"]).exits(0);
-    // The command contains the quoted name of the file and its convention.
+    // The suggested command contains the quoted name of the file and the convention for its endpoints.
     scratch.write("my five.csv", FIVE);
     let words = ["solve", "my five.csv", "--capacity", "9", "--endpoints", "inclusive"];
     let run = scratch.plimsoll(&words).exits(1);
@@ -124,7 +124,7 @@ fn layouts_are_written_as_c_headers() {
     {
         assert!(solved.contains(line), "{line}: {solved}");
     }
-    // The same header from a layout.
+    // `convert` writes the same header from a layout.
     scratch.plimsoll(&["solve", "five.csv", "-o", "layout.csv"]).exits(0);
     scratch.plimsoll(&["convert", "five.csv", "--layout", "layout.csv", "-o", "converted.h"]).exits(0);
     assert_eq!(scratch.read("converted.h"), solved);

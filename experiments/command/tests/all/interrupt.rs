@@ -33,7 +33,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Returns true if the process handles the signal, according to its mask in /proc.
+/// Returns true if the process has installed a handler for the signal, according to its mask in /proc.
 fn handles(child: &Child, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -47,8 +47,8 @@ fn is_running(id: &str) -> bool {
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Starts the command, waits until it handles the signal, and then waits for the duration `moment`. Then
-/// sends the signal and waits until the command ends.
+/// Starts the command, waits until it has installed a handler for the signal, and then waits for the
+/// duration `moment`. Then sends the signal and waits until the command ends.
 fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
     let mut command = command(&scratch.path(""));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -212,7 +212,8 @@ fn endless(scratch: &Scratch) -> String {
     )
 }
 
-/// Starts a bench or sweep and waits for its external program; returns the process id of that program.
+/// Starts a bench or sweep, and waits until its external program runs. Returns the process of the command
+/// and the process id of the program.
 fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
     let _ = std::fs::remove_file(scratch.path("pid"));
     let mut command = command(&scratch.path(""));
@@ -251,7 +252,7 @@ fn external_programs_end_with_the_command() {
     }
 }
 
-/// Sends two hundred signals at random moments to all commands above.
+/// Interrupts all commands above, two hundred times in total, at random moments.
 #[test]
 #[ignore = "minutes"]
 fn two_hundred_interrupts() {

@@ -25,8 +25,8 @@ fn models(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Imports a model. The free dimensions of Silero's voice models become one sequence of 512 samples and their
-/// context.
+/// Imports a model. The free dimensions of Silero's voice models are set to one sequence of 512 samples
+/// with its context.
 fn import(path: &Path) -> Import {
     let mut options = ImportOptions::default();
     if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("silero")) {

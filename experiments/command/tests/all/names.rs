@@ -1,4 +1,4 @@
-//! Models without operator names, and the answers of `plan --capacity` and `solve` for models.
+//! Tests models without operator names, and the answers of `plan --capacity` and `solve` for models.
 
 use crate::common::Scratch;
 use serde_json::Value;

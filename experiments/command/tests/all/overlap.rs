@@ -189,7 +189,8 @@ fn the_front_spans_from_least_memory_to_least_time() {
     assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
     assert!(points.iter().all(|point| point["bound_ps"].as_u64() <= point["makespan_ps"].as_u64()));
     let last = points.last().unwrap();
-    // The weights of the first operator stay, and the others use two buffers.
+    // The weights of the first operator stay on chip, and the weights of the other operators use two
+    // buffers.
     assert_eq!((&last["resident"], &last["gap_percent"]), (&Value::from(10), &Value::from(0.0)));
     assert_eq!(scratch.read("front.csv").lines().count(), points.len() + 1);
     assert!(scratch.read("best.svg").starts_with("<svg"));
@@ -214,7 +215,7 @@ fn resident_weights_stay_on_chip() {
     let report = json(&run("stays.toml", "25").exits(0).stdout);
     assert_eq!((&report["resident"], &report["resident_blocks"]), (&Value::from(20), &Value::from(2)));
     assert_eq!((makespan(&report, "synchronous"), makespan(&report, "prefetch")), (40, 30));
-    // Weights that are used once per run and fetched before it save nothing.
+    // Fetching weights before the run saves nothing if they are used only once per run.
     let report = json(&run("goes.toml", "25").exits(0).stdout);
     assert_eq!((&report["resident_blocks"], makespan(&report, "prefetch")), (&Value::from(0), 40));
     assert!(
@@ -298,7 +299,8 @@ fn activations_may_occupy_a_layout() {
             json(&scratch.plimsoll(&words).exits(0).stdout)
         };
         let of = |what: &str| report(what)["activations"].as_u64().unwrap();
-        // Around a branch, live bytes include whole blocks, which a layout of the whole graph avoids.
+        // Around a branch, the live bytes include whole blocks. A layout of the whole graph does not need
+        // them.
         assert!(branch || of("live") <= of("placed"), "{} {}", of("live"), of("placed"));
         assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("live"), "exact"));
     }
@@ -374,7 +376,7 @@ fn measured_times_must_belong_to_existing_operators() {
         wrong.contains("wrong.csv: no operator with a compute time is called 'Conv#7' (and 1 more)"),
         "{wrong}"
     );
-    // A machine may serve several graphs.
+    // Several graphs may use the same machine, so an unknown operator in its times is only noted.
     scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
     let noted = run("timed.toml", &[]).exits(0).stdout;
     assert!(

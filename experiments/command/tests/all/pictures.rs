@@ -1,4 +1,4 @@
-//! Tests that on pictures of every kind, for small and huge inputs, no two texts overlap and nothing lies
+//! Tests that in pictures of every kind, for small and huge inputs, no two texts overlap and nothing lies
 //! outside the page.
 
 use crate::common::{Scratch, TINY};
@@ -22,7 +22,7 @@ struct Drawn {
     shapes: Vec<(String, Area)>,
 }
 
-/// Returns the width of a letter in units of the font size, in most fonts.
+/// Returns the width that a letter has in most fonts, in units of the font size.
 fn width_of(letter: char) -> f64 {
     match letter {
         '\u{2009}' => 0.2,

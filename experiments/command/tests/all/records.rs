@@ -200,7 +200,7 @@ fn rerun(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Ve
     read(&output)
 }
 
-/// Returns the rows without measured times.
+/// Returns the rows without measured times and with the labels of unnamed operators reduced to their kinds.
 fn repeatable(rows: &[Record]) -> Vec<Record> {
     let mut rows = rows.to_vec();
     for row in &mut rows {

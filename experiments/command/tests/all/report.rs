@@ -201,7 +201,7 @@ fn the_load_is_the_bound_only_without_another() {
     let (groups, _) = analysed(&format!("{HEADER}\n{rows}"), PLAIN);
     let [a, b] = &groups[0].instances[..] else { panic!() };
     assert_eq!((a.best_bound, a.bound_from), (Some(5), "load"));
-    // A load above a valid peak is not a bound: some buffers exclude each other.
+    // A load above a valid peak is not a bound, because the instance has exclusions.
     assert_eq!((b.best_bound, b.bound_from), (None, ""));
 }
 

@@ -272,7 +272,7 @@ fn the_front_page_is_checked() {
     assert_eq!(row(&other, "front page", "least peak").verdict(), Verdict::Unexpected, "{}", text(&other));
 }
 
-/// Writes a corpora folder with one instance.
+/// Creates a corpora folder with one instance.
 fn corpora(scratch: &Scratch, file: &str, text: &str) {
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
     scratch.write(&format!("corpora/minimalloc/{file}"), text);

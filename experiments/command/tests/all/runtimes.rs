@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns a small model of the repository.
+/// Returns the path of a small model in the repository.
 fn seed(name: &str) -> PathBuf {
     let (_, suffix) = name.split_once('.').unwrap();
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fuzz/seeds/{suffix}_model/{name}"))
@@ -23,7 +23,7 @@ fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// Returns the plan of a written model and its problem in the runtime.
+/// Returns the offsets stored in a written model, and the offset problem of that model in the runtime.
 fn micro(path: &Path) -> (Vec<i32>, MicroArena) {
     let file = ModelFile::new(path, ModelFormat::TfLite, std::fs::read(path).unwrap());
     (file.offsets().unwrap().unwrap(), file.micro_arena(&|how, _, _| how == AliasKind::View).unwrap())
@@ -272,7 +272,7 @@ fn formats_of_minimalloc_are_read() {
     fails("id,lower,upper,size\na,0,3,-1\n", "buffer 'a': size -1");
 }
 
-/// The columns of a layout without its offsets, and whether it is valid at this capacity.
+/// Returns the columns of a layout without its offsets, and whether the layout is valid at this capacity.
 fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) {
     let instance = read_instance_file(input, ReadOptions::default()).unwrap();
     let offsets = read_layout_file(layout, &instance).unwrap();
@@ -282,8 +282,8 @@ fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) 
 }
 
 /// Compares with `MiniMalloc` itself on every instance of its repository (`make test-minimalloc`).
-/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program; without it, only
-/// the layouts are checked.
+/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program. Without the
+/// program, only the layouts are checked.
 #[test]
 #[ignore = "needs the corpora, and takes minutes"]
 fn every_instance_of_minimalloc_is_solved() {

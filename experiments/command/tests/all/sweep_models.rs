@@ -56,7 +56,7 @@ fn steady(scratch: &Scratch, folder: &str) -> Vec<BTreeMap<String, String>> {
     rows.map(|row| row.into_iter().filter(|(name, _)| !MEASURED.contains(&name.as_str())).collect()).collect()
 }
 
-/// Asserts that a record was rerun without differences.
+/// Reruns a record and asserts that there are no differences.
 fn rechecks(scratch: &Scratch, folder: &str) {
     let json = scratch.plimsoll(&["recheck", folder, "--json", "--slowest", "60"]).exits(0).json();
     let record = &json["records"][0];

@@ -243,8 +243,8 @@ fn shared_objects_with_conflicts_have_their_own_default_solver() {
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 
-/// If a machine for `overlap` is given to `tiers`, or the reverse, a specific error message follows, whether
-/// the machine is a file or built in.
+/// `tiers` rejects a machine for `overlap` with a specific error message, and vice versa, whether the
+/// machine is a file or built in.
 #[test]
 fn errors_distinguish_machines_of_overlap_and_tiers() {
     let scratch = Scratch::new();

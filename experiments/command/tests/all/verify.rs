@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const TWELVE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 
-/// Solves `t.csv` and returns its certificate.
+/// Writes an instance to `t.csv`, solves it and returns the certificate.
 fn certified(scratch: &Scratch, text: &str) -> Value {
     scratch.write("t.csv", text);
     scratch.plimsoll(&["solve", "t.csv", "-o", "l.csv", "--certificate", "c.json"]).exits(0);
@@ -245,7 +245,7 @@ fn contradictory_fixed_offsets_are_infeasible_and_named() {
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
     let rows = scratch.read("b/rows.csv");
     assert_eq!(rows.matches("'left' and 'right'").count(), rows.lines().count() - 1, "{rows}");
-    // A certificate for a layout requires this layout.
+    // A certificate for a layout can be verified only with that layout.
     certified(&scratch, TINY);
     scratch.plimsoll(&["verify", "t.csv", "--certificate", "c.json"]).refuses(&["peak 8"]);
 }

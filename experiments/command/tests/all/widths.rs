@@ -172,7 +172,7 @@ pub fn commands(scratch: &Scratch) -> Vec<String> {
     names.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// Returns the command lines among the examples of a help text.
+/// Returns the command lines of the examples in a help text.
 fn examples(help: &str) -> Vec<String> {
     let text = help.split("Examples:\n").nth(1).unwrap_or_default();
     let mut found: Vec<String> = Vec::new();

@@ -63,8 +63,8 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
 }
 
 /// Returns the performance profile of times. The x axis is the ratio of a time to the fastest time on the
-/// same instance, and the y axis is the share of all instances. Returns no curves if nothing was solved or if
-/// there are fewer than two algorithms.
+/// same instance. The y axis is the share of instances with at most this ratio. Returns no curves if
+/// nothing was solved or if there are fewer than two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -76,9 +76,9 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction of
-/// that bound, and the y axis is the share of all instances. Returns no curves if no instance has both a
-/// positive bound and a value, or if there are fewer than two algorithms.
+/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction
+/// of that bound. The y axis is the share of instances with at most this number. Returns no curves if no
+/// instance has both a positive bound and a value, or if there are fewer than two algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),

@@ -53,7 +53,7 @@ pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A group, the name of its record, and its number in that record, counted from 1.
+/// A group with its standings, the name of its record, and its number in that record, counted from 1.
 struct Place<'a> {
     record: &'a str,
     nth: usize,

@@ -25,7 +25,7 @@ pub struct Folder {
     pub sheets: Vec<Sheet>,
     /// SVG pictures, sorted by name.
     pub pictures: Vec<PathBuf>,
-    /// Notes for the reader, such as truncated rows and unknown columns.
+    /// Notes for the reader, for example on truncated rows and unknown columns.
     pub notes: Vec<String>,
 }
 

@@ -11,13 +11,13 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By number of answered instances, descending, then by mean gap, ascending. If a capacity is decided,
-    /// the number of solved instances comes first, and these criteria break ties.
+    /// By number of instances without an answer, ascending, then by mean gap, ascending. If a capacity is
+    /// decided, the number of solved instances comes first, and these criteria break ties.
     #[default]
     Gap,
-    /// By mean time, ascending.
+    /// By mean time spent, ascending.
     Time,
-    /// By the name.
+    /// By name.
     Name,
 }
 
@@ -28,8 +28,8 @@ pub struct Options<'a> {
     pub target_gap: Option<f64>,
     /// Shift of geometric means, in seconds.
     pub shift: f64,
-    /// The algorithms to compare, or all if there are none. Runs of the others still count towards best
-    /// bounds and best values.
+    /// The algorithms to compare, or all if there are none. Runs of other algorithms still count towards
+    /// best bounds and best values.
     pub algorithms: &'a [String],
     /// The order of the algorithms in tables.
     pub sort: Sort,
@@ -165,8 +165,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance: such a run
-    /// ends early without a proof, so the limit is not its time to solve.
+    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance, because
+    /// such a heuristic ends early without a proof, and the limit is therefore not its time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }

@@ -10,6 +10,8 @@
 //!   of instances on which the gap of an algorithm is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
+//! - **Gap over time.** It shows the mean gap of the traced runs of an algorithm to the best bound, as a
+//!   function of time.
 //!
 //! Runs without an answer (failed, refused, crashed or skipped) count as unsolved and have no value. They are
 //! listed separately.
@@ -70,7 +72,7 @@ pub struct Study {
     /// The groups, in order of first appearance.
     pub groups: Vec<Group>,
     /// Per group: the standings of the algorithms in the order of [`Options::sort`]. If there are at least
-    /// two, the virtual best follows.
+    /// two algorithms, the virtual best follows.
     pub standings: Vec<Vec<Standing>>,
 }
 

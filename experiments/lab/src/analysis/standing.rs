@@ -38,7 +38,8 @@ pub struct Standing {
     /// Largest gap in percent, over the instances with a gap.
     pub worst_gap: Option<f64>,
     /// Shifted geometric mean of the times to solve, in seconds. Unsolved instances count with their time
-    /// limit. It is `None` if unsolved instances have no time limit, and for heuristics that optimise.
+    /// limit. The mean is `None` if unsolved instances have no time limit, and for heuristics that
+    /// optimise.
     pub mean_time: Option<Mean>,
     /// PAR-2: the mean time to solve in seconds, with unsolved instances counted as twice their limit. `None`
     /// if `mean_time` is `None`.

@@ -99,7 +99,7 @@ fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
 }
 
 /// Completes the record of a run without a layout. The run has failed unless the time limit ended it or it
-/// reported a claim.
+/// reported a claim. The claim of a built-in algorithm must be `infeasible` or `unknown`.
 fn without_layout(record: &mut Record, whose: Whose, said: &Said, timed_out: bool) {
     match (&said.claim, whose) {
         (Some(claim), Whose::Own) if matches!(claim.as_str(), "infeasible" | "unknown") => {

@@ -1,8 +1,8 @@
 //! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
-//! The user describes the printed time as `NAME=REGEX`. The single group of the pattern matches the seconds.
-//! `^` and `$` match at the start and the end of each line. Standard output is searched before standard
-//! error. The last match of this search counts, so a match in standard error takes precedence.
+//! An argument `NAME=REGEX` describes the printed time. The single group of the pattern matches the
+//! seconds. `^` and `$` match at the start and the end of each line. Standard output is searched before
+//! standard error. The last match of this search counts, so a match in standard error takes precedence.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};

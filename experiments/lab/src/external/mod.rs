@@ -262,7 +262,7 @@ impl External {
 
     /// Returns the command with its placeholders replaced.
     fn command(&self, task: &Task<'_>, input: &Path, output: &Path) -> Command {
-        // If there is no limit, one year is passed.
+        // Without a limit, the planner gets a limit of one year.
         let limit = task.limit.map_or(31_536_000.0, |limit| limit.as_secs_f64());
         let fill = |word: &String| {
             word.replace("{input}", &input.to_string_lossy())

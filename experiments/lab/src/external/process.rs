@@ -1,10 +1,10 @@
 //! Runs one process under a deadline and measures its time.
 //!
-//! The process has its own process group. The whole group is killed at the deadline, on a [request to
+//! The process runs in its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the process ends, so none of its children survives. The
-//! [reaper](super::reaper) kills the group if this process is killed. One thread sleeps until the process
-//! ends, so the measured time is as exact as the wake-up latency of the system allows. Another thread samples
-//! the memory of the process and enforces the deadline.
+//! [reaper](super::reaper) kills the group if Plimsoll itself is killed. One thread sleeps until the
+//! process ends, so the error of the measured time is only the wake-up latency of the system. Another
+//! thread samples the memory of the process and enforces the deadline.
 
 #[cfg(unix)]
 use super::reaper::{Leader, kill_group, pid_of};
@@ -14,10 +14,10 @@ use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// The first and the longest wait between two samples of memory.
+/// The first wait and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
-/// How a process ended, and what was measured until then.
+/// The exit status of a process and the measurements of its run.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) seconds: f64,
@@ -29,7 +29,8 @@ pub(super) struct Ended {
     pub(super) peak_memory: Option<u64>,
 }
 
-/// Starts the command, waits for its end or the deadline, and then kills its whole group.
+/// Starts the command and waits until it ends, the deadline passes, or a stop is requested. Then kills its
+/// whole process group.
 #[cfg(unix)]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     use std::sync::mpsc;
@@ -68,7 +69,7 @@ enum Why {
 }
 
 /// Samples memory until `finished` disconnects. Kills the group at the deadline or on request. Returns the
-/// peak memory and the reason for the kill.
+/// peak memory and, if the group was killed, the reason.
 #[cfg(unix)]
 fn guard(
     id: u32,
@@ -111,7 +112,8 @@ fn wait_for_end(child: &Child) -> io::Result<()> {
     }
 }
 
-/// Without process groups, only the process itself is killed, and its end is detected by polling.
+/// Runs the command with a time limit on systems without process groups. Only the process itself is killed
+/// at the limit, and its end is detected by polling.
 #[cfg(not(unix))]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     let started = Instant::now();

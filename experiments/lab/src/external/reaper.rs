@@ -1,14 +1,14 @@
-//! Ends external programs when this process dies, even if it is killed.
+//! Cleans up external programs and scratch folders when the main process ends, even if it is killed.
 //!
-//! A killed process cannot clean up. A second process, the *reaper*, therefore reads a pipe whose write end
-//! only the first process has open. The first process writes a line for every process group that it starts
-//! and every scratch folder that it creates. It writes another line when the group has ended or the folder
-//! has been removed. When the pipe closes, the first process no longer exists. The reaper then kills the
-//! remaining groups, removes the remaining folders, and exits.
+//! A killed process cannot clean up. Therefore, a second process, the *reaper*, reads a pipe whose write
+//! end is open only in the main process. The main process writes a line for every process group that it
+//! starts and every scratch folder that it creates. It writes another line when the group has ended or the
+//! folder has been removed. When the pipe closes, the main process no longer exists. The reaper then kills
+//! the remaining groups, removes the remaining folders, and exits.
 //!
-//! A program that starts before its line is written would survive if the first process were killed in
-//! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the group
-//! after the line has been written.
+//! If a program started before its line was written, it would survive if the main process were killed in
+//! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the
+//! group after the line has been written.
 //!
 //! The reaper is this binary, run with other arguments. No reaper is started unless [`employ`] has set its
 //! command.
@@ -40,8 +40,8 @@ enum Line {
 static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Sets the command that starts the reaper. That command must call [`serve`]. The reaper is started together
-/// with the first external program.
+/// Sets the command that starts the reaper. The program that it starts must call [`serve`]. The reaper is
+/// started together with the first external program.
 pub fn employ(command: Vec<OsString>) {
     // Later calls have no effect.
     let _ = COMMAND.set(command);
@@ -70,7 +70,7 @@ impl Drop for Watch {
     }
 }
 
-/// A process group that is registered with the reaper before a program joins it.
+/// The leader of a process group. The group is registered with the reaper before a program joins it.
 #[cfg(unix)]
 pub(super) struct Leader {
     process: Child,
@@ -79,8 +79,8 @@ pub(super) struct Leader {
 
 #[cfg(unix)]
 impl Leader {
-    /// Starts a process that leads its own group and only waits for the end of this process. Returns `None`
-    /// without a reaper.
+    /// Starts a process that leads its own group and does nothing but wait until the main process ends.
+    /// Returns `None` if no process can be started or [`employ`] has set no command.
     pub(super) fn start() -> Option<Self> {
         let process = spawn()?;
         let watch = watch(&Ward::Group(process.id()));
@@ -160,7 +160,7 @@ pub fn serve(input: impl Read) {
             #[cfg(not(unix))]
             Ward::Group(_) => {}
             Ward::Folder(path) => {
-                // An error means that the other process has already removed the folder.
+                // An error means that the main process has already removed the folder.
                 let _ = std::fs::remove_dir_all(path);
             }
         }

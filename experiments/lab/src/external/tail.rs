@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Returns at most the last `most` bytes as text. Invalid UTF-8 is replaced.
+/// Returns the last `most` bytes of a file as text, or the whole file if it is shorter. Invalid UTF-8 is
+/// replaced.
 pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -14,14 +15,14 @@ pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Maximum length of the line that is kept, in characters.
+/// Maximum length of the line that [`last_line`] returns, in characters.
 const LONGEST: usize = 200;
-/// The line that Rust prints below the message of a panic.
+/// The start of the line that Rust prints below the message of a panic.
 const NOTE: &str = "note: run with `RUST_BACKTRACE";
 
 /// Returns the last line that is neither empty nor the note below a panic, or an empty string if there is
-/// none. Failing programs usually print the reason there. Control characters and terminal colours are
-/// removed, and the line is cut to 200 characters.
+/// none. Failing programs usually print the reason in this line. Control characters and terminal colours
+/// are removed, and the line is cut to 200 characters.
 pub(super) fn last_line(text: &str) -> String {
     let plain = text.split(['\n', '\r']).map(plain);
     let said = plain.rev().find(|line| !line.is_empty() && !line.starts_with(NOTE)).unwrap_or_default();

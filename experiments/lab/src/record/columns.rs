@@ -29,7 +29,7 @@ fn first_line(record: &Record, header: bool) -> StringRecord {
     lines.records().next().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Returns the columns that a sweep may keep or omit (`metrics`).
+/// Returns the columns that a sweep may keep or omit with its key `metrics`.
 pub fn metrics() -> impl Iterator<Item = &'static str> {
     NAMES.iter().skip_while(|name| *name != LAST_FIXED).skip(1)
 }

@@ -72,7 +72,7 @@ pub fn failures(records: &[Record]) -> Vec<Failures> {
     all
 }
 
-/// Returns one line per algorithm with the number of failed runs and the first error.
+/// Returns one line per algorithm with the numbers of failed and refused runs and the first error.
 pub fn lines(failures: &[Failures]) -> String {
     failures.iter().fold(String::new(), |mut text, one| {
         let Failures { problem, algorithm, runs, failed, refused, instance, reason, .. } = one;

@@ -1,4 +1,4 @@
-//! Reads CSV files of records of every schema version.
+//! Reads records of every schema version from CSV files.
 
 use super::columns::is_known;
 use super::{Record, SCHEMA_VERSION, number_runs};
@@ -40,7 +40,7 @@ pub struct CsvFile {
     pub torn: u64,
 }
 
-/// Reads the records of a file. O(bytes).
+/// Reads the records of a file. O(bytes of the file).
 ///
 /// # Errors
 /// [`RecordError`] with the line number.
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<Vec<Record>, RecordError> {
 }
 
 impl CsvFile {
-    /// Reads a file. O(bytes).
+    /// Reads a file. O(bytes of the file).
     ///
     /// # Errors
     /// [`RecordError`] if the file cannot be read, is not UTF-8, or has two columns of the same name.
@@ -99,7 +99,7 @@ impl CsvFile {
         self.columns.iter().any(|column| column == name)
     }
 
-    /// Checks that the file has all of these columns.
+    /// Checks that the file has all of the given columns.
     ///
     /// # Errors
     /// [`RecordError::Line`] if a column is missing.
@@ -113,7 +113,7 @@ impl CsvFile {
         self.has("schema_version") || ["key", "repetition", "algorithm"].iter().all(|name| self.has(name))
     }
 
-    /// Returns the columns that no schema version has.
+    /// Returns the columns of the file that no schema version has.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str).filter(|name| !is_known(name) && *name != "peak")
     }
@@ -134,7 +134,7 @@ impl CsvFile {
     /// # Errors
     /// [`RecordError::Line`] if a line is invalid.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, RecordError> {
-        // Before version 5, the column `run` of `bench` was the repetition.
+        // Before version 5, the column `run` of `bench` contained the repetition.
         let counted = self.has("schema_version") && !self.has("repetition");
         let name = |name: &String| if counted && name == "run" { "repetition".into() } else { name.clone() };
         let header = StringRecord::from(self.columns.iter().map(name).collect::<Vec<String>>());
@@ -162,7 +162,7 @@ impl CsvFile {
         Ok(all)
     }
 
-    /// Returns true if the file contains records of a sweep from before version 5.
+    /// Returns true if the file contains records of a sweep in a schema version before 5.
     pub fn is_older_sweep(&self) -> bool {
         !self.has("schema_version") && self.has_records()
     }
@@ -198,7 +198,8 @@ impl CsvFile {
         Ok(records)
     }
 
-    /// Checks the values of a record whose types are already valid. The error is a message.
+    /// Checks the values of a record after the types of its cells have been checked. Returns an error
+    /// message if a value is invalid.
     fn check(&self, record: &Record, first: u32) -> Result<(), String> {
         let version = record.schema_version;
         if self.has("schema_version") && !(1..=SCHEMA_VERSION).contains(&version) {
@@ -232,7 +233,7 @@ impl CsvFile {
         Ok(())
     }
 
-    /// Returns an error at a line, which is counted from 1.
+    /// Returns an error for the line with the given number, counted from 1.
     pub fn wrong(&self, line: u64, why: String) -> RecordError {
         RecordError::Line(self.path.clone(), line, why)
     }

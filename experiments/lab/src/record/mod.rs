@@ -1,4 +1,4 @@
-//! Records of runs, one run per row. This module fills, writes and reads them.
+//! Fills, writes and reads records of runs, with one run per row.
 //!
 //! Every run of `bench` and `sweep` is one [`Record`], which contains the question, the result, and the
 //! machine. Its fields are columns. [`attempt`](mod@crate::attempt) and [`external`](crate::external)
@@ -30,8 +30,8 @@ use plimsoll_model::{Bytes, load};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The current version of the columns. Before version 5, the column `run` of `bench` was the repetition,
-/// `decide` was a flag, and `value` was named `peak`. Files of all versions can be read.
+/// The current version of the columns. Before version 5, the column `run` of `bench` contained the
+/// repetition, `decide` was a flag, and `value` was named `peak`. Files of all versions can be read.
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// The name of the file with records in the folder of a benchmark or sweep.
@@ -93,8 +93,8 @@ pub struct Record {
     /// Number of threads that the run may use.
     #[serde(default = "one")]
     pub threads: usize,
-    /// `file`, `load` or a number if a capacity is decided. It is `true` in older files, which do not store
-    /// the capacity. Empty if the value is optimised.
+    /// The capacity to decide: `file`, `load` or a number. Older files contain `true` and do not store the
+    /// capacity. Empty if the value is optimised.
     pub decide: String,
     /// The capacity to decide, or the capacity that is part of the question (spilling). For an external
     /// planner, this is the capacity on its command line.
@@ -146,8 +146,8 @@ pub struct Record {
     pub whole_process: bool,
     /// Self-reported wall-clock time in seconds, from the end of reading the instance to the answer.
     pub own_seconds: Option<f64>,
-    /// The value of one unit in the last digit of `own_seconds` as printed by an external program, in
-    /// seconds.
+    /// The resolution of `own_seconds`, in seconds: the value of one unit in the last digit that an
+    /// external program printed.
     pub own_resolution: Option<f64>,
     /// The times of the phases, as `name=seconds` separated by blanks. `to-best` is the time until the run
     /// found its value.
@@ -189,7 +189,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates a record with the build and the machine.
+    /// Creates a record that contains the build, the machine and the current time.
     pub fn on(machine: &Machine) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,

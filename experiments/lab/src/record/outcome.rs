@@ -74,7 +74,7 @@ impl Record {
         word(&self.counters, name)?.parse().ok()
     }
 
-    /// Stores the time to the best answer, in seconds. It never exceeds the time of the run.
+    /// Stores the time to the best answer, in seconds. The stored time never exceeds the time of the run.
     #[must_use]
     pub fn with_time_to_best(mut self, seconds: Option<f64>) -> Self {
         if let Some(seconds) = seconds.map(|seconds| seconds.min(self.seconds.unwrap_or(seconds))) {
@@ -84,8 +84,8 @@ impl Record {
         self
     }
 
-    /// Returns the time until the run found its value, in seconds. Returns `None` if it found none, or if the
-    /// time was not stored.
+    /// Returns the time until the run found its value, in seconds. Returns `None` if the run found no
+    /// value, or if the time was not stored.
     pub fn time_to_best(&self) -> Option<f64> {
         word(&self.phases, TO_BEST)?.parse().ok()
     }

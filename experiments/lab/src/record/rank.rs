@@ -3,8 +3,8 @@
 use plimsoll_model::{Relations, Value};
 
 /// Returns the rank of a number in the given unit, which must be the unit of a [`Value`]. The better of two
-/// numbers has the lower rank, and a bound with a higher rank than a valid value is wrong. Ranking a rank
-/// again returns the original number.
+/// numbers has the lower rank, and a bound with a higher rank than a valid value is wrong. The rank of a
+/// rank is the original number.
 pub fn rank(unit: &str, number: u64) -> u64 {
     if unit == Relations::UNIT { u64::MAX - number } else { number }
 }

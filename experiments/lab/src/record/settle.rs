@@ -28,7 +28,7 @@ impl Known {
     }
 }
 
-/// Returns the best values and bounds of the completed records. O(records).
+/// Returns the best value and the best bound of every question over the completed records. O(records).
 pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     let mut all: HashMap<Place, Known> = HashMap::new();
     let done = || records.iter().filter(|record| record.status == "done");
@@ -49,9 +49,9 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     all
 }
 
-/// Cross-checks all records that have the same problem, terms and instance. If a valid solution contradicts a
-/// bound, the bound is ignored, and its record is refused. If a valid solution disproves the claim of an
-/// external planner, the claim is marked as contradicted. Such claims never count as proof.
+/// Cross-checks all records that have the same problem, terms and instance. If a valid solution contradicts
+/// a bound, the bound is ignored, and its record is refused. If a valid solution disproves the claim of an
+/// external planner, the claim is marked as contradicted. Claims of external planners never count as proof.
 ///
 /// Sets the gaps and the best bounds, which are at least as good as `floor`. Returns the best of these
 /// bounds. The result does not change if some of the records have been settled before. O(records).
@@ -74,8 +74,8 @@ pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
 }
 
 impl Record {
-    /// Returns a key that is equal for records of the same problem, terms and instance, under any limits.
-    /// Instances are identified by hash or, without a hash, by name.
+    /// Returns a key that is equal for all records of the same problem, terms and instance, regardless of
+    /// their limits. Instances are identified by hash or, without a hash, by suite and name.
     pub(crate) fn place(&self) -> Place {
         let [suite, instance] =
             if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };

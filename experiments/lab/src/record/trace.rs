@@ -1,9 +1,9 @@
 //! Traces, which are improvements of solutions and bounds over time.
 //!
-//! Runs of built-in algorithms are traced through their observer, whose clock starts with the run. The trace
-//! of an external process contains the timestamped reports of the process, and finally the checked value.
-//! Only improvements are kept. `rows.csv` stores a trace in one column with one word per event. `trace.csv`
-//! is derived from it and has one line per event.
+//! Runs of built-in algorithms are traced through their observer, whose clock starts with the run. The
+//! trace of an external process contains the timestamped reports of the process, and finally the checked
+//! value. Only improvements are kept. `rows.csv` stores a trace in one column with one word per event.
+//! `trace.csv` is derived from that column and has one line per event.
 
 use super::{Record, TRACE, rank};
 use plimsoll_model::files::write_durably;
@@ -93,8 +93,8 @@ impl Improvements {
         self.events.iter().find(|event| event.value == Some(value)).map(|event| event.seconds)
     }
 
-    /// Adds the end of the run, with the value and the bound of the record, even if the observer was never
-    /// called.
+    /// Adds the value and the bound of the record, which the observer may not have received, and then the
+    /// end of the run.
     fn end(&mut self, seconds: f64, record: &Record) {
         if let Some(value) = record.value {
             self.value(seconds, &record.unit, value);
@@ -149,8 +149,8 @@ impl<P: Problem> Observer<P> for Recorder {
     }
 }
 
-/// Returns the trace of a process, which ends with the checked result. If the answer passed the checker, the
-/// reports of the process come first.
+/// Returns the trace of a process. The last events are the checked result and the end of the run. If the
+/// answer passed the checker, the reports of the process come first.
 pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
@@ -199,7 +199,7 @@ pub fn number_runs(records: &mut [Record]) {
     }
 }
 
-/// Returns the runs of a trace, which are groups of consecutive lines with the same key.
+/// Splits a trace into runs, which are groups of consecutive lines with the same key.
 pub fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
     trace.chunk_by(|a, b| a.run_key() == b.run_key())
 }

@@ -1,17 +1,17 @@
-//! Axes of pictures: scales and round ticks with units.
+//! Axes of pictures: scales, and ticks at round values, labelled with units.
 
 use super::scene::{GRID, Point, SMALL, SOFT, Scene, WIDTH, text_width, thousands};
 
-/// The unit of the values on an axis, which the labels of its ticks show.
+/// The unit of the values on an axis. The labels of the ticks show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A number without a unit.
     Number,
     /// An integer without a unit, such as a step.
     Count,
-    /// Bytes, with ticks at multiples of powers of two.
+    /// Bytes, with ticks at a distance that is a power of two.
     Bytes,
-    /// Seconds, shown in seconds or parts of them.
+    /// Seconds, labelled in units from picoseconds to seconds.
     Seconds,
     /// A percentage.
     Percent,
@@ -51,7 +51,8 @@ impl Axis {
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Returns at most `most` round values in ascending order, with their labels. A degenerate axis has none.
+    /// Returns at most `most` round values in ascending order, with their labels. A degenerate axis has no
+    /// ticks.
     pub(super) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let valid = self.low.is_finite() && self.high.is_finite() && self.low < self.high;
         if !valid || (self.logarithmic && self.low <= 0.0) {
@@ -59,7 +60,7 @@ impl Axis {
         }
         if self.logarithmic {
             let powers = self.powers(most);
-            // A range below one decade contains too few powers.
+            // A range of less than one decade contains too few powers.
             if powers.len() > 2 || self.high / self.low > 10.0 {
                 return powers.into_iter().map(|value| (value, self.label_of(value, value))).collect();
             }
@@ -69,7 +70,7 @@ impl Axis {
         let (first, last) = ((self.low / pace).ceil(), (self.high / pace + 1e-9).floor());
         let count = ((last - first) as usize).min(most);
         let value = |nth: usize| (first + nth as f64) * pace + 0.0;
-        // A quarter of a unit has a short label.
+        // Quarters of a unit still have short labels.
         let scale = if self.unit == Unit::Bytes { self.high.min(4.0 * pace) } else { self.high };
         (0..=count).map(|nth| (value(nth), self.label_of(value(nth), scale))).collect()
     }
@@ -89,7 +90,8 @@ impl Axis {
     }
 
     /// Returns the ticks of a logarithmic axis: powers of two for bytes, and otherwise 1, 2 and 5 times
-    /// powers of ten. If these are too many, the ticks are every n-th power of two or of ten.
+    /// powers of ten. If there are more than `most` of them, the ticks are every n-th power of two or of
+    /// ten.
     fn powers(&self, most: usize) -> Vec<f64> {
         let slack = 1.0 + 1e-9;
         let within = |value: &f64| *value * slack >= self.low && *value <= self.high * slack;
@@ -128,8 +130,8 @@ impl Axis {
         format!("{} {unit}", number(value / size))
     }
 
-    /// Draws the ticks of a horizontal axis from `left` to `right`: grid lines from `top` to `bottom` and the
-    /// labels below. It draws at most ten ticks, and only as many as have space for their labels.
+    /// Draws the ticks of a horizontal axis from `left` to `right`: grid lines from `top` to `bottom` and
+    /// the labels below. It draws at most ten ticks, and fewer if their labels would overlap.
     pub(super) fn draw_across(&self, scene: &mut Scene, (left, right): Point, (top, bottom): Point) {
         let placed = |most: usize| -> Vec<(f64, f64, String)> {
             let place = |(value, label): (f64, String)| {
@@ -163,7 +165,7 @@ impl Side {
         self.0.iter().map(|(_, label)| text_width(label, SMALL)).fold(0.0, f64::max) + 8.0
     }
 
-    /// Draws the labels left of the axis, and grid lines to `right`; `y` is the position of a value.
+    /// Draws the labels left of the axis, and grid lines to `right`. `y` maps a value to its position.
     pub(super) fn draw(&self, scene: &mut Scene, (left, right): Point, y: impl Fn(f64) -> f64) {
         let look = format!("text-anchor=\"end\" font-size=\"{SMALL}\" {SOFT}");
         for (value, label) in &self.0 {

@@ -1,5 +1,5 @@
-//! Bar charts. Panels are drawn side by side. Each has groups of bars, on its own scale, which starts at
-//! zero.
+//! Bar charts. Panels are drawn side by side. Each panel has groups of bars and its own scale, which starts
+//! at zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis and one bar per
@@ -39,7 +39,7 @@ pub struct Panel {
 pub struct Bars {
     /// The title, in the first line.
     pub title: String,
-    /// The text below the title, which explains how to read the chart.
+    /// An explanation of how to read the chart, drawn below the title.
     pub caption: String,
     /// The names of the series, in the order of the bars of a group.
     pub series: Vec<String>,
@@ -61,7 +61,7 @@ impl Bars {
         let mut scene = Scene::default();
         let top = scene.heads(&self.title, &self.caption);
         let mut entries: Vec<(String, String)> = Vec::new();
-        // The title names the only series.
+        // A single series is named by the title.
         let series = self.series.iter().enumerate().filter(|_| self.series.len() > 1);
         entries.extend(series.map(|(at, name)| (format!("fill=\"{}\"", bar_colour(at)), name.clone())));
         if !self.mark.is_empty() {
@@ -78,11 +78,11 @@ impl Bars {
         output.write_all(scene.finish(top + HIGH * rows as f64 + 8.0).as_bytes())
     }
 
-    /// Returns true if every panel has space for its bars and their names when panels are drawn in `columns`
-    /// columns.
+    /// Returns true if every panel has space for its bars and the names of its groups when panels are drawn
+    /// in `columns` columns.
     fn fits(&self, columns: usize) -> bool {
         let fits = |panel: &Panel| {
-            // About a quarter of a panel is the axis.
+            // The axis takes about a quarter of the width of a panel.
             let pace = wide(columns) * 0.75 / panel.groups.len().max(1) as f64;
             let name = |(name, _): &(String, _)| text_width(name, SMALL) + 6.0 <= pace;
             pace >= 10.0 * self.series.len() as f64 && panel.groups.iter().all(name)
@@ -147,8 +147,8 @@ impl Panel {
         scene.close();
     }
 
-    /// Draws the bars with tooltips and names. If the bars are wide enough for labels, returns their values
-    /// and the positions of the labels above the bars.
+    /// Draws the bars with tooltips and names. If the bars are wide enough for labels, returns the labels
+    /// with their positions above the bars.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;

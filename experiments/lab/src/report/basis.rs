@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 pub struct Basis {
     /// One line per assumption.
     pub assumed: Vec<String>,
-    /// `None` if the graph was not imported.
+    /// The sources of the tensor sizes, or `None` if the graph was not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     sizes: Option<Sizes>,
 }
@@ -24,7 +24,7 @@ struct Sizes {
 }
 
 impl Basis {
-    /// Returns the basis of an import.
+    /// Returns the assumptions of an import and the sources of its tensor sizes.
     pub fn of(import: &Import) -> Self {
         let SizeSources { inferred, declared, assumed } = &import.sizes;
         let sizes = Sizes { inferred: *inferred, declared: declared.len(), assumed: assumed.len() };

@@ -17,8 +17,8 @@ use std::io::{self, Write};
 
 /// Height of the area between the axes.
 const HEIGHT: f64 = 300.0;
-/// Dash patterns, which distinguish lines if there are more of them than colours. The third pattern also
-/// marks the second line of a colour.
+/// Dash patterns, which distinguish lines of the same colour if a chart has more lines than there are
+/// colours. The third pattern also marks dashed series.
 const DASHES: [&str; 5] = ["", "9 4", "3 3", "18 5", "6 8"];
 
 /// One line of a chart.
@@ -28,7 +28,7 @@ pub struct Series {
     pub name: String,
     /// The index of the colour. Related lines have the same colour.
     pub colour: usize,
-    /// Whether the line is dashed, as the second line of a colour is.
+    /// Whether the line is dashed, to distinguish it from a solid line of the same colour.
     pub dashed: bool,
     /// Whether the points are marked with dots.
     pub dots: bool,
@@ -41,7 +41,7 @@ pub struct Series {
 pub struct Chart {
     /// The title, in the first line.
     pub title: String,
-    /// The text below the title, which explains how to read the chart.
+    /// An explanation of how to read the chart, drawn below the title.
     pub caption: String,
     /// The horizontal axis.
     pub x: Axis,

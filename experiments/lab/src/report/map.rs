@@ -41,9 +41,9 @@ impl Map<'_> {
     }
 }
 
-/// Writes maps of layouts of one instance side by side, with the same scales; a buffer has the same colour in
-/// all of them. If a layout is more than three times as high as the lowest one, it is cut off at three times
-/// the height of that one.
+/// Writes the maps of several layouts of one instance side by side. All maps have the same scales, and a
+/// buffer has the same colour in all of them. If a layout is more than three times as high as the lowest
+/// layout, its map is cut off at three times the height of the lowest.
 ///
 /// # Errors
 /// Returns the errors from `output`.

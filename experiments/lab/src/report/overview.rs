@@ -1,4 +1,4 @@
-//! Tables of an analysis, and a summary of it in Markdown.
+//! The tables of an analysis, and its summary in Markdown.
 
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
@@ -167,7 +167,8 @@ fn by_instance(group: &Group, what: &str, show: impl Fn(&Cell) -> String) -> Tab
     table.without_empty(&["suite", "buffers", "operators", "load, bytes"])
 }
 
-/// Returns the gaps by instance and algorithm, or values for an instance without a bound.
+/// Returns a table of the gap of every algorithm on every instance. Without a bound, the table shows
+/// values.
 pub fn gaps_by_instance(group: &Group) -> Table {
     by_instance(group, "gap %", |cell| match (cell.gap, cell.value) {
         (Some(gap), _) => percent(gap),
@@ -177,13 +178,15 @@ pub fn gaps_by_instance(group: &Group) -> Table {
     })
 }
 
-/// Returns the times spent by instance and algorithm, or `None` if no times were recorded.
+/// Returns a table of the time that every algorithm spent on every instance, or `None` if no times were
+/// recorded.
 pub fn spent_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
     Some(by_instance(group, "spent", |cell| time(cell.spent)))
 }
 
-/// Returns the times to solve by instance and algorithm, or `None` if there are none.
+/// Returns a table of the time in which every algorithm solved every instance, or `None` if no such time is
+/// known.
 pub fn times_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.time_to_solve().is_some())?;
     Some(by_instance(group, to_solve(group.question.decide), |cell| {
@@ -206,8 +209,8 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     Table::of(&columns, rows)
 }
 
-/// Returns a table with one row of counts per record. The numbers of instances and algorithms are those of
-/// the largest group.
+/// Returns a table with one row of counts per record. The numbers of instances and algorithms are the
+/// maxima over the groups of the record.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {
         study.groups.iter().map(count).max().unwrap_or(0).to_string()
@@ -237,7 +240,7 @@ pub fn headlines(studies: &[Study]) -> Vec<(String, String)> {
     all
 }
 
-/// Returns a table in LaTeX with the ranking of every group.
+/// Returns the rankings of all groups, each as a LaTeX table.
 pub fn latex(studies: &[Study]) -> String {
     let mut text = String::new();
     for study in studies {

@@ -19,7 +19,7 @@ const MOST_LANES: usize = 10;
 const MOST_NAMES: usize = 32;
 /// Space for names of steps.
 const NAMES: f64 = 120.0;
-/// Size of the heading of a panel.
+/// Font size of the heading of a panel.
 const TEXT: f64 = 15.0;
 /// Styles of the lines at the peak, at the load and at the capacity.
 pub(super) const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\" pointer-events=\"none\"";
@@ -34,7 +34,7 @@ pub(super) const FREE: &str = "#e69f9f";
 pub(super) const MOMENT: &str =
     "stroke=\"#0072b2\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
 
-/// Groups of buffers, drawn in one colour each; buffers without a group are grey.
+/// Groups of buffers. Each group is drawn in its own colour, and buffers without a group are grey.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     /// The names of the groups in the legend.
@@ -46,7 +46,7 @@ pub struct Groups<'a> {
 /// A layout, and the other information that its map shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
-    /// The instance, whose lifespans give the horizontal extents.
+    /// The instance. The lifespans of its buffers give the horizontal extents of the rectangles.
     pub instance: &'a Instance,
     /// The problem that the layout solves.
     pub problem: &'a str,
@@ -164,7 +164,7 @@ impl<'a> Panel<'a> {
         if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
     }
 
-    /// Draws the name of the layout and its peak above the panel.
+    /// Draws the name of the algorithm or file and the peak of the layout above the panel.
     fn heading(&self, scene: &mut Scene, frame: &Frame) {
         let (peak, bound) = (self.peak(), self.map.bound.get());
         let mut text = human::bytes(peak);
@@ -193,7 +193,7 @@ impl<'a> Panel<'a> {
         let (left, right) = (frame.left, frame.right);
         let load = load(self.map.instance).0.get();
         let capacity = self.capacity().map(|capacity| (capacity, CAPACITY));
-        // If both are equal, the dashed line of the load is drawn over that of the peak.
+        // If peak and load are equal, the dashed line of the load is drawn over that of the peak.
         let mut lines = vec![(self.peak(), PEAK)];
         lines.extend(self.lanes.is_empty().then_some((load, LOAD)));
         for (value, look) in lines.into_iter().chain(capacity).filter(|line| line.0 <= frame.top) {
@@ -284,7 +284,7 @@ impl<'a> Panel<'a> {
         labels
     }
 
-    /// Draws the spilled buffers below the map, in as many lanes as there is space for.
+    /// Draws the spilled buffers below the map, in at most ten lanes.
     fn spilled(&self, scene: &mut Scene, frame: &Frame) {
         if self.lanes.is_empty() {
             return;
@@ -314,8 +314,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// Distributes buffers over lanes, in each of which lifespans are disjoint. Each buffer goes into the first
-/// lane that is free. O(n log n + n l) for l lanes.
+/// Distributes buffers over lanes such that the lifespans within each lane are disjoint. Each buffer goes
+/// into the first lane that is free. O(n log n + n l) for n buffers and l lanes.
 fn lanes_of(instance: &Instance, mut buffers: Vec<BufferId>) -> Vec<Vec<BufferId>> {
     let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
     buffers.sort_by_key(|&id| (hull(id), id));

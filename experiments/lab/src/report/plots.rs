@@ -60,8 +60,8 @@ pub fn harmless(name: &str) -> String {
     name.chars().map(plain).take(80).collect()
 }
 
-/// Returns a performance profile: the share of instances solved within a factor of the fastest time. Returns
-/// `None` with fewer than two algorithms, or if nothing was solved.
+/// Returns a performance profile: the share of instances solved within a factor of the fastest time.
+/// Returns `None` if there are fewer than two algorithms, or if nothing was solved.
 pub fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
@@ -151,13 +151,13 @@ fn cactus(group: &Group) -> Option<Chart> {
     })
 }
 
-/// Returns a chart of the mean gap over time, or `None` without traced runs on an instance with a bound.
+/// Returns a chart of the mean gap over time, or `None` if no run on an instance with a bound was traced.
 pub fn gap_chart(group: &Group) -> Option<Chart> {
     let (curves, total) = curves::gaps(group);
     let first = curves.first()?.points.first()?.0;
     let last = curves.iter().filter_map(|curve| curve.points.last()).map(|last| last.0).fold(first, f64::max);
     let last = last.max(group.question.time_limit.unwrap_or(0.0));
-    // The gap before the first value is off the chart if it is far above the others.
+    // The gap before the first value is off the chart if it is far above the other gaps.
     let most = curves.iter().filter_map(|curve| curve.points.get(1)).map(|point| point.1).fold(0.1, f64::max);
     Some(Chart {
         title: "Gap over time".to_owned(),

@@ -14,7 +14,7 @@ pub fn real(standings: &[Standing]) -> impl Iterator<Item = &Standing> {
     standings.iter().filter(|own| own.kind != "virtual")
 }
 
-/// Formats a time, or a dash.
+/// Formats a time, or returns a dash if there is none.
 pub(super) fn time(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| NONE.to_owned(), human::seconds)
 }
@@ -68,8 +68,8 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
     all.iter().map(|question| label(question)).collect()
 }
 
-/// Returns one sentence: the best algorithm, how many instances it solves, and how the others compare with
-/// it. Returns `None` if nothing was solved or there are no gaps.
+/// Returns one sentence about the best algorithm, the number of instances that it solves, and the results
+/// of the other algorithms. Returns `None` if nothing was solved or there are no gaps.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();
     sort(&mut all, &group.question, Sort::Gap);
@@ -128,7 +128,7 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let tied = others.iter().filter(is_tied).count();
     let name = &first.algorithm;
     let best = || std::iter::once(first).chain(others.iter().filter(is_tied));
-    // A heuristic proves nothing itself: its value may equal a bound that is computed before any run.
+    // A heuristic proves nothing itself. Its value can only equal a bound that is computed before any run.
     let (prover, proof) = match best()
         .filter(|own| own.kind != "heuristic")
         .min_by_key(|own| std::cmp::Reverse(own.solved))
@@ -170,8 +170,8 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     Some(format!("{text}{}.", behind(&rest)))
 }
 
-/// Returns the end of the sentence: the mean gaps of the algorithms behind the best, with those of external
-/// programs, and the external programs without a value.
+/// Returns the end of the sentence: the range of the mean gaps of the algorithms behind the best, the gaps
+/// of the external programs among them, and the external programs without a value.
 fn behind(others: &[&Standing]) -> String {
     let rest: Vec<&Standing> = others.iter().copied().filter(|own| own.mean_gap.is_some()).collect();
     let gaps = || rest.iter().filter_map(|own| own.mean_gap);

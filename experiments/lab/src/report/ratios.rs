@@ -1,7 +1,7 @@
 //! Times of algorithms relative to a reference algorithm, instance by instance.
 //!
-//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference is
-//! faster. A mark shows the direction of its uncertainty:
+//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference
+//! is faster. A mark on a ratio shows the direction in which the ratio is uncertain:
 //!
 //! - If the time is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
@@ -47,9 +47,9 @@ struct Ratio {
     side: Side,
 }
 
-/// Combines several ratios into one.
+/// A function that combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that such a combination includes.
+/// A function that counts the ratios that such a combination includes.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.
@@ -102,8 +102,8 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
-/// Returns a table with one row per instance: the time of the reference, and for each other algorithm its
-/// time and ratio. Self-reported times are in milliseconds.
+/// Returns a table with one row per instance: the time of the reference, and the time and the ratio of each
+/// other algorithm. Self-reported times are in milliseconds.
 ///
 /// Below the instances, each suite has one row for the geometric mean and one for the smallest ratio. A
 /// result derived from bounds is a bound itself. A result that does not cover all instances states how many

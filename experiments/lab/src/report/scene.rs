@@ -88,7 +88,7 @@ impl Scene {
 
     /// Hatches a rectangle.
     pub fn hatch(&mut self, (x, y): Point, (width, height): Point) {
-        // Lines from the upper left to the lower right, every 8 pixels; with wider spacing in a huge
+        // Lines run from the upper left to the lower right, 8 pixels apart, or further apart in a huge
         // rectangle.
         let pace = f64::max(8.0, (width + height) / 200.0);
         let mut path = String::new();
@@ -172,7 +172,7 @@ impl Scene {
         let _ = writeln!(self.text, "<g {look}>{title}");
     }
 
-    /// Closes the group opened last.
+    /// Closes the group that was opened last.
     pub fn close(&mut self) {
         self.text.push_str("</g>\n");
     }
@@ -203,8 +203,8 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// Shortens a name to at most `most` pixels. The end is kept, because long names differ most there. Returns
-/// `None` if fewer than three characters would remain.
+/// Shortens a name to at most `most` pixels. The end is kept, because long names differ most at their ends.
+/// Returns `None` if fewer than three characters would remain.
 pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     if text_width(name, size) <= most {
         return (!name.is_empty()).then(|| name.to_owned());
@@ -236,7 +236,8 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
-/// Keeps at most four points in each column of half a pixel: the first, the lowest, the highest and the last.
+/// Keeps at most four points in each column that is half a pixel wide: the first, the lowest, the highest
+/// and the last.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let column = |point: &Point| (point.0 * 2.0).round() as i64;
     let mut kept = Vec::new();

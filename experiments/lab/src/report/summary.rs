@@ -284,9 +284,9 @@ impl Question<'_> {
         text
     }
 
-    /// Returns the text of `README.md`, which lists the files of the folder and how they were produced.
-    /// `is_there` is called with each name in the list of files. It must return whether that file or folder
-    /// of pictures was written.
+    /// Returns the text of `README.md`, which lists the files of the folder and describes how they were
+    /// produced. `is_there` is called with each name in the list of files. It must return whether that file
+    /// or folder of pictures was written.
     pub fn readme(&self, rows: &[Record], is_there: impl Fn(&str) -> bool) -> String {
         let held = FILES.iter().filter(|(name, _)| is_there(name));
         let held = held.fold(String::new(), |mut text, (name, holds)| {
@@ -311,7 +311,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns a Markdown table of the suites in a record: the names of their instances and where they come from.
+/// Returns a Markdown table of the suites in a record, with their sources and the names of their instances.
 fn sources(rows: &[Record]) -> String {
     let mut table = Table::new([
         ("suite", Align::Left),

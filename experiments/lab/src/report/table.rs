@@ -26,7 +26,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// Cuts text in the middle to at most `width` columns.
+/// Shortens text to at most `width` columns by cutting characters from its middle.
 pub fn shortened(text: &str, width: usize) -> String {
     let length = columns_of(text);
     if length <= width {
@@ -39,7 +39,7 @@ pub fn shortened(text: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// Returns the lines of a cell.
+/// Breaks a cell into lines of at most `width` columns. Longer words are cut in the middle.
 fn fit(cell: &str, width: usize) -> Vec<String> {
     if columns_of(cell) <= width {
         return vec![cell.to_owned()];
@@ -63,7 +63,7 @@ pub enum Align {
 /// A column of a table with one row per `T`: its name, its alignment, and the function that returns a cell.
 pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
-/// A table with a header. The columns are as wide as their contents.
+/// A table with a header. Rows may be grouped under headings.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(String, Align)>,
@@ -160,9 +160,10 @@ impl Table {
         }
     }
 
-    /// Returns the table as text whose lines are at most `width` characters wide, if possible. Headings and
-    /// sentences wrap, and names are cut in the middle. A table that is still too wide is split into several,
-    /// each of which repeats the leading columns of text.
+    /// Returns the table as text with lines of at most `width` characters, if possible. Column names and
+    /// cells wrap, and words that are longer than their column are cut in the middle, as are headings. A
+    /// table that is still too wide is split into several, each of which repeats the leading columns of
+    /// text.
     pub fn text_within(&self, width: usize) -> String {
         let widths = self.widths(width);
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -181,7 +182,7 @@ impl Table {
         parts.iter().map(|part| self.part(part, &widths, width)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns some of the columns as text.
+    /// Returns a table of the given columns as text.
     fn part(&self, columns: &[usize], widths: &[usize], width: usize) -> String {
         let mut text = String::new();
         let line = |text: &mut String, lines: &dyn Fn(usize) -> Vec<String>| {
@@ -199,7 +200,7 @@ impl Table {
         text
     }
 
-    /// Adds the lines of one row.
+    /// Adds the lines of one row to `text`.
     fn print(&self, text: &mut String, columns: &[usize], widths: &[usize], cells: &[Vec<String>]) {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for at in 0..height {
@@ -215,8 +216,8 @@ impl Table {
         }
     }
 
-    /// Returns the widths of the columns for a table of this width. To reach it, headings wrap first, and
-    /// then the widest columns of text shrink.
+    /// Returns the widths of the columns for a table of this width. If the table is too wide, column names
+    /// wrap first, and then the widest columns of text shrink.
     fn widths(&self, width: usize) -> Vec<usize> {
         let rows = || self.rows.iter().enumerate().filter(|(nth, _)| !self.headings.contains(nth));
         let cells = |at: usize| rows().map(move |(_, row)| columns_of(&row[at])).max().unwrap_or(0);

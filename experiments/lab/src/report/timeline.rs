@@ -28,16 +28,16 @@ const MEMORY: f64 = 150.0;
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
-/// The looks of the mark below operations on the critical path, of on-chip bytes, of the resident weights
-/// among them, and of the peak.
+/// The looks of the mark below operations on the critical path, of on-chip bytes, of the bytes of resident
+/// weights, and of the line at the peak.
 const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
 const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
-/// The borders of segments are drawn only if there are at most this many.
+/// Maximum number of segment borders that are drawn. If there are more borders, none is drawn.
 const BORDERS: usize = 60;
 
-/// A schedule of a program, drawn along its longest control path.
+/// A schedule of a program, drawn along the longest control path of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
     /// The name of the graph.
@@ -61,7 +61,8 @@ struct Box {
     fetches: bool,
     start: Time,
     end: Time,
-    /// For a computation, the size of the weights of its operator; otherwise, the number of bytes moved.
+    /// The size of the weights of the operator for a computation, and the number of bytes moved for a
+    /// transfer.
     bytes: Bytes,
     /// The colour of the operator.
     colour: Colour,
@@ -70,9 +71,9 @@ struct Box {
 /// The data shown in a drawing.
 struct Activity {
     boxes: Vec<Box>,
-    /// Points in time, each with the on-chip bytes occupied until the next one.
+    /// Points in time, each with the on-chip bytes that are occupied until the next point.
     occupancy: Vec<(Time, Bytes)>,
-    /// The start of the preload, if there is one, and of every segment on the path.
+    /// The start times of the preload, if there is one, and of every segment on the path.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
@@ -81,10 +82,10 @@ struct Activity {
 }
 
 impl Activity {
-    /// Returns the critical path, last operation first: a chain of operations without idle time between them,
-    /// the last of which ends at the makespan. The chain ends early at an operation that starts when no other
-    /// ends. Among operations that end at the same time, the transfer of the same operator is preferred, then
-    /// computations.
+    /// Returns the critical path in reverse order: a chain of operations without idle time between them
+    /// that leads back from the makespan. The chain stops at an operation whose start is not the end of
+    /// another operation. If several operations end at the same time, the transfer for the computation that
+    /// follows is preferred, and then a computation.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();
         for one in self.boxes.iter().filter(|one| one.end > one.start) {
@@ -299,7 +300,7 @@ impl Activity {
         entries
     }
 
-    /// Returns the critical path as intervals of lanes; consecutive operations of a lane are merged.
+    /// Returns the critical path as intervals of lanes. Consecutive operations on one lane are merged.
     fn marks(&self) -> Vec<(usize, Time, Time)> {
         let mut marks: Vec<(usize, Time, Time)> = Vec::new();
         for one in self.critical() {

@@ -21,11 +21,12 @@ pub struct Input {
     pub load: Option<Bytes>,
     /// The instance (with its original capacity) or the graph, or the error from reading it.
     pub subject: Result<Subject, String>,
-    /// The problems that may be posed on it. An empty list stands for all problems that accept its kind.
+    /// The problems that may be posed on the input. An empty list stands for all problems that accept its
+    /// kind.
     pub(super) problems: Vec<&'static str>,
     /// The terms under which an instance was derived from a graph. Empty for other inputs.
     pub(super) terms: String,
-    /// How the model was read. `None` if all import options have their default values.
+    /// The model and its import options. `None` if all options have their default values.
     pub(super) model: Option<ModelRecord>,
 }
 

@@ -14,12 +14,12 @@ const MOST: u64 = 10_000_000;
 #[serde(try_from = "Value")]
 pub(super) struct Whole(pub u64);
 
-/// One whole number, a list of them, or a range such as `"0..10"`, which excludes its end.
+/// One whole number, a list of whole numbers, or a range such as `"0..10"`, which excludes its end.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Numbers(pub Vec<u64>);
 
-/// One non-negative number of seconds, or a list of them.
+/// One non-negative number of seconds, or a list of such numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Seconds(pub Vec<Duration>);
@@ -33,7 +33,7 @@ pub(super) struct Words(pub Vec<String>);
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) enum Capacity {
-    /// The capacity of the instance file.
+    /// The capacity in the instance file.
     File,
     /// The load.
     Load,

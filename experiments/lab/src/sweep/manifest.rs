@@ -61,18 +61,19 @@ pub struct InputRecord {
     pub name: String,
     /// SHA-256 of the canonical form. Empty if the input could not be read.
     pub sha256: String,
-    /// The original capacity in bytes, if a run decides it.
+    /// The capacity in the instance file, in bytes. It is stored only if an algorithm decides this
+    /// capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
     /// The terms under which the instance was derived from a model, as `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// How the model was read. `None` if all import options have their default values.
+    /// The model and its import options. `None` if all options have their default values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
 }
 
-/// How a model was read.
+/// A model and the options with which it was imported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRecord {
@@ -83,8 +84,8 @@ pub struct ModelRecord {
 }
 
 impl InputRecord {
-    /// Returns true if both describe the same input. The import options are not compared, since older
-    /// manifests lack them and the hash covers their effect.
+    /// Returns true if both records describe the same input. The import options are not compared, since
+    /// older manifests lack them and the hash covers their effect.
     fn is_same(&self, other: &Self) -> bool {
         let of = |input: &Self| {
             let Self { suite, name, sha256, capacity, terms, model: _ } = input.clone();

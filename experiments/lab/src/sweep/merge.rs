@@ -27,7 +27,7 @@ pub struct Merge {
     pub failures: Vec<Failures>,
     /// A description of the missing runs, or `None` if there are none.
     pub missing: Option<String>,
-    /// Notes for the reader.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -130,7 +130,7 @@ fn write(
     Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, failures, missing, notes })
 }
 
-/// Returns all rows in run order, and for every run the index of the folder that contains it, if any.
+/// Returns all rows in run order, and for every run the index of the folder that contains its row, if any.
 fn gather(
     records: &[(&PathBuf, Manifest)],
     runs: u64,

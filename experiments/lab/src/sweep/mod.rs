@@ -10,9 +10,9 @@
 //! | [`slurm`] | writes scripts for a cluster |
 //!
 //! Runs are isolated. A worker process serves one run at a time, and a run that crashes, hangs or exhausts
-//! its memory still becomes a row. Every row is appended with one `write`, and rows are flushed to disk at
-//! most once a second. Therefore no finished run is lost if the sweep is killed, and few are lost if the
-//! machine fails. After the last run, the rows are sorted by run and the file is replaced atomically.
+//! its memory still becomes a row. Every row is appended with one `write`, so no finished run is lost if
+//! the sweep is killed. Rows are flushed to disk about once a second, so few are lost if the machine fails.
+//! After the last run, the rows are sorted by run and the file is replaced atomically.
 
 mod file;
 mod input;

@@ -22,7 +22,7 @@ pub(super) struct Variant {
 
 /// Returns one variant per combination of the listed values. The last key varies fastest.
 pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
-    // The names of dimensions follow a dot, so they cannot clash with the other keys.
+    // Names of dimensions have the prefix `dim.`, so they cannot clash with the other keys.
     let dims = raw.dim.iter().map(|(name, values)| (format!("dim.{name}"), values.clone()));
     let sizes = [("batch", &raw.batch), ("dim_default", &raw.dim_default)];
     let sizes = sizes.into_iter().filter_map(|(key, values)| Some((key.to_owned(), values.clone()?)));
@@ -82,8 +82,8 @@ pub(super) struct Posing {
 }
 
 impl Posing {
-    /// Resolves `as` and `terms`. Returns `None` if `as` names no problem. Every algorithm that accepts an
-    /// input then runs on it.
+    /// Resolves `as` and `terms`. Returns `None` if `as` names no problem. In that case, every algorithm
+    /// runs on all inputs that it accepts.
     pub fn of(raw: &RawInstances) -> Result<Option<Self>, String> {
         let mut problems: Vec<&'static str> = Vec::new();
         for word in raw.posed.iter().flat_map(|words| &words.0) {

@@ -52,10 +52,10 @@ pub struct Report {
     pub seconds: f64,
     /// Total time of the algorithms in this call, in seconds.
     pub busy: f64,
-    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt). Repeating the call
-    /// attempts them.
+    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt). A repeated call
+    /// attempts these runs.
     pub open: u64,
-    /// Notes for the reader.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

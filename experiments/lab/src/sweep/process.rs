@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 const HELLO: Duration = Duration::from_secs(60);
 /// Time limit for a worker to read an instance.
 const READING: Duration = Duration::from_secs(600);
-/// Time limit for a worker to exit after its output has ended.
+/// Time limit for a worker to exit after its input has been closed.
 const ENDING: Duration = Duration::from_secs(2);
 /// Delay after a worker was killed from outside. If the cause is a shutdown or a cancelled cluster job, this
 /// process is killed as well during the delay, before it writes a row.
 const FATE: Duration = Duration::from_millis(500);
-/// The first and the longest wait between two samples of memory.
+/// The first wait and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 /// A worker that has used this many bytes is replaced, so that memory that it retains is not attributed to
 /// later runs.
@@ -255,7 +255,8 @@ impl Worker {
         }
     }
 
-    /// Returns the exit status of the worker, which is killed if it does not exit by itself.
+    /// Closes the input of the worker, waits until it exits, and returns its exit status. A worker that
+    /// does not exit is killed.
     fn status(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
         drop(self.stdin.take());
@@ -285,7 +286,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// An idle worker exits when its input ends. A busy one is killed.
+    /// Ends the worker by closing its input. A worker that does not exit is killed.
     fn drop(&mut self) {
         let _ = self.status();
     }

@@ -1,4 +1,4 @@
-//! The README of a sweep's folder, which explains its files and the sources of its instances.
+//! The README in the folder of a sweep. It explains the files and the sources of the instances.
 
 use super::SweepError;
 use super::manifest::{InputRecord, MANIFEST, Manifest};

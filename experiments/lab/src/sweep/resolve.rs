@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// Default time beyond the time limit after which a run counts as hung.
 const GRACE: Duration = Duration::from_secs(10);
-/// Maximum number of runs of a sweep, which limits its memory.
+/// Maximum number of runs of a sweep, which bounds the memory for the list of runs.
 const MOST_RUNS: u64 = 10_000_000;
 /// Number of hexadecimal digits of a key.
 const KEY: usize = 32;
@@ -34,7 +34,7 @@ struct Places {
 impl Places {
     /// Returns the position of the entry to which the error about a duplicate run refers. If the inputs of
     /// the two runs come from different entries, this is the later of these entries. Otherwise it is the
-    /// later entry of their algorithms.
+    /// later of the entries of their algorithms.
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }

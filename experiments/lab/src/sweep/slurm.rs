@@ -143,8 +143,8 @@ impl Scripts<'_> {
 }
 
 impl Written {
-    /// Submits both jobs with `sbatch`. The second starts when all tasks of the first have ended,
-    /// successfully or not. Returns the job ids.
+    /// Submits both jobs with `sbatch` and returns their ids. The job that joins the shards starts when all
+    /// tasks of the array job have ended, successfully or not.
     ///
     /// # Errors
     /// [`SweepError::Slurm`] with the message of `sbatch`.
@@ -205,8 +205,8 @@ fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// Returns a path as a value of `#SBATCH`, which must be quoted with double quotes. Only `name` may contain
-/// placeholders for the ids of jobs and tasks.
+/// Returns a path as the value of an `#SBATCH` option, in double quotes if it contains blanks. Only `name`
+/// may contain placeholders for the ids of jobs and tasks.
 fn directive(folder: &Path, name: &str) -> String {
     let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

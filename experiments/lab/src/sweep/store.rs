@@ -33,15 +33,16 @@ pub(super) struct Store {
 /// An opened folder and its contents.
 pub(super) struct Opened {
     pub store: Store,
-    /// Per run: whether it has a row.
+    /// Whether each run has a row.
     pub has: Vec<bool>,
     /// Length in bytes of a truncated row that was removed, or 0.
     pub torn: u64,
-    /// Notes for the reader.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Locks a folder. The system releases the lock when the process ends.
+/// Locks a folder until the returned file is dropped. If the process is killed, the system releases the
+/// lock.
 pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
     let path = folder.join(LOCK);
     let io = |source| SweepError::Io { path: path.clone(), source };

@@ -35,7 +35,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Returns the number of runs on one input, or `None` if it overflows.
+    /// Returns the number of runs on one input, or `None` if the number overflows.
     pub(super) fn count(&self) -> Option<u64> {
         let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
         lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))

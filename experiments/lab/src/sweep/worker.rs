@@ -1,9 +1,9 @@
 //! A worker process, which executes runs on request. It reads requests on standard input and writes replies
 //! to standard output, one line of JSON each.
 //!
-//! The process first identifies itself and then answers every request. An instance is sent once and kept
-//! until another one is sent. The end of the input means that the sweep has ended. The process then exits at
-//! once, even in the middle of a run.
+//! The process first identifies itself and then answers every request. An input is sent once and kept until
+//! another input is sent. The end of standard input means that the sweep has ended. The process then exits
+//! at once, even in the middle of a run.
 
 use crate::attempt::Named;
 use crate::machine::Machine;
@@ -58,7 +58,7 @@ pub enum Reply {
         /// Commit of the sources.
         commit: String,
     },
-    /// The input was read, or could not be read.
+    /// The reply to [`Request::Input`].
     Input {
         /// The error, if the input could not be read.
         error: Option<String>,

@@ -33,7 +33,7 @@ struct Setting {
 
 /// The patterns of the paper, with groups across all units.
 const IDEAL: Setting = Setting { patterns: "s3", units: "dla-gpu-cpu", rule: UnitRule::Any };
-/// The same setting with additions and concatenations.
+/// The setting [`IDEAL`], with patterns that also contain additions and concatenations.
 const JOINED: Setting = Setting { patterns: "s3-joined", ..IDEAL };
 /// The patterns of the paper within NVDLA.
 const NVDLA: Setting = Setting { units: "nvdla", rule: UnitRule::Same, ..IDEAL };

@@ -20,8 +20,8 @@ fn gain(from: f64, to: f64) -> f64 {
     (1.0 - to / from) * 100.0
 }
 
-/// Returns the share of the running time, in percent, that must become `factor` times as fast to explain a
-/// speed-up by Amdahl's law.
+/// Returns the share of the running time, in percent, that must become `factor` times as fast to achieve a
+/// speed-up, according to Amdahl's law.
 fn quickened(speedup: f64, factor: f64) -> f64 {
     (1.0 - 1.0 / speedup) / (1.0 - 1.0 / factor) * 100.0
 }

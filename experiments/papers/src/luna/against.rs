@@ -1,4 +1,4 @@
-//! Compares merging with the optimum: plans the graphs and counts the results.
+//! Compares merging with the optimum: plans graphs under every scheme, and counts the outcomes by family.
 
 use super::inputs::{Family, Inputs};
 use super::measured::{Measured, measure};
@@ -13,7 +13,7 @@ use plimsoll_datasets::control_cases::CONTROL_CASES;
 use plimsoll_model::graph::Boundary;
 use std::time::Duration;
 
-/// A graph, and the family in which it is counted.
+/// The plans of a graph, and the family in which the graph is counted.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// The name of the family.
@@ -70,10 +70,11 @@ pub(super) fn sample(
     }
 }
 
-/// Checks a theorem: every layout with blocks is also a layout for sequential branches. The reason is that
-/// everything live at some point during an operator conflicts with the block of that operator, and that the
-/// regions of an operator are disjoint in time. (The theorem does not hold if loops keep their state only
-/// while it is needed, which is not the case here.)
+/// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also
+/// a layout for sequential branches. It holds because everything live at some point during an operator
+/// conflicts with the block of that operator, and because the regions of an operator are disjoint in time.
+/// (The theorem does not hold if loops keep their state only while it is needed, which is not the case
+/// here.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -160,8 +161,8 @@ impl Sample {
         }
     }
 
-    /// Returns the excess of the best merged plan over the optimum, in bytes: the part caused by blocks, and
-    /// the part lost in packing.
+    /// Returns the excess of the best merged plan over the optimum, in bytes: the part caused by blocks,
+    /// and the part caused by packing.
     pub fn loss(&self) -> Option<(u64, u64)> {
         let optimum = self.optimum()?;
         let floor = self.measured.held.get().max(optimum);
@@ -175,22 +176,22 @@ struct Count {
     pub graphs: usize,
     /// Number of graphs with a proved positive optimum.
     pub proved: usize,
-    /// Percentages above the optimum, with one entry per graph with a proved optimum: merging with the best
-    /// strategy, merging exactly, sequential branches exactly.
+    /// Percentages above the optimum, one per graph with a proved optimum. The lists are for merging with
+    /// the best strategy, exact merging, and exact sequential branches.
     pub over: [Vec<f64>; 3],
     /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
     /// the best strategy, and merging exactly.
     pub met: [usize; 5],
-    /// Number of graphs on which merging loses, wins, ties, or is undecided against sequential branches, both
-    /// planned exactly.
+    /// Number of graphs on which merging loses to sequential branches, beats them, ties with them, or is
+    /// undecided, with both planned exactly.
     pub duels: [usize; 4],
     /// The same counts for each strategy. Here no comparison is undecided.
     pub fast: [[usize; 4]; 3],
-    /// Bytes above the optimum: those caused by blocks, and those lost in packing.
+    /// Bytes above the optimum: those caused by blocks, and those caused by packing.
     pub loss: [u64; 2],
     /// Number of graphs on which the best merged plan exceeds the optimum.
     pub above: usize,
-    /// Number of these graphs on which packing loses bytes.
+    /// Number of those graphs on which packing causes a part of the excess.
     pub packing: usize,
 }
 
@@ -275,8 +276,8 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     });
 }
 
-/// Computes mean gains by the size ratio of branches, to check the claim that branches of different sizes
-/// gain nothing.
+/// Computes the mean gains for each size ratio of the branches, to check the claim that merging branches of
+/// different sizes gains nothing.
 fn ratios(samples: &[Sample]) -> Vec<Value> {
     let ratio = |sample: &Sample| sample.params.get("ratio").copied();
     let mut values: Vec<u64> = samples.iter().filter_map(ratio).collect();

@@ -14,7 +14,7 @@ use plimsoll_model::program::ProgramOptions;
 pub(super) struct Measured {
     pub comparison: Comparison,
     /// The maximum total size of simultaneously live blocks and tensors in bytes, which is a lower bound on
-    /// the arena of every packing.
+    /// the arena of every layout with blocks.
     pub held: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of the LUNA paper, in which each printed row is compared with stand-ins.
+//! Recomputes tables 1 and 2 of the LUNA paper, and compares each printed row with stand-ins.
 
 use super::inputs::Inputs;
 use super::measured::Measured;
@@ -65,7 +65,7 @@ pub(super) fn tables(
     found.fact("best", context! { gain, model, agrees => (gain - inputs.best_gain).abs() < 0.05 });
 }
 
-/// Returns the cells for a stand-in in both tables.
+/// Returns the cells of both tables for a stand-in.
 fn cells(one: &StandIn, of: &Comparison) -> Value {
     let straight = of.regions == 1;
     let reading =
@@ -86,8 +86,8 @@ fn cells(one: &StandIn, of: &Comparison) -> Value {
     }
 }
 
-/// Returns the rows that compare a printed peak with those of the stand-ins, or the reason why there are
-/// none.
+/// Returns the rows that compare a printed peak with those of the stand-ins. Without stand-ins, returns one
+/// row that states the reason.
 fn peaks(what: &str, printed: u64, ours: Vec<(String, u64)>) -> Vec<Value> {
     if ours.is_empty() {
         let reason = "the model of the paper is not public and has no stand-in";

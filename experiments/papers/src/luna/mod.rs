@@ -40,7 +40,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Computes table 3: ping-pong on a machine, and how it depends on the setup latency.
+/// Computes table 3: the gain of ping-pong on a machine, and how this gain depends on the setup latency.
 fn overlap(
     context: &Context<'_>,
     stand_ins: &[StandIn],

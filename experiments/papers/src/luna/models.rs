@@ -13,20 +13,20 @@ pub(super) struct StandIn {
     pub paper: String,
     /// The graph that is planned instead.
     pub graph: Graph,
-    /// The difference between the two.
+    /// The difference between the graph and the model of the paper.
     pub differs: String,
 }
 
 /// The part of the joined model that has its own row in table 3, and the file that stands in for this part.
 const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
-/// The joined model, and the files from which it is joined.
+/// The joined model, and the files of the two models that stand in for its parts.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
-/// Number of layers in the trunk of graphs that have one. After these layers, each of the two networks has an
-/// output of 18 432 bytes and has not reached its peak yet.
+/// Number of layers in the trunk, for graphs with a trunk. After these layers, each of the two networks has
+/// an output of 18 432 bytes and has not reached its peak yet.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {
-    /// Returns true if the graph stands in for that model of the paper.
+    /// Returns true if the graph stands in for this model of the paper.
     pub fn serves(&self, model: &str) -> bool {
         self.paper == model || (model, self.graph.name()) == BODY
     }

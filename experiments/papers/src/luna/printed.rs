@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The three strategies, in the order of the columns of tables 1 and 2.
 pub(super) const STRATEGIES: [&str; 3] = ["large-first", "short-first", "sequential"];
 
-/// One model of tables 1 and 2. All values are bytes.
+/// One model of tables 1 and 2. All values are in bytes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Printed {
@@ -82,8 +82,8 @@ impl Printed {
         }
     }
 
-    /// Finds a peak that is probably misprinted, and the number with the same digits in another order that
-    /// would fit.
+    /// Finds a peak that is probably misprinted, and the number that would fit and has the same digits in
+    /// another order.
     fn slip(&self) -> Option<Value> {
         let (odd, divisor) = outlier(&self.peaks())?;
         // The median saving of the other strategies implies the expected value.
@@ -109,7 +109,8 @@ impl Printed {
         savings.iter().all(|&one| one == saving).then_some(value)
     }
 
-    /// Returns facts about a model without branches whose first peak is a few bytes below the others.
+    /// Returns facts about a model without branches, if its first peak is below the two others, which are
+    /// equal.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
         let [short_divisor, large_divisor] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());

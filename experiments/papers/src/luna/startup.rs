@@ -24,15 +24,15 @@ use std::fmt::Write as _;
 const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"), (2, 1, "twice the rate")];
 /// The index of the rate that the figure shows.
 const DRAWN: usize = 1;
-/// Number of points of a line in the figure.
+/// Number of intervals between the points of a line in the figure.
 const POINTS: i32 = 240;
-/// The setup latencies in the figure range from that of the machine divided by this factor to that of the
-/// machine multiplied by it.
+/// The figure shows setup latencies from that of the machine divided by this factor to that of the machine
+/// times this factor.
 const SPAN: f64 = 100.0;
 /// The minimum gain shown in the figure, in percent. Lower gains are drawn at this value. The CSV file
 /// contains all gains.
 const LEAST_GAIN: f64 = -60.0;
-/// The middle of the figure if the machine has no setup latency.
+/// The setup latency in the middle of the figure, if the machine has none.
 const MIDDLE: Time = Time::new(1_000_000);
 
 /// Returns the lowest setup latency at which ping-pong loses for `operators` equal operators. For each
@@ -68,7 +68,7 @@ fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<
 struct Against {
     /// The makespan without overlap, with weights copied by the processor.
     copied: Time,
-    /// The setup latency from which ping-pong takes longer, or `None` if it never does.
+    /// The lowest setup latency at which ping-pong takes longer, or `None` if it never does.
     from: Option<Time>,
 }
 
@@ -80,8 +80,8 @@ impl Against {
         // A schedule that fits into memory with DMA also fits with copies.
         let what = format!("{SYNCHRONOUS} with copies on {}", timed.graph().name());
         let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| refused(&what, &reason))?;
-        // A setup latency longer than the whole run with copies suffices if there is a transfer. Their sum
-        // must not overflow.
+        // If there is a transfer, ping-pong loses at a setup latency longer than the whole run with copies.
+        // The sum of all setup latencies must not overflow.
         let most = (copied.get() + 1).min(Time::LONGEST.get() / 4 / (times.steps as u64).max(1));
         let from = least(most, |startup| {
             let machine = Machine { startup: Time::new(startup), ..machine.clone() };
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn equal_operators_lose_where_the_closed_form_predicts() {
-        // A case has n operators with computing time c, weights b and copying time p = b slow. Expected
-        // values are derived by hand.
+        // Each case has n operators with computing time c, b bytes of weights and copying time
+        // `p = b * slow`. Expected values are derived by hand.
         let cases = [
             // Computing and transfer are equal: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.
             ((4, 10, 10, 1), 8),
@@ -289,9 +289,9 @@ mod tests {
         let measured = timed::measure(&context, &stand_ins, &rows, machine).unwrap();
         for (timed, times) in &measured {
             let Ok(times) = times else { continue };
-            // With a picosecond less, it does not lose.
+            // At a setup latency that is one picosecond lower, ping-pong does not lose.
             let against = Against::new(timed, times, (1, 1)).unwrap();
-            // Without weights, it never loses.
+            // Without weights, ping-pong never loses.
             let Some(from) = against.from else { continue };
             for (startup, loses) in [(from, true), (from.saturating_sub(Time::new(1)), false)] {
                 let machine = Machine { startup, ..times.machine.clone() };

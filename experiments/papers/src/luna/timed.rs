@@ -39,7 +39,7 @@ pub(super) struct Times {
     pub run: u64,
     /// Number of segments.
     pub segments: usize,
-    /// Number of transfers on the longest control path, each of which includes the setup latency.
+    /// Number of transfers on the longest control path. Every transfer includes the setup latency.
     pub transfers: u64,
     /// Total computing time on the longest control path.
     pub computing: Time,
@@ -172,7 +172,7 @@ pub(super) fn refused(what: &str, reason: &str) -> ReproduceError {
 /// Every stand-in with its times, or the reason why there are none.
 pub(super) type Measured<'a> = Vec<(Timed<'a>, Result<Times, String>)>;
 
-/// Computes the times on a machine of the stand-ins for the models in table 3.
+/// Computes the times that the stand-ins for the models in table 3 take on a machine.
 pub(super) fn measure<'a>(
     context: &Context<'_>,
     stand_ins: &'a [StandIn],
@@ -202,7 +202,7 @@ impl Times {
     }
 }
 
-/// Defines table 3, in which each row is compared with stand-ins.
+/// Defines table 3, and compares each of its rows with stand-ins.
 pub(super) fn table(
     measured: &Measured<'_>,
     rows: &[PrintedTimes],
@@ -247,7 +247,8 @@ pub(super) fn table(
     );
 }
 
-/// Returns the reason why the times of a stand-in differ from the printed ones, or why there are none.
+/// Returns the reason why the times of a stand-in differ from the printed ones, or why the stand-in has no
+/// times.
 fn reason(timed: &Timed<'_>, times: &Result<Times, String>, machine: &Machine) -> String {
     let (name, differs) = (timed.graph().name(), &timed.stand_in.differs);
     match times {

@@ -1,5 +1,5 @@
-//! Table 3 of the LUNA paper: its consistency, and the bounds on computing and fetching that follow from its
-//! two columns of times.
+//! Table 3 of the LUNA paper: its consistency, and the bounds on computing time and fetching time that
+//! follow from its two columns.
 //!
 //! Let operator i of n compute for time c(i), and let its weights be fetched in time l(i), including setup
 //! latency. C and T are the sums of c(i) and l(i). Without overlap, the run takes S = C + T. With ping-pong,
@@ -11,9 +11,9 @@
 //!   of S, they lie between the gain and one minus the gain, and no gain exceeds one half. These bounds are
 //!   tight: for every such C, two operators with c = (C, 0) and l = (T - D, D) take exactly the times S and
 //!   P.
-//! - **Uniform**: With n equal operators, D = min(C, T) (n - 1) / n, so the smaller of C and T is D n / (n -
-//!   1). It must not exceed S / 2, which means n (S - 2 D) >= S.
-//! - **Regions**: If there is no overlap across borders of regions, terms of the sum are missing, and the
+//! - **Uniform**: With n equal operators, `D = min(C, T) (n - 1) / n`, so the smaller of C and T is
+//!   `D n / (n - 1)`. This time must not exceed S / 2, which means `n (S - 2 D) >= S`.
+//! - **Regions**: If there is no overlap across borders of regions, terms of the sum are missing, but the
 //!   first result still holds.
 
 use crate::Reproduction;
@@ -54,7 +54,7 @@ impl PrintedTimes {
     pub fn uniform(&self, operators: u64) -> Option<f64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
-            // Either computing or fetching takes no time, or there is one operator.
+            // Either computing or fetching takes no time, or there is only one operator.
             return Some(0.0);
         }
         let gaps = operators.checked_sub(1).filter(|&gaps| gaps > 0)?;
@@ -142,8 +142,8 @@ mod tests {
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Returns the times of a chain of operators (computing, fetching) under both schedules. A byte is
-    /// fetched in one picosecond.
+    /// Returns the times that a chain of operators takes under both schedules. Each operator is given by
+    /// its computing time and its fetching time. A byte is fetched in one picosecond.
     fn times(chain: &[(u64, u64)]) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),

@@ -306,7 +306,7 @@ fn scratch_is_held_while_regions_run() {
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 a@4 b@8 y@12 call!16", &all()), [""; 0]);
     let found = lost(&graph, "x@0 a@4 b@8 y@12 call!8", &all());
-    assert_eq!(found, ["the scratch of call for call when it is left: 'b' at 8; nothing decided"]);
+    assert_eq!(found, ["the scratch of call for call when it exits: 'b' at 8; nothing decided"]);
 }
 
 /// Builds a loop `for`: x -> y. Its body computes u from its state s, and then n from the tensors in
@@ -329,8 +329,8 @@ fn carried_data_must_last_until_the_next_trip() {
         "'n' for for when region 0 has ended: 's' at 8; for: 1 iteration"
     );
     assert_eq!(lost(&graph, "x@0 o@4 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
-    // The body reads o in every iteration. In the first case nothing reads o, and u may use its memory. In
-    // the second case, n overwrites o while g still reads it.
+    // In the first graph, nothing reads o, so u may use its memory. In the second graph, the body reads o in
+    // every iteration, and n overwrites o while g still reads it.
     let graph = repeat("u");
     assert_eq!(lost(&graph, "x@0 o@12 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
     let graph = repeat("o u");
@@ -341,7 +341,7 @@ fn carried_data_must_last_until_the_next_trip() {
 
 #[test]
 fn only_the_second_trip_misses_data_overwritten_by_the_first() {
-    // The loop reads a in every iteration. In each of them, w uses the memory of a after a was read.
+    // The loop reads a in every iteration. In each of them, w uses the memory of a after a has been read.
     let mut net = Net::new();
     let repeat = net.op(BODY, "for for: a x -> y");
     let body = net.region(repeat, "body", "s -> n");
@@ -420,7 +420,7 @@ fn outputs_are_stacked_from_the_entry_on() {
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
     assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 iteration");
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
-    assert_eq!(found[0], "'y' for scan when it is left: 'j' at 20; nothing decided");
+    assert_eq!(found[0], "'y' for scan when it exits: 'j' at 20; nothing decided");
     // Parts are copied even if they share a slot with the whole tensor.
     for places in ["i@0 x@4 y@20 s@36 row=x n@44 o@48 j@0", "i@0 x@4 y@20 s@36 row@40 n@44 o=y j@0"] {
         assert!(!lost(&graph, places, &trips(1)).is_empty());
@@ -464,8 +464,8 @@ fn all_combinations_are_run_or_as_many_drawn() {
     assert_eq!(run(&ifs(20, false), &options), (200, false, 0));
     assert_eq!(run(&ifs(3, true), &ExecutionOptions { runs: 8, ..all() }), (8, true, 0));
     assert_eq!(run(&ifs(3, true), &ExecutionOptions { runs: 7, ..all() }), (14, false, 0));
-    // Random runs find violations of rare combinations: the enumeration changes the first decision only after
-    // the first hundred runs.
+    // Random runs find violations that only rare combinations of decisions cause: the enumeration changes
+    // the first decision only after the first hundred runs.
     let graph = ifs(20, false);
     let found = lost(&graph, "c@0 y0r@2", &options);
     assert!(

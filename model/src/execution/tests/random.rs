@@ -3,7 +3,7 @@
 use super::*;
 use crate::execution::decisions::Random;
 
-/// Places every memory user in its own slot, end to end.
+/// Places each memory user in its own slot. The slots lie end to end.
 fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     let mut end = 0;
     let mut slots = Vec::new();
@@ -17,8 +17,8 @@ fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     Placed { graph, orders, slots, tensors, scratch }
 }
 
-/// Adds random operators to a region. They may read the tensors in `seen`. Returns the tensors that later
-/// operators may read.
+/// Adds random operators to a region. The operators may read the tensors in `seen`. Returns the tensors that
+/// later operators may read.
 fn grow(
     net: &mut Net,
     random: &mut Random,
@@ -90,8 +90,7 @@ fn separate_slots_never_fail() {
     assert!(decided > 300 && found > 50 && ran > 1000, "{decided} {found} {ran}");
 }
 
-/// Returns the steps at which a tensor of a graph without regions must not be overwritten, computed from the
-/// definition.
+/// Computes from the definition at which steps a tensor of a graph without regions must not be overwritten.
 fn live(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
     let at = |id: OperatorId| order.iter().position(|&one| one == id).unwrap() + 1;
     let body = graph.region(BODY);

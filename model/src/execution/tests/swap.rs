@@ -23,7 +23,7 @@ fn slots_are_exchanged() {
     assert_eq!(lost(&early, places, &all()), [""; 0]);
     assert_eq!(lost(&early, places, &SWAP(1)), [""; 0]);
     assert_eq!(lost(&early, places, &SWAP(2))[0], "'s' for f when it writes: 'u' at 16; for: 2 iterations");
-    // Slots of different sizes are copied.
+    // Slots of different sizes are not exchanged. Their contents are copied.
     let places = "x@0 o@4 s@8 u@16 n=u y@0 z@20";
     assert_eq!(lost(&early, places, &SWAP(3)), [""; 0]);
 }
@@ -119,5 +119,5 @@ fn data_handed_over_again_later_is_copied() {
     assert_eq!(lost(&graph, "x@0 s@4 c@8 b@12 n@16 y@0", &SWAP(3)), [""; 0]);
     // The condition ran in the meantime and overwrote the result.
     let found = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
-    assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 iteration"]);
+    assert_eq!(found, ["'n' for while when it exits: 'c' at 16; while: 1 iteration"]);
 }

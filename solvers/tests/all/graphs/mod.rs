@@ -63,8 +63,8 @@ impl Draw {
 }
 
 /// Returns a small random problem with every feature: storages that are live from the start or to the end,
-/// several users and producers, last users that depend on the order, operators without outputs, and scratch
-/// memory.
+/// storages with several users and producers, storages whose last user depends on the order, operators
+/// without outputs, and scratch memory.
 pub fn small(n: usize, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n = n as u32;
@@ -198,8 +198,8 @@ pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderPro
     draw.problem(&format!("{wiring:?} {ops} {varied} {seed}"))
 }
 
-/// Returns a `DenseNet`: blocks of layers of the form BN-Relu-Conv-BN-Relu-Conv-Concat, each of which reads
-/// all previous outputs of its block.
+/// Returns a `DenseNet`. Each layer has the form BN-Relu-Conv-BN-Relu-Conv-Concat and reads all previous
+/// outputs of its block.
 pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -328,8 +328,8 @@ pub fn unet(depth: usize) -> OrderProblem {
     draw.problem("unet")
 }
 
-/// Returns stacked cells, each of which reads the two cells before it. A cell has five pairs of operators and
-/// concatenates all unused states.
+/// Returns stacked cells, each of which reads the two cells before it. A cell adds five pairs of operator
+/// chains and concatenates all unused states.
 pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = Draw::default();
@@ -362,8 +362,8 @@ pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     draw.problem("cells")
 }
 
-/// Returns a decoder with many layers. If `constants` is true, one mask for all layers and the positions for
-/// each layer are computed from constants alone.
+/// Returns a transformer decoder with `layers` layers. If `constants` is true, one mask for all layers and
+/// the positions for each layer are computed from constants alone.
 pub fn llama(layers: usize, constants: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let (tokens, width) = (128u64, 5120u64);

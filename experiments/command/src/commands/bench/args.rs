@@ -21,8 +21,9 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
-    /// use instances derived from these inputs. Spilling is posed on instances only if it is named [default:
-    /// offsets for files that are all instances and with --processes, otherwise all problems that apply]
+    /// use instances derived from these inputs. Spilling is posed on instances only if it is named
+    /// [default: offsets for files that are all instances and with --processes, orders and offsets for
+    /// files that are all graphs or models, otherwise all problems that apply]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
@@ -98,14 +99,15 @@ pub struct BenchArgs {
     /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Extract the time in seconds that an external program itself reports, with a regular expression. Its
-    /// single group matches the seconds; `^` and `$` match at line ends. The last match on standard error
-    /// counts or, if there is none, the last match on standard output; may be repeated
+    /// Use a regular expression to extract the time in seconds that an external program itself reports. Its
+    /// single group matches the seconds; `^` and `$` match at the start and end of every line. The last
+    /// match on standard error counts or, if there is none, the last match on standard output; may be
+    /// repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }
 
-/// The capacity to decide.
+/// The capacity for `--decide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decide {
     /// The capacity in the file name.

@@ -64,11 +64,11 @@ pub type More<P> = fn(&Shared, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 pub struct Ground<'a> {
-    /// An instance has the capacity to decide, or no capacity if the benchmark minimises.
+    /// If this is an instance, its capacity is the one to decide, or `None` if the benchmark minimises.
     pub subject: &'a Subject,
     /// The capacity in the file name of an instance.
     pub file_capacity: Option<Bytes>,
-    /// A record with the common columns of all runs.
+    /// A record with the columns that all runs have in common.
     pub blank: Record,
     pub bar: &'a ProgressBar,
 }

@@ -115,9 +115,10 @@ impl<'a> Bench<'a> {
         Ok((!terms.is_empty()).then(note))
     }
 
-    /// Restricts a benchmark whose inputs are all files of the user, unless an option refers to another
-    /// problem: to offsets if all inputs are instances, and to orders and offsets if all are graphs or
-    /// models. Returns a note if it does so. `posings` are the terms for deriving instances.
+    /// If all inputs are files of the user and no option refers to another problem, restricts the benchmark
+    /// to offsets for instances, or to orders and offsets for graphs and models. Inputs of both kinds are
+    /// not restricted. Returns a note if the benchmark is restricted. `posings` are the terms for deriving
+    /// instances.
     fn keep_defaults(&mut self, kinds: &[SubjectKind], posings: Vec<Terms>) -> Option<String> {
         let args = self.shared.args;
         let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);
@@ -229,7 +230,8 @@ impl<'a> Bench<'a> {
         blank.about(&case.suite, subject, &sha256(subject))
     }
 
-    /// Performs all runs on one subject. `terms` are those of an instance that was derived from a model.
+    /// Performs all runs on one subject. `terms` are the terms under which the subject was derived from a
+    /// model, and are empty if it was not derived.
     fn on(
         &self,
         case: &Case,
@@ -295,8 +297,8 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// Returns the requested problems. The default is all problems; with `--decide`, only those with a capacity;
-/// with `--processes`, only offsets, because processes write layouts.
+/// Returns the requested problems. By default, these are all problems. With `--decide`, they are only the
+/// problems with a capacity. With `--processes`, only offsets is run, because processes write layouts.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {
@@ -335,7 +337,7 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
     Ok(peers)
 }
 
-/// Returns the instance with the capacity to decide, or without one.
+/// Returns the instance with the capacity that `decide` selects, or without a capacity.
 fn asked(instance: &Instance, decide: Option<Decide>) -> Instance {
     let capacity = match decide {
         None => None,

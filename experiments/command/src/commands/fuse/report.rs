@@ -1,4 +1,4 @@
-//! The report of `fuse` on one fusion.
+//! The report of `fuse` on the fusion of a graph.
 
 use super::args::FuseArgs;
 use crate::report::Report;

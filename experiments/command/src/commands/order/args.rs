@@ -20,7 +20,7 @@ pub struct OrderArgs {
     /// Write the offset problem of the body, in the order found, as a CSV instance
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
-    /// Write the order of every region as CSV: region, step, operator, kind, live bytes
+    /// Write the order of every region as CSV: region, step, operator, kind, live bytes, indices in the file
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Draw the live bytes over time in the file order and in the order found, as SVG or PNG

@@ -49,8 +49,8 @@ pub struct OverlapArgs {
     /// [default: as-in-file; with --front, as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Keep at most this many bytes of weights in on-chip memory, chosen by the time that they save per byte.
-    /// They are fetched before the run, unless the machine keeps weights between runs
+    /// Keep at most this many bytes of weights in on-chip memory, chosen by the time that they save per
+    /// byte. These weights are fetched before the run, unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
     /// Fetch the first weights of one region per branch speculatively, with the fastest schedule

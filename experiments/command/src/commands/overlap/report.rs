@@ -151,7 +151,7 @@ fn stall(scheduled: &Scheduled) -> Time {
 }
 
 /// Returns a hint on how to make oversized operators fit into on-chip memory: by slicing weights or, if
-/// activations alone are too large, by raising the capacity.
+/// activations alone are too large, by other means.
 pub(super) fn hint<'p>(
     problems: impl Iterator<Item = &'p TimelineProblem>,
     machine: &Machine,

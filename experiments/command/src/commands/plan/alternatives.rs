@@ -26,7 +26,7 @@ pub(super) struct Batches {
     pub now: u64,
     /// The largest batch found to fit, with the arena of its plan.
     pub fits: Option<(u64, Bytes)>,
-    /// The smallest batch planned that does not fit, with its arena. `None` if it is `now`.
+    /// The smallest batch below `now` that was planned and does not fit, with its arena.
     pub above: Option<(u64, Bytes)>,
 }
 
@@ -48,13 +48,13 @@ pub(super) type PlanOf = fn(&Alternatives<'_>, &Graph, Placement<'_>, Limits) ->
 
 impl Alternatives<'_> {
     /// Returns the limits of the plan itself. If alternatives may be planned, the plan gets half of the
-    /// limits, and the alternatives get the rest.
+    /// remaining time, and the alternatives share the rest.
     pub fn own_limits(&self) -> Limits {
         if self.args.capacity.is_some() { self.run.limits.share(2) } else { self.run.limits }
     }
 
-    /// Plans order and layout together, as `--joint` does. Returns `None` if the plan was already made that
-    /// way, or if nothing was found within the limits.
+    /// Plans order and layout together, as `--joint` does. Returns `None` if the plan itself is already
+    /// joint, or if no plan is found within the limits.
     pub fn order(&self) -> Result<Option<Tried>, Failure> {
         if matches!(self.placement, Placement::Joint(_)) {
             return Ok(None);
@@ -63,8 +63,8 @@ impl Alternatives<'_> {
         self.plan(&self.import.graph, Placement::Joint(joint), self.run.limits.share(3))
     }
 
-    /// Plans with operators that write in place where the rules allow it. Returns `None` if they already do,
-    /// or if nothing was found within the limits.
+    /// Plans with operators that write in place where the rules allow it. Returns `None` if the plan itself
+    /// already does so, or if no plan is found within the limits.
     pub fn in_place(&self) -> Result<Option<Tried>, Failure> {
         if self.run.liveness.in_place {
             return Ok(None);
@@ -75,9 +75,9 @@ impl Alternatives<'_> {
         asked.plan(&self.import.graph, self.placement, self.run.limits.share(3))
     }
 
-    /// Searches by bisection for the largest batch that fits, among those smaller than the current one. The
-    /// model is imported again for every batch. Returns `None` if the file is a graph, or if its inputs do
-    /// not share a first dimension above 1.
+    /// Searches by bisection for the largest batch below the current one that fits. The model is imported
+    /// again for every batch. Returns `None` if the file is a graph, if the inputs of the model do not
+    /// share a first dimension above 1, or if no smaller batch could be planned.
     pub fn batch(&self, capacity: Bytes) -> Result<Option<Batches>, Failure> {
         let options = self.args.model.import.options()?;
         let Some(now) = batch_of(&self.import.graph, &options).filter(|_| !self.import.places.is_empty())
@@ -103,7 +103,7 @@ impl Alternatives<'_> {
         Ok((found.fits.is_some() || found.above.is_some()).then_some(found))
     }
 
-    /// Imports the model with another batch; `None` if the model does not allow it.
+    /// Imports the model with another batch. Returns `None` if the import fails.
     fn with_batch(&self, options: &ImportOptions, batch: u64, now: u64) -> Option<Import> {
         let mut options = ImportOptions { batch: Some(batch), ..options.clone() };
         let path = &self.args.model.model;
@@ -115,7 +115,8 @@ impl Alternatives<'_> {
         import.ok()
     }
 
-    /// Plans a graph with the settings of the command line; `None` if nothing is found within the limits.
+    /// Plans a graph with the settings of the command line. Returns `None` if no plan is found within the
+    /// limits.
     fn plan(
         &self,
         graph: &Graph,
@@ -130,8 +131,8 @@ impl Alternatives<'_> {
     }
 }
 
-/// Returns the extent of the first dimension of the inputs to which `--batch` applies, if it is above 1 and
-/// the same for all of them.
+/// Returns the first dimension of the inputs to which `--batch` applies. Returns `None` if these inputs
+/// differ in their first dimension, or if it is at most 1.
 fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
     let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
     let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));

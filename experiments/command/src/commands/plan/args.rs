@@ -69,9 +69,9 @@ pub struct PlanArgs {
     /// error
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["compare", "conflicts"])]
     pub format: Option<PlacesFormat>,
-    /// Write the model with its operators in the planned order and with the plan, in its own format: as
-    /// offline plan for tflite-micro, or as metadata properties of ONNX. Everything else stays as it is.
-    /// For tflite-micro, --align is at least 16, and variable tensors stay outside the arena
+    /// Write the model in its own format, with its operators in the planned order. The plan is added as an
+    /// offline plan for tflite-micro, or as metadata properties of ONNX. Everything else is unchanged. For
+    /// tflite-micro, --align is a multiple of 16, and variable tensors stay outside the arena
     #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
     pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need

@@ -1,4 +1,5 @@
-//! What needs the memory of a plan and, with `--capacity`, whether the plan fits and what would help.
+//! Reports which buffers need the memory of a plan and, with `--capacity`, whether the plan fits and what
+//! would help.
 
 use super::alternatives::Alternatives;
 use crate::commands::choose;
@@ -31,8 +32,8 @@ pub(super) struct Planned<'a> {
 
 impl Planned<'_> {
     /// Adds the line about the step with the most live bytes and, if the command line gives a capacity, the
-    /// lines about it. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if no order and
-    /// no layout fits, and 3 if this plan does not fit, but another may.
+    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if
+    /// no order and no layout fits, and 3 if this plan does not fit, but another may.
     pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
         let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else {
             self.needs(report);
@@ -120,7 +121,7 @@ impl Planned<'_> {
     }
 
     /// Describes the effect of letting operators write in place. Returns `None` if they already do, or if
-    /// this does not lower the arena.
+    /// writing in place does not lower the arena.
     fn in_place(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
         let arena = self.asked.in_place()?.map(|tried| tried.arena).filter(|&arena| arena < self.arena);
         report.extend(json!({
@@ -154,7 +155,8 @@ impl Planned<'_> {
         }))
     }
 
-    /// Describes the minimum traffic of spills after which the buffers fit, under the order of the plan.
+    /// Searches for the spills with the least traffic after which the other buffers fit, under the order of
+    /// the plan, and describes them.
     fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);

@@ -10,7 +10,8 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Entry, Offsets};
 use plimsoll_lab::report::{Basis, branches};
 
-/// Compares the schemes and prints the results. A violated inequality between schemes is an internal error.
+/// Compares the schemes and prints the results. Fails with an internal error if the results violate an
+/// inequality that holds between schemes.
 pub fn compare(
     args: &PlanArgs,
     import: &Import,

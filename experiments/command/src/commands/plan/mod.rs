@@ -74,7 +74,7 @@ fn plan(
     }
 }
 
-/// Returns true if a graph is planned as a program, with all its regions on one timeline.
+/// Returns true if a graph is planned as a program, in which all regions form one sequence of points.
 fn is_program(graph: &Graph, scheme: &SchemeEntry) -> bool {
     graph.regions().len() > 1 || scheme.scheme == Scheme::Naive
 }

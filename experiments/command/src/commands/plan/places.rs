@@ -20,7 +20,7 @@ pub enum PlacesFormat {
     Csv,
     /// One object, with the tensors and with the operators in their new order
     Json,
-    /// Defines of sizes, offsets and the alignment, and arrays of tensors and operators, in C99
+    /// Macros for sizes, offsets and the alignment, and arrays of tensors and operators, in C99
     CHeader,
 }
 
@@ -68,7 +68,7 @@ pub struct Place {
     lower: u64,
     /// The step after the last step at which the memory is live.
     upper: u64,
-    /// The tensor whose memory this one shares.
+    /// The tensor whose memory this tensor shares, or an empty string.
     shares: String,
     /// Index of the tensor in the `TFLite` file or, for other inputs, in the graph. `None` for scratch.
     index: Option<usize>,

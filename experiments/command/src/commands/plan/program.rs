@@ -60,7 +60,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// Plans a graph as an alternative.
+/// Plans a graph and returns only the arena and the bound, for comparison with another plan.
 pub(super) fn tried(
     args: &PlanArgs,
     graph: &Graph,
@@ -185,7 +185,7 @@ fn report(
         "joint_bound": bound.value,
         "joint_witness": reason(bound, graph),
         "arithmetic": found.arithmetic,
-        // The sum of all buffers.
+        // The sum of the sizes of all buffers.
         "naive": program.naive(),
         "weights": graph.bytes(Role::Weight),
         "buffers": program.buffers().len(),

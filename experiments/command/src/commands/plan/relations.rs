@@ -1,4 +1,4 @@
-//! `plan --conflicts compare`: compares all relations of conflicts.
+//! `plan --conflicts compare`: compares all conflict relations.
 
 use super::args::PlanArgs;
 use crate::commands::choose::named;

@@ -56,7 +56,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// Plans a graph as an alternative.
+/// Plans a graph and returns only the arena and the bound, for comparison with another plan.
 pub(super) fn tried(graph: &Graph, run: &GraphRun<'_>, placement: Placement<'_>) -> Result<Tried, Failure> {
     let regions = run.plan(graph, placement)?;
     regions.last().map(of).ok_or_else(|| Failure::internal("the graph has no body"))
@@ -182,7 +182,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "name": graph.region(ordered.region).name,
         "operators": ordered.storages.problem.len(),
         "buffers": one.instance.len(),
-        // The sum of all buffers.
+        // The sum of the sizes of all buffers.
         "naive": one.instance.total_size(),
         "file_peak": ordered.file_peak,
         "load": one.load(),

@@ -129,7 +129,7 @@ fn report<P: Plan>(
         "collide_in_order": in_order,
         // Pairs that collide when independent operators run concurrently.
         "collide": concurrent,
-        // One of the pairs that collide, preferably one of the first kind.
+        // One of the pairs that collide, preferably one that collides when operators run one at a time.
         "collision": collision,
         "naive": instance.total_size(),
         "weights": graph.bytes(Role::Weight),

@@ -41,7 +41,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
 /// Returns the assumptions about liveness under which a model in this format is planned.
 ///
 /// # Errors
-/// Fails if the alignment is not a multiple of that of the runtime.
+/// Fails if the alignment is neither 1 nor a multiple of the alignment of the runtime.
 pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
     if format != Some(ModelFormat::TfLite) {
         return Ok(given);
@@ -67,7 +67,7 @@ pub fn store(
     write(asked, places, arena, report)
 }
 
-/// Writes the model of a plan whose arena has this size, and adds a line to the report.
+/// Writes the model of `--write` for a plan whose arena has `arena` bytes, and adds a line to the report.
 fn write(
     asked: &Alternatives<'_>,
     places: &Places<'_>,
@@ -154,7 +154,8 @@ impl<'p> Planned<'p> {
     }
 
     /// Returns true if an operator's input `from` and output `to` share memory. Without control flow, the
-    /// plan decides this. With control flow, only views share memory, unless `--no-views` is given.
+    /// plan decides this. With control flow, views share the memory of their inputs unless `--no-views` is
+    /// given, and no other tensors share memory.
     fn shares(&self, how: AliasKind, from: usize, to: usize) -> bool {
         if !self.is_straight {
             return self.views && how == AliasKind::View;
@@ -164,9 +165,10 @@ impl<'p> Planned<'p> {
     }
 }
 
-/// Returns a layout of the runtime's arena: that of the plan if it is valid there, and otherwise a new one.
-/// For models with control flow, lifespans in the runtime differ from those of the plan, because the runtime
-/// treats branches as if they ran in sequence, and gives each subgraph one set of tensors.
+/// Returns a layout of the runtime's arena, and describes it. The layout is that of the plan if it is valid
+/// in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime differ
+/// from those of the plan, because the runtime treats branches as if they ran in sequence, and gives each
+/// subgraph one set of tensors.
 fn placed(
     asked: &Alternatives<'_>,
     planned: &Planned<'_>,

@@ -19,13 +19,15 @@ pub struct Input {
 }
 
 impl Input {
-    /// Describes a witness with the names of buffers and, at a step of a graph, of the operator.
+    /// Describes a witness with the names of its buffers. If the witness is a step of a graph, the
+    /// description ends with what happens at that step.
     pub fn words(&self, witness: &Witness) -> String {
         at_step(witness.in_words(self.problem.instance()), witness, &self.steps)
     }
 }
 
-/// Reads the instance or the graph, and the traffic of its buffers.
+/// Reads the instance, or reads the graph and orders its operators, and determines the traffic of the
+/// buffers.
 pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
     let (instance, mut traffic, basis, steps) = if args.is_instance() {
         let instance = args.input.read(&args.model.model)?;

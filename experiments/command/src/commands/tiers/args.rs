@@ -26,7 +26,7 @@ pub struct TiersArgs {
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]
     #[arg(long, value_name = "NAME|FILE", value_parser = input_name())]
     pub patterns: Option<String>,
-    /// Algorithm that orders the operators without fusion (see `plimsoll list`) [default: as-in-file]
+    /// Algorithm that orders the operators if none are fused (see `plimsoll list`) [default: as-in-file]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
     /// Whether tensors get addresses in their tier, or only their bytes are counted

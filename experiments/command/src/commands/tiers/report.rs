@@ -20,7 +20,7 @@ pub(super) struct About<'a> {
     pub graph: &'a Graph,
     pub machine: &'a TierMachine,
     pub case: &'a TierCase,
-    /// The rule of fusion, or `None` without fusion.
+    /// The fusion rule, or `None` without fusion.
     pub rule: Option<UnitRule>,
     pub basis: Basis,
 }
@@ -114,7 +114,7 @@ impl About<'_> {
             "placement": name,
             "claim": outcome.claim,
             "stop": outcome.stop,
-            // All transfers of placed tensors.
+            // The time of all transfers of placed tensors.
             "transfer_ps": time,
             "transfer_seconds": time.map(Time::seconds),
             "lower_bound_ps": bound.value,

@@ -54,8 +54,8 @@ impl Scratch {
     }
 }
 
-/// Returns the path of the binary in the environment variable `PLIMSOLL_LEAN`, if it is set. This is a build
-/// without HiGHS and z3, which is tested instead of the binary built with these tests.
+/// Returns the path of the binary in the environment variable `PLIMSOLL_LEAN`, if it is set. That binary is
+/// a build without HiGHS and z3, and is tested instead of the binary built with these tests.
 pub fn lean() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_LEAN").map(PathBuf::from)
 }
@@ -102,7 +102,7 @@ impl Run {
         run
     }
 
-    /// Returns standard output with one blank in place of all blanks and line breaks.
+    /// Returns standard output with every run of blanks and line breaks reduced to one blank.
     pub fn words(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }

@@ -1,9 +1,9 @@
 //! Sanitises SVG files before they are embedded into the page.
 //!
 //! Scripts in embedded content would run, so only the elements and attributes listed below are allowed. A
-//! file with anything else (scripts, links, embedded pictures) is rejected as a whole, and the page names it.
-//! Identifiers are dropped because two pictures on a page could use the same one, and styles because they
-//! would apply to the whole page.
+//! file with anything else (scripts, links, embedded pictures) is rejected as a whole, and the page shows
+//! only its name and the reason. Identifiers are dropped because two pictures on a page could use the same
+//! one. Styles are dropped because they would apply to the whole page.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ const ATTRIBUTES: [&str; 37] = [
 /// Attributes that are dropped because an embedded picture does not need them.
 const DROPPED: [&str; 7] = ["xmlns", "version", "id", "class", "role", "aria-label", "xml:space"];
 
-/// Returns the picture in the form in which the page embeds it, labelled `name`.
+/// Returns the picture as the page embeds it, with the label `name`.
 ///
 /// # Errors
 /// Returns a description of the first construct that is not allowed.
