@@ -122,7 +122,7 @@ fn altered(text: &str, rng: &mut StdRng) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Alters proofs and instances, and asks both checkers. Whatever they accept must be true.
+/// Alters proofs and instances, and runs both checkers on them. Every accepted claim must be true.
 fn alter(count: usize, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
