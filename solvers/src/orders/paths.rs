@@ -1,4 +1,4 @@
-//! Dynamic programming over downsets in order of increasing peak. This is a bottleneck shortest path.
+//! Dynamic programming over downsets in order of increasing peak. The result is a bottleneck shortest path.
 //!
 //! Downsets are vertices, and running a node is an edge whose length is the peak while the node runs (Ahn et
 //! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable
