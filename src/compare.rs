@@ -28,12 +28,12 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Returns the mean gap in percent; `None` without answered inputs.
+    /// Returns the mean gap in percent, or `None` if no input was answered.
     pub fn mean_gap(&self) -> Option<f64> {
         (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
     }
 
-    /// Returns the largest gap in percent; `None` without answered inputs.
+    /// Returns the largest gap in percent, or `None` if no input was answered.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
@@ -53,8 +53,8 @@ pub struct Comparison {
 }
 
 impl Engine {
-    /// Runs every registered algorithm of a problem on every input. Gaps refer to the best bound that any of
-    /// them proved.
+    /// Runs every registered algorithm of a problem on every input. Gaps refer to the best bound that any
+    /// algorithm proved for the input.
     ///
     /// The limits of the engine apply to each run separately.
     ///
@@ -107,7 +107,8 @@ impl Engine {
                 }
             });
         }
-        // All solutions passed the checker, so a bound above one of them is wrong and does not count.
+        // All solutions passed the checker, so a bound above the value of a solution is wrong and does not
+        // count.
         let lowest = answers.iter().flatten().filter_map(|(value, _)| *value).min();
         let refuted = |bound: P::Value| lowest.filter(|value| bound > *value);
         let proved = answers.iter().flatten().map(|(_, bound)| *bound);
@@ -157,7 +158,8 @@ mod tests {
         Solver, Stats, Stop, Witness, simple_bound,
     };
 
-    /// A solver that returns no solution, but reports a bound from a search, which cannot be checked.
+    /// A solver that returns no solution, but reports a bound that cannot be checked, because a search
+    /// proved it.
     struct Prover(u64);
 
     impl Solver<Offsets> for Prover {

@@ -94,19 +94,19 @@ impl Diagnosis {
         self.sections.iter().filter(|section| section.extent > self.bound)
     }
 
-    /// Returns the first section whose extent is the peak. `None` if no buffer has bytes.
+    /// Returns the first section whose extent is the peak, or `None` if no buffer has bytes.
     pub fn worst(&self) -> Option<&Section> {
         self.sections.iter().find(|section| section.extent == self.peak)
     }
 }
 
-/// Returns the sections of the buffers that are placed; buffer `id` ends at `end(id)`.
+/// Returns the sections of the placed buffers, where buffer `id` ends at address `end(id)`.
 fn sections(
     instance: &Instance,
     placed: impl Fn(BufferId) -> bool,
     end: impl Fn(BufferId) -> Bytes,
 ) -> Vec<Section> {
-    // Buffers end before others begin at the same step.
+    // At the same step, ends of buffers precede starts of other buffers.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| placed(id)) {
         for part in instance.buffer(id).lifespan().intervals() {

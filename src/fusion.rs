@@ -109,7 +109,7 @@ pub struct FusionTotals {
     pub groups: usize,
     /// Optimised relations out of all relations.
     pub coverage: Coverage,
-    /// An upper bound on the optimised relations.
+    /// An upper bound on the number of optimised relations.
     pub bound: usize,
     /// The weakest arithmetic in which a region proved its bound.
     pub arithmetic: Arithmetic,

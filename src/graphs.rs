@@ -1,9 +1,9 @@
 //! Orders and memory plans of whole graphs, region by region.
 //!
 //! Regions are processed innermost first. While an operator with regions runs, it occupies one block in the
-//! enclosing region. The block is as large as the largest peak, or arena, of its regions (LUNA, Alg. 2, with
-//! one block per operator). Every order and every layout passes the checker, like every answer of
-//! [`run`](mod@crate::run).
+//! enclosing region. The block is as large as the largest peak or arena among the regions of the operator
+//! (LUNA, Alg. 2, with one block per operator). Every order and every layout passes the checker, like every
+//! answer of [`run`](mod@crate::run).
 
 use crate::run::{Attempt, Limits, RunError, run};
 use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
@@ -102,7 +102,7 @@ pub struct OrderedRegion {
     pub peak: Bytes,
     /// Peak live bytes of the file order.
     pub file_peak: Bytes,
-    /// Running time of the order algorithm, seconds; 0 for joint plans.
+    /// Running time of the order algorithm, in seconds; 0 for joint plans.
     pub seconds: f64,
 }
 
@@ -210,7 +210,7 @@ impl GraphRun<'_> {
     }
 
     /// Returns the offset problem of the body under its order. The regions of an operator count as one
-    /// buffer, as large as the largest of their arenas when laid out by `solver`.
+    /// buffer, as large as the largest arena that `solver` finds for any of these regions.
     ///
     /// # Errors
     /// See [`GraphRunError`].

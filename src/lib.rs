@@ -27,8 +27,8 @@
 //!
 //! An answer is an [`Outcome`](model::Outcome). Its *claim* is the solution status: optimal, feasible,
 //! infeasible or unknown. Its *stop* is the termination reason: completed, or the limit that ended the
-//! search. The two are independent. `solution` and `value` are `None` if no solution was found. `lower_bound`
-//! is always valid.
+//! search. Claim and stop are independent. `solution` and `value` are `None` if no solution was found.
+//! `lower_bound` is always valid.
 //!
 //! # A graph as the input
 //!
@@ -55,13 +55,13 @@
 //!
 //! | question | input | call |
 //! |---|---|---|
-//! | At which offset does every buffer lie, for the lowest peak? | instance | [`Engine::solve`] |
-//! | Which buffers are spilled if they do not all fit, for the least traffic? | instance | [`Engine::spill`] |
-//! | In which order do the operators run, for the lowest peak? | graph | [`Engine::order`] |
+//! | At which offset should each buffer lie to minimise the peak? | instance | [`Engine::solve`] |
+//! | Which buffers should be spilled to minimise the traffic if not all buffers fit? | instance | [`Engine::spill`] |
+//! | In which order should the operators run to minimise the peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
-//! | When are weights fetched, for the shortest makespan? | graph, machine | [`Engine::overlap`] |
-//! | Which memory holds which tensor, for the shortest transfer time? | graph, machine | [`Engine::tiers`] |
-//! | Which operators are fused, for the most optimised relations? | graph, patterns | [`Engine::fuse`] |
+//! | When should weights be fetched to minimise the makespan? | graph, machine | [`Engine::overlap`] |
+//! | Which memory should hold which tensor to minimise the transfer time? | graph, machine | [`Engine::tiers`] |
+//! | Which operators should be fused to optimise as many relations as possible? | graph, patterns | [`Engine::fuse`] |
 //! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
 //! | How do all algorithms of a problem compare? | a list of inputs | [`Engine::compare`] |
 //!
@@ -87,11 +87,11 @@
 //! let split = engine.answer::<SplitBuffers>("exact", &instance)?;
 //! println!("{}: peak {} bytes", split.claim, split.value.unwrap_or_default());
 //!
-//! // Shared objects: every buffer gets a whole object; the sum of the objects counts.
+//! // Shared objects: every buffer gets a whole object, and the total size of the objects is minimised.
 //! let objects = engine.answer::<SharedObjects>("shared-greedy-by-size", &instance)?;
 //! println!("{}: {} bytes in all", objects.claim, objects.value.unwrap_or_default());
 //!
-//! // Spilling: which buffers go to a slower tier to fit into 60 bytes.
+//! // Spilling: some buffers stay off chip, so that the others fit into 60 bytes.
 //! let spill = engine.spill(&instance.clone().with_capacity(Some(Bytes::new(60))))?;
 //! println!("{}: {} bytes moved", spill.claim, spill.value.unwrap_or_default());
 //!
@@ -125,7 +125,7 @@
 //!
 //! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs
 //! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] includes it.
-//! `examples/own_heuristic.rs` does this in 40 lines.
+//! `examples/own_heuristic.rs` does this in 40 lines of code.
 //!
 //! # Limits
 //!
@@ -197,7 +197,7 @@ pub use diagnosis::{Diagnosis, Section};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{Excluded, Listed, NameTaken, Registry, excluded, registry};
 
-/// The code on the front page compiles.
+/// Tests the code on the front page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FrontPage;

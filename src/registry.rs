@@ -21,7 +21,7 @@ pub struct Registry {
     pub orders: Vec<&'static Entry<Orders>>,
     /// The joint problem: order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
-    /// Spilling: which buffers move off chip if they do not all fit.
+    /// Spilling: which buffers stay off chip if they do not all fit.
     pub spilling: Vec<&'static Entry<Spilling>>,
     /// Timelines: when weights are fetched.
     pub timelines: Vec<&'static Entry<Timelines>>,
@@ -42,7 +42,7 @@ pub trait Listed: Problem {
     /// Returns a mutable reference to the algorithms of the problem.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
-    /// Returns the variants of the problem's solvers for ablation studies. They run only if named.
+    /// Returns the variants of the problem's solvers for ablation studies. They run only if named in full.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
     }

@@ -19,7 +19,7 @@ const DECISION_NODES: u64 = 200_000;
 ///
 /// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. For
 /// an operator with regions, each tensor that its regions capture from outside is read once. A view moves no
-/// bytes. O(inputs and outputs of all operators).
+/// bytes. Takes time linear in the number of inputs and outputs of all operators.
 pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> Vec<Option<Bytes>> {
     let storages = &region.storages;
     let mut place: HashMap<TensorId, usize> = HashMap::new();
@@ -71,7 +71,7 @@ pub fn region_instance(
 /// A proof that the buffers do not fit within a capacity, and the peak that they need.
 #[derive(Clone, Debug)]
 pub struct Shortage {
-    /// The lowest known peak without spilling in bytes, which exceeds the capacity. `None` if no layout was
+    /// The lowest known peak without spilling, in bytes. It exceeds the capacity. `None` if no layout was
     /// found within the limits.
     pub peak: Option<Bytes>,
     /// A lower bound on the peak of every layout.
@@ -94,7 +94,7 @@ pub enum Capacity {
 /// Decides whether all buffers fit within the capacity. If they do not fit, also computes the lowest peak and
 /// a minimal set of buffers that do not fit together.
 ///
-/// The limits apply separately to each of these three computations. If they contain a deadline, the
+/// The limits apply separately to each of these three computations. If the limits contain a deadline, the
 /// computations share the time until it.
 ///
 /// # Errors

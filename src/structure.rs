@@ -1,7 +1,7 @@
 //! Plans under conflicts derived from the structure of a graph, and a comparison of the conflict relations.
 //!
-//! Regions are processed innermost first, all with the same relation. While an operator with regions runs, it
-//! needs one block as large as the largest arena of these regions, as in [`graphs`](crate::graphs). All
+//! Regions are processed innermost first, all with the same relation. While an operator with regions runs,
+//! it needs one block as large as the largest arena of its regions, as in [`graphs`](crate::graphs). All
 //! relations use the same orders. Every placement passes two checkers. The checker of the problem uses the
 //! given conflicts. The second one, [`Precedences`], ignores them and uses the precedences that the relation
 //! assumes.
@@ -50,7 +50,8 @@ pub struct RelatedRegion {
     in_order: Vec<(OperatorId, OperatorId)>,
 }
 
-/// The name used for an algorithm in messages about the conflicts, before any algorithm runs.
+/// The name that stands for an algorithm in errors about conflicts, which are computed before any algorithm
+/// runs.
 const CONFLICTS: &str = "conflicts";
 
 /// Pairs of storages that share addresses in a placement although both may be needed at the same time.
@@ -205,7 +206,7 @@ impl GraphRun<'_> {
         Ok(Placed { outcome, pieces, seconds })
     }
 
-    /// Places every region under one relation, innermost first, in the given orders ([`GraphRun::order`]).
+    /// Places every region under one relation, innermost first, with the given orders ([`GraphRun::order`]).
     /// The body is last.
     ///
     /// # Errors
@@ -235,9 +236,9 @@ impl GraphRun<'_> {
 /// The algorithms that [`compare`] runs.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedAlgorithms<'a> {
-    /// The placement of the memory-planning patent, one range per storage.
+    /// The placement algorithm of the memory-planning patent, with one range per storage.
     pub patent: &'a Entry<Offsets>,
-    /// The placement of the memory-planning patent, with split buffers.
+    /// The placement algorithm of the memory-planning patent, with split buffers.
     pub patent_split: &'a Entry<SplitBuffers>,
     /// The solver for one range per storage; it also plans the inner regions.
     pub exact: &'a Entry<Offsets>,
@@ -245,8 +246,8 @@ pub struct ComparedAlgorithms<'a> {
     pub split: &'a Entry<SplitBuffers>,
 }
 
-/// The results of one relation on one graph. Bytes refer to the body. Overlooked, exposed and colliding pairs
-/// are counted over all regions.
+/// The results of one relation on one graph. Sizes in bytes refer to the body. Overlooked, exposed and
+/// colliding pairs are counted over all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the graph.
@@ -285,7 +286,7 @@ pub struct Row {
     pub split_bound: u64,
     /// The claim for `split`.
     pub split_claim: &'static str,
-    /// The arena `exact` divided by that of the first relation.
+    /// The arena `exact`, divided by the arena `exact` of the first relation.
     pub ratio: f64,
     /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
     pub collide_in_order: usize,

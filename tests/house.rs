@@ -35,13 +35,13 @@ type Names = Vec<String>;
 /// One module, which is one file.
 #[derive(Default)]
 struct Module {
-    /// Paths that the module names, from the root of the crate.
+    /// Paths to which the module refers, from the root of the crate.
     named: BTreeSet<Names>,
     /// Re-exports of the module: the name, or `*`, and the path that it refers to.
     exports: BTreeSet<(String, Names)>,
     /// Names of the items that the module defines.
     items: BTreeSet<String>,
-    /// Workspace crates that the module names.
+    /// Workspace crates to which the module refers.
     crates: BTreeSet<String>,
 }
 
@@ -136,7 +136,7 @@ fn file_name(path: &[String]) -> String {
     if path.is_empty() { "the root".to_owned() } else { path.join("/") }
 }
 
-/// Collects the paths that one file names.
+/// Collects the paths to which one file refers.
 struct Reader<'a> {
     path: &'a Names,
     inner: &'a [String],

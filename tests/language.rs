@@ -1,6 +1,7 @@
 //! Tests the text of the project: terminology, length of sentences, width of comments, and links.
 //!
-//! The tests read the names, doc comments and string literals of Rust files, and Markdown without its code.
+//! The tests read the names, comments and string literals of Rust files, and the text of other files without
+//! code.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -118,7 +119,7 @@ fn files(extensions: &[&str]) -> Vec<PathBuf> {
                 .map(|name| root().join(name)),
         );
     }
-    // This file contains the list of words itself.
+    // This file is skipped because it contains the list of words.
     found.retain(|path| !path.ends_with("tests/language.rs"));
     found.sort();
     found

@@ -3,8 +3,8 @@
     python million.py [BUFFERS]
 
 The durations are heavy-tailed, so the search reaches the load at once and the overhead matters most. The script
-prints the time of each part. It also prints the ratio of their sum to the time that the Rust library alone needs
-for the call `solve` with its checker and for a copy of the instance.
+prints the time of each part. It also prints the ratio of the sum of these times to the time that the Rust library
+alone needs. This is the time of the call `solve`, with its checker, plus the time of a copy of the instance.
 """
 
 import sys
@@ -15,7 +15,7 @@ import plimsoll
 
 
 def heavy_tailed(buffers: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Returns log-uniform sizes and Pareto-distributed durations: a few buffers are live almost throughout."""
+    """Returns log-uniform sizes and Pareto-distributed durations. A few buffers are live at almost all steps."""
     source = np.random.default_rng(seed)
     steps = 2 * buffers
     duration = np.minimum(1 / source.uniform(1e-9, 1, buffers), steps).astype(np.int64).clip(1)
@@ -34,7 +34,7 @@ def main() -> None:
     offsets = solution.offsets
     times.append(time.perf_counter())
     build, solve, read = np.diff(times)
-    # Time to build the instance from data in Rust: `with_capacity` copies the instance with its names.
+    # The time of a copy stands for the time to build the instance in Rust. `with_capacity` copies it with its names.
     started = time.perf_counter()
     instance.with_capacity(None)
     copy = time.perf_counter() - started

@@ -55,12 +55,12 @@ def bench(
     seed: int = 0,
     threads: int = 1,
 ) -> Any:
-    """Runs algorithms on instances, and returns the records of the command ``bench``.
+    """Runs algorithms on instances, and returns records like those of the command ``bench``.
 
-    An algorithm is a name, or a function that receives an :class:`Instance` and returns one offset per buffer.
-    The checker validates these offsets: an invalid layout gives a row with the status ``refused``, and an
-    exception gives a row with the status ``failed``. The result is a pandas data frame or, if pandas is not
-    installed, a list of dictionaries.
+    An algorithm is a registered name, or a function that receives an :class:`Instance` and returns one offset
+    per buffer. The checker validates these offsets: an invalid layout gives a row with the status ``refused``,
+    and an exception gives a row with the status ``failed``. The result is a pandas data frame or, if pandas is
+    not installed, a list of dictionaries.
     """
     if isinstance(instances, Instance):
         instances = [instances]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Accepted names per column, as in instances in CSV files.
+#: The accepted names of each column: those of CSV files, and ``name`` for ``id``.
 _NAMES = {
     "id": ("id", "buffer", "buffer_id", "name"),
     "lower": ("lower", "begin", "start"),
@@ -153,7 +153,7 @@ def _reject(column: str, at: int, value: Any) -> int:
 
 
 def offsets(values: Any, length: int) -> npt.NDArray[np.uint64]:
-    """Returns offsets as an array, one per buffer."""
+    """Returns an array with one offset per buffer."""
     array = _numbers("offsets", values)
     if len(array) != length:
         raise ValueError(f"{len(array)} offsets are given, but the instance has {length} buffers")

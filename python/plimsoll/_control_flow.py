@@ -1,4 +1,4 @@
-"""ExecuTorch programs with ``cond``, ``map`` and ``scan``, planned as a whole.
+"""Plans ExecuTorch programs with ``cond``, ``map`` and ``scan`` as a whole.
 
 The instructions that the emitter (``exir/emit/_emitter.py``) generates determine what is live:
 
@@ -246,8 +246,8 @@ def _value(value: Any) -> Value:
 
 
 def read(graph_module: Any, graph_signature: Any) -> Program:
-    """Reads a program. Every tensor to plan already has a memory (``mem_id``) and an offset, whose value does not
-    matter.
+    """Reads a program. Every tensor to plan must already have a memory (``mem_id``) and an offset. The value of the
+    offset does not matter.
 
     Raises ``ValueError`` for control flow that ExecuTorch cannot emit or translates incorrectly, and
     :class:`Unsupported` if a storage contains itself.
@@ -278,8 +278,8 @@ class Plan:
 def solve_aligned(
     columns: dict[str, Any], alignment: int, name: str, exclusions: list[tuple[int, int]], **limits: Any
 ) -> Solution:
-    """Places buffers that all have the same alignment. If all sizes are multiples of it, the first search omits the
-    constraint: it is faster, and the offsets that it finds are usually multiples, too."""
+    """Places buffers that all have the same alignment. If all sizes are multiples of the alignment, the first search
+    ignores the alignment: this search is faster, and the offsets that it finds are usually multiples, too."""
     aligned = {**columns, "alignment": np.full(len(columns["size"]), alignment, dtype=np.uint64)}
     for rows in (columns, aligned) if not (columns["size"] % alignment).any() else (aligned,):
         solution = solve(Instance(rows, name=name, exclusions=exclusions), **limits)
@@ -289,7 +289,7 @@ def solve_aligned(
 
 
 def place(program: Program, alignment: int, **limits: Any) -> Plan:
-    """Places the storages of every memory, with proof. ``limits`` are those of :func:`plimsoll.solve`.
+    """Places the storages of every memory with :func:`plimsoll.solve`, which receives ``limits``.
 
     Raises :class:`Unsupported` if no layout is found within the limits, and ``Overwritten`` if the execution of the
     plan shows an error.

@@ -35,7 +35,7 @@ class Instance:
     ``(id, lower, upper, size)``, or a mapping. The required columns are ``lower`` and either ``upper``
     (exclusive) or ``end`` (inclusive), in steps, and ``size``, in bytes. The optional columns are ``id``,
     ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). ``separations`` and
-    ``exclusions`` are pairs of positions.
+    ``exclusions`` are lists of pairs of buffers, given by their positions.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """
@@ -68,7 +68,7 @@ class Instance:
     @property
     def alignment(self) -> npt.NDArray[np.uint64]: ...
     def lower_bound(self) -> int:
-        """Lower bound on the peak from load, alignments and fixed offsets, in bytes."""
+        """Lower bound on the peak, in bytes, that follows from load, alignments and fixed offsets."""
     def with_capacity(self, capacity: int | None) -> Instance: ...
     def violations(self, offsets: npt.ArrayLike) -> list[str]:
         """One message per violation that the checker finds; an empty list means that the offsets are valid."""
@@ -193,7 +193,8 @@ def compare(
     seed: int = 0,
     threads: int = 1,
 ) -> Comparison:
-    """Compares layouts with each other and with the optimum, which is searched for at most ``time_limit`` seconds."""
+    """Compares layouts with each other and with the optimum. The search for the optimum takes at most
+    ``time_limit`` seconds."""
 
 def load_model(
     path: str | PathLike[str],
@@ -207,7 +208,7 @@ def load_model(
     """Reads an ONNX or TFLite model, or a graph as JSON."""
 
 def read_csv(path: str | PathLike[str], *, capacity: int | None = None) -> Instance:
-    """Reads an instance; by default with the capacity in the file name (``NAME.CAPACITY.csv``)."""
+    """Reads an instance, by default with the capacity in the file name (``NAME.CAPACITY.csv``)."""
 
 def solve(
     instance: Any,

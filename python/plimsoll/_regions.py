@@ -1,4 +1,4 @@
-"""Lifespans in programs with branches and loops, without torch.
+"""Computes lifespans in programs with branches and loops. This module does not need torch.
 
 A program is a :class:`Sequence` of steps, branches and loops. Steps are numbered in program order; the branches of
 a conditional follow each other. A storage is live at a step if, on some path through the step, it is accessed at or
@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-#: Choices of branches under which something holds: pairs of a conditional and the number of its branch.
+#: Choices of branches under which something holds: pairs of a conditional and the number of the chosen branch.
 Guard = frozenset[tuple[int, int]]
 
 ALWAYS: Guard = frozenset()
@@ -24,7 +24,7 @@ ALWAYS: Guard = frozenset()
 class Storage:
     """Bytes that a value occupies."""
 
-    #: Bytes.
+    #: Size in bytes.
     size: int
     #: The memory that contains the storage.
     memory: int
@@ -70,7 +70,7 @@ class Sequence:
     """Items in the order in which they run."""
 
     items: list[Step | Branches | Loop]
-    #: Positions of the items that access a storage, in order, with the guard of the access.
+    #: For each storage, the positions of the items that access it, in order, each with the guard of the access.
     where: dict[int, list[tuple[int, Guard]]] = field(default_factory=dict)
 
     def number(self, start: int = 0) -> int:
@@ -136,7 +136,7 @@ def _live(
 
 def lifespans(program: Sequence, storages: list[Storage]) -> list[list[Live]]:
     """Returns the lifespan of every storage: disjoint intervals per guard, in ascending order. A storage that is
-    never accessed has none."""
+    never accessed has none, unless it is permanent."""
     end = program.number()
     result = []
     for at, storage in enumerate(storages):
@@ -223,7 +223,7 @@ class _Machine:
 
 
 def _conditionals(sequence: Sequence, is_repeated: bool = False) -> Iterator[tuple[Branches, bool]]:
-    """Returns all conditionals, each with a flag that states whether it lies in a loop."""
+    """Yields all conditionals, each with a flag that states whether it lies in a loop."""
     for item in sequence.items:
         if isinstance(item, Branches):
             yield item, is_repeated
@@ -235,11 +235,12 @@ def _conditionals(sequence: Sequence, is_repeated: bool = False) -> Iterator[tup
 
 def check(program: Sequence, storages: list[Storage], offsets: list[int | None], most: int = 4096) -> int:
     """Executes a plan for all outcomes of the branches. If there are more than ``most`` outcomes, ``most`` random
-    ones are executed. A loop runs for three iterations; if there are branches in it, further runs choose anew in
-    every iteration. Returns the number of runs.
+    ones are executed. A loop runs for three iterations. If a loop contains branches, additional runs choose a random
+    branch in every iteration. Returns the number of runs.
 
     Raises :class:`Overwritten` if a storage is accessed again after another storage overwrote its bytes.
-    Storages without an offset are not checked. O(outcomes * accesses * overlaps).
+    Storages without an offset are not checked. The time is O(r a d) for r runs with a accesses each, if every storage
+    overlaps at most d others.
     """
     by_memory: dict[int, list[tuple[int, int, int]]] = {}
     for at, offset in enumerate(offsets):

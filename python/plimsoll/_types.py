@@ -1,4 +1,4 @@
-"""Types of answers: dictionaries with these keys. Peaks are in bytes, and the times of a timeline in seconds."""
+"""Types of answers: dictionaries with these keys. Peaks are in bytes, and the times of a timeline are in seconds."""
 
 from typing import Literal, TypedDict
 

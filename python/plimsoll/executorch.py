@@ -60,7 +60,7 @@ class MemoryReport:
 
     @property
     def is_optimal(self) -> bool:
-        """True if no plan of these tensors is smaller."""
+        """True if it is proved that no plan of these tensors is smaller."""
         return self.lower_bound == self.peak
 
     def certificate(self) -> str | None:
@@ -93,7 +93,7 @@ class Report:
 
     @property
     def is_optimal(self) -> bool:
-        """True if every memory is optimal."""
+        """True if the plan of every memory is proved optimal."""
         return all(memory.is_optimal for memory in self.memories)
 
 
@@ -317,9 +317,8 @@ def planner(
 ) -> Planner:
     """Returns an algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
 
-    ``time_limit`` in seconds applies to each memory of each graph. The plan of ``fallback``, which is
-    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used if the search finds only larger
-    ones.
+    ``time_limit`` is in seconds and applies to each memory of each graph. ``fallback`` is ``"greedy"``,
+    ``"naive"`` or another algorithm for the suite. Its plan is used if the search finds only larger plans.
     """
     return Planner(time_limit, fallback, seed, threads)
 

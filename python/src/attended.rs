@@ -20,7 +20,7 @@ const STACK: usize = 16 << 20;
 /// of other signal handlers or of `event`, are raised after `work` has ended.
 ///
 /// # Errors
-/// These errors, and `RuntimeError` if `work` panics.
+/// The errors above, and `RuntimeError` if `work` panics.
 pub fn attended<T: Send, E: Send>(
     py: Python<'_>,
     work: impl FnOnce(Sender<E>) -> T + Send,

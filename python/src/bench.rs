@@ -1,4 +1,5 @@
-//! Benchmarks of built-in algorithms and of Python functions, with the records of the command `bench`.
+//! Benchmarks of built-in algorithms and of Python functions, with records in the format of the command
+//! `bench`.
 
 use crate::attended::attended;
 use crate::instance::{Instance, layout_of};
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::sync::mpsc::Sender;
 
-/// Lists the algorithms for offsets: dictionaries with name, kind, description and source.
+/// Returns the algorithms for offsets as dictionaries with name, kind, description and source.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
@@ -31,7 +32,8 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-/// A Python function as an algorithm. It receives the instance and returns one offset per buffer.
+/// An algorithm implemented by a Python function. The function receives the instance and returns one offset
+/// per buffer.
 struct Function {
     name: &'static str,
     callable: Py<PyAny>,
@@ -84,7 +86,7 @@ fn register(
     Ok(name)
 }
 
-/// Runs algorithms on instances. Returns the records of the command `bench` as CSV.
+/// Runs algorithms on instances. Returns records in the format of the command `bench`, as CSV.
 #[pyfunction]
 #[pyo3(signature = (instances, algorithms, *, time_limit = Some(10.0), seed = 0, threads = 1),
     text_signature = "(instances, algorithms, *, time_limit=10.0, seed=0, threads=1)")]

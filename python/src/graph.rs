@@ -83,7 +83,7 @@ impl Graph {
     }
 
     /// Orders the operators for the lowest peak of live bytes. Returns a dictionary with the order of the
-    /// body, its peak, the peak of the order in the file, the lower bound, and the status.
+    /// body, its peak, the peak of the order in the file, the lower bound, the status and the termination.
     #[pyo3(signature = (*, time_limit = None, seed = 0, threads = 1))]
     fn order<'py>(
         &self,
@@ -124,8 +124,9 @@ impl Graph {
         Ok(Plan { instance: Py::new(py, Instance(instance))?, plan })
     }
 
-    /// Schedules the transfers of weights on a machine, which is a preset or a file. Returns a dictionary with
-    /// the makespan and its lower bound in seconds, the peak in bytes, and the reason for the bound.
+    /// Schedules the transfers of weights on a machine, given by the name of a preset or the path of a file.
+    /// Returns a dictionary with the makespan and its lower bound in seconds, the peak in bytes, the reason
+    /// for the bound, and the termination.
     #[pyo3(signature = (machine, *, time_limit = None, seed = 0, threads = 1))]
     fn overlap<'py>(
         &self,

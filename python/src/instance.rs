@@ -39,7 +39,7 @@ impl<'py> Columns<'py> {
         self.0.get_item(name)?.map(|column| column.extract()).transpose()
     }
 
-    /// Returns all buffers, or the error with the position of the first invalid one.
+    /// Returns all buffers, or an error that states the position of the first invalid one.
     fn buffers(&self) -> PyResult<Vec<Buffer>> {
         let mut ids: Option<Vec<String>> = self.list("id")?;
         let gaps: Option<Vec<Vec<(u64, u64)>>> = self.list("gaps")?;
@@ -164,7 +164,7 @@ impl Instance {
         self.column(py, |buffer| buffer.alignment().get())
     }
 
-    /// Returns the lower bound on the peak from load, alignments and fixed offsets, in bytes.
+    /// Returns the lower bound on the peak, in bytes, that follows from load, alignments and fixed offsets.
     fn lower_bound(&self) -> u64 {
         simple_bound(&self.0).value.get()
     }

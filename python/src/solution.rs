@@ -46,7 +46,7 @@ impl Observer<Offsets> for Reporter {
 /// Returns the time limit as a duration.
 ///
 /// # Errors
-/// `ValueError` if it is negative or not a number.
+/// `ValueError` if the limit is negative or not a number.
 pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
     let wrong = |limit| {
         PyValueError::new_err(format!("time_limit is {limit}; expected a non-negative number of seconds"))
@@ -107,7 +107,8 @@ fn unknown(engine: &Engine, name: &str) -> PyErr {
     PyValueError::new_err(format!("unknown algorithm '{name}'; expected one of {}", known.join(", ")))
 }
 
-/// Returns an instance, or builds one from any data that `Instance` accepts.
+/// Returns `data` if it is an instance, and otherwise builds an instance from it. `capacity`, if any,
+/// replaces that of the instance.
 pub fn instance_of(data: &Bound<'_, PyAny>, capacity: Option<u64>) -> PyResult<Py<Instance>> {
     let py = data.py();
     let instance = match data.cast::<Instance>() {

@@ -162,7 +162,7 @@ def test_a_scan():
 
 
 def test_a_scan_that_returns_its_carry():
-    """The result is a copy of the carry, which the next iteration overwrites."""
+    """The result is a copy of the carry. The next iteration overwrites the carry itself."""
     from torch._higher_order_ops.scan import scan
 
     class Before(torch.nn.Module):

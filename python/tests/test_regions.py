@@ -99,7 +99,7 @@ def runs(sequence: Sequence, taken: frozenset[tuple[int, int]]) -> Iterator[tupl
 
 
 def conflicts(program: Sequence, storages: list[Storage]) -> set[tuple[int, int]]:
-    """The pairs that are live at the same time in some execution."""
+    """Returns the pairs of storages that are live at the same time in some execution."""
     found = set()
     for events, _ in runs(program, frozenset()):
         # In every iteration, a storage of a loop counts as a new storage.

@@ -25,7 +25,7 @@ pub(crate) struct Poset {
     later: BitMatrix,
 }
 
-/// Returns the buffers in an order in which a buffer precedes all those that begin after its end.
+/// Returns the buffers in an order in which every buffer precedes all buffers that begin after its end.
 pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     let mut order: Vec<usize> = (0..instance.len()).collect();
     order.sort_by_key(|&at| {
@@ -36,7 +36,7 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
-/// `None` if the budget `watch` runs out first. O(n^2 + conflicts).
+/// `None` if the budget `watch` runs out first. O(n^2 + c) for n positions and c conflicts.
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Buffers that are not in `order` share the position `n`.
@@ -67,7 +67,7 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 
 impl Poset {
     /// Returns the partial order of an instance, or `None` if it has none, is too large, or the budget
-    /// `watch` runs out first. O(n^3 / 64) at worst.
+    /// `watch` runs out first. O(n^3 / 64) at worst for n buffers.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
@@ -109,9 +109,10 @@ impl Poset {
         covers
     }
 
-    /// Computes the minimum memory, the clique that proves it, and the transfers of memory between positions.
-    /// `weights` is indexed by position. This takes one maximum flow on a network of 2 n + 2 vertices and one
-    /// arc per pair of immediate successors. Returns `None` if the budget `watch` runs out first.
+    /// Computes the minimum memory, the clique that proves it, and the transfers of memory between
+    /// positions. `weights` is indexed by position. This takes one maximum flow. For n positions, the
+    /// network has 2 n + 2 vertices, and one arc from each position to each of its immediate successors.
+    /// Returns `None` if the budget `watch` runs out first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();
@@ -150,7 +151,7 @@ impl Poset {
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
     pub total: u64,
-    /// Positions in mutual conflict whose weights add up to `total`.
+    /// Positions that conflict pairwise and whose weights add up to `total`.
     pub clique: Vec<usize>,
     /// Per position: bytes of its own memory that it passes on.
     given: Vec<u64>,

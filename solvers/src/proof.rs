@@ -1,4 +1,4 @@
-//! Writes proofs of lower bounds that the crate `plimsoll-proof` checks.
+//! Writes proofs of lower bounds. The crate `plimsoll-proof` checks them.
 //!
 //! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
 //! capacity just below it is refuted once more, whichever method found the bound: by a sweep over arrangements
@@ -118,7 +118,7 @@ impl Proof {
         self.bound
     }
 
-    /// Writes the proof as text. Linear in its length.
+    /// Writes the proof as text. The time is linear in its length.
     ///
     /// # Errors
     /// Errors of the writer.

@@ -1,6 +1,6 @@
-//! The registries, which list the exact solvers of each problem by name.
+//! The registries of exact solvers for offsets, split buffers, shared objects, joint planning and orders.
 //!
-//! The registries of spilling, tiers, timelines and fusion are in their own modules.
+//! The registries for spilling, tiers, timelines and fusion are in the modules of these problems.
 
 use crate::joint::JointExact;
 use crate::orders::{Method, OrderBrute, OrderSolver};
@@ -21,17 +21,17 @@ pub struct Library {
     pub feature: &'static str,
     /// The name of the library, as its authors write it.
     pub name: &'static str,
-    /// The solvers that need the library, over all problems and without their ablation variants.
+    /// The solvers that need the library, for all problems. Ablation variants are not listed.
     pub solvers: &'static [&'static str],
-    /// Whether the library computes in floating point, so that its proofs depend on tolerances.
+    /// Whether the library computes in floating point. If so, its proofs depend on tolerances.
     pub is_floating: bool,
     /// Whether this build links the library.
     pub is_present: bool,
 }
 
 impl Library {
-    /// Returns the optional library that a solver needs, if any. An ablation variant `NAME:no-PART` needs the
-    /// same library as `NAME`.
+    /// Returns the optional library that a solver needs, if any. An ablation variant `NAME:VARIANT` needs
+    /// the same library as `NAME`.
     pub fn of(solver: &str) -> Option<&'static Self> {
         let plain = solver.split_once(':').map_or(solver, |(plain, _)| plain);
         LIBRARIES.iter().find(|library| library.solvers.contains(&plain))
@@ -63,7 +63,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "bounds and placement heuristics first; branch and bound only if they leave a gap",
         source: "this project",
-        time: "exponential in the number of simultaneously live buffers at worst; O(n log n) if a bound is met at once",
+        time: "exponential in the number of simultaneously live buffers at worst; O(n log n) for n buffers if a bound is met at once",
         build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
@@ -71,7 +71,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "branch and bound over valleys (for intervals) or canonical orders (otherwise), with restarts and a memo",
         source: "this project; Moffitt 2023, MiniMalloc",
-        time: "exponential in the number of buffers at worst; O(n + overlaps) per node",
+        time: "exponential in the number n of buffers at worst; O(n + overlaps) per node",
         build: &|setup| guarded(Search::new(setup)),
     },
     #[cfg(feature = "ilp")]
@@ -97,7 +97,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "tries every order of at most nine buffers, to cross-check other solvers",
         source: "this project",
-        time: "O(n! n^2) for at most 9 buffers",
+        time: "O(n! n^2) for n buffers, at most 9",
         build: &|_| guarded(BruteForce),
     },
 ];
@@ -161,7 +161,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "dynamic programming over downsets, by increasing peak",
         source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
-        time: "O(2^n n) at worst for n operators, linear in the visited downsets",
+        time: "O(2^n n) at worst for n operators, linear in the number of visited downsets",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Paths)),
     },
     Entry {
@@ -186,13 +186,13 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "tries all downsets of at most twenty operators, to cross-check other solvers",
         source: "this project",
-        time: "O(2^n n s) for at most 20 operators and a graph of size s",
+        time: "O(2^n n s) for n operators, at most 20, and a graph of size s",
         build: &|_| guarded(OrderBrute),
     },
 ];
 
-/// Returns the ablation variants of the solvers for offsets, named `NAME:no-PART`. Each switches off one
-/// technique. The variants are meant for experiments.
+/// Returns the ablation variants of the solvers for offsets. Most are named `NAME:no-PART` and switch off
+/// one technique. The variants are meant for experiments.
 pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
     let all = SEARCHES.iter();
     #[cfg(feature = "ilp")]
@@ -234,7 +234,7 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-whole-sweep", "no sweep over all sections", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { whole: false, ..WindowRules::default() })))
     }),
-    valley("search:no-beam", "no sweep with a beam for layouts", &|s| {
+    valley("search:no-beam", "no beam sweep to find layouts", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { beam: false, ..WindowRules::default() })))
     }),
     valley("search:no-inner-sweeps", "no sweeps from sections in the middle", &|s| {
@@ -246,12 +246,12 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-arrangements", "no sweeps over sets of arrangements", &|s| {
         guarded(search(s, |p| p.arrangements = None))
     }),
-    valley("search:no-arrangement-beam", "no sweeps over sets of arrangements for layouts", &|s| {
+    valley("search:no-arrangement-beam", "no beam sweeps over sets of arrangements to find layouts", &|s| {
         guarded(search(s, |p| {
             p.arrangements = Some(ArrangementRules { beam: false, ..ArrangementRules::default() });
         }))
     }),
-    valley("search:no-meeting", "sweeps over sets of arrangements in each direction alone", &|s| {
+    valley("search:no-meeting", "does not compare sweeps in opposite directions", &|s| {
         guarded(search(s, |p| {
             p.arrangements = Some(ArrangementRules { meet: false, ..ArrangementRules::default() });
         }))
@@ -262,7 +262,7 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
     valley(
         "search:no-stacks",
-        "learning bounds a buffer by one buffer below it instead of all of them",
+        "learning bounds a buffer by one buffer below it instead of the whole stack",
         &|s| guarded(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() }))),
     ),
     valley("search:no-shortening", "does not shorten learnt clauses", &|s| {

@@ -30,12 +30,12 @@ pub struct Line {
     pub seconds: f64,
     /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
-    /// True if these are all possible runs, up to a maximum trip count of loops.
+    /// True if the simulated runs are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
 }
 
-/// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows more
-/// layouts.
+/// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows at least
+/// the same layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
 pub struct Broken {
@@ -60,20 +60,20 @@ pub struct Comparison {
     pub buffers: usize,
     /// The load: peak live bytes over all points of the program.
     pub load: u64,
-    /// One line per planner, schemes in the order of [`SCHEMES`].
+    /// One line per planner. The schemes are in the order of [`SCHEMES`].
     pub lines: Vec<Line>,
     /// Messages of the planners that found nothing within the limits.
     pub missing: Vec<String>,
 }
 
 impl Comparison {
-    /// Returns the line with the smallest arena among those of a scheme.
+    /// Returns the line with the smallest arena among the lines of a scheme.
     pub fn best(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).min_by_key(|line| line.arena)
     }
 
-    /// Returns the line with the smallest arena among those of a scheme with the three strategies of LUNA,
-    /// Alg. 1.
+    /// Returns the line with the smallest arena among the lines of a scheme whose solver is one of the three
+    /// strategies of LUNA, Alg. 1.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }
@@ -113,7 +113,8 @@ impl Comparison {
         None
     }
 
-    /// Returns the proved part of the chain as names and bytes, ascending from the optimum.
+    /// Returns the proved part of the chain as pairs of a name and an arena in bytes, ascending from the
+    /// optimum.
     pub fn chain(&self) -> Vec<(String, u64)> {
         let mut chain = Vec::new();
         let mut add = |name: &str, line: Option<&Line>| {

@@ -9,7 +9,8 @@ use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 ///
 /// Returns the names of the regions that operators of the body own, and for every buffer the index of its
 /// region. The name includes the owner if several operators own regions. A buffer of a nested region is
-/// assigned to the outermost region around it, and a buffer of the body to none. O(buffers times depth).
+/// assigned to the outermost region around it, and a buffer of the body to none. O(b d r) for b buffers, r
+/// regions and nesting depth d.
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
@@ -35,11 +36,11 @@ pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>
 /// Maximum number of characters of a name in a legend.
 const NAME: usize = 24;
 
-/// Returns a lower bound in bytes on every plan that merges regions into blocks, however well the blocks are
-/// packed.
+/// Returns a lower bound, in bytes, on the arena of every plan that merges regions into blocks, however well
+/// the blocks are packed.
 ///
-/// It is the load of the body if every operator with regions occupies a block as large as the largest load of
-/// its regions. O(n log n).
+/// The bound is the load of the body if every operator with regions occupies a block as large as the largest
+/// load of its regions. O(n log n) for n buffers.
 ///
 /// # Errors
 /// If the sizes add up to 2^63 bytes or more.

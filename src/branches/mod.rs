@@ -172,7 +172,7 @@ pub struct ProgramPlan {
     pub arithmetic: Arithmetic,
     /// Number of simulated runs with tagged bytes, all without a violation.
     pub runs: usize,
-    /// True if these are all possible runs, up to a maximum trip count of loops.
+    /// True if the simulated runs are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
     /// Running time of the solver, in seconds.
     pub seconds: f64,
@@ -234,7 +234,7 @@ pub struct Planner<'a> {
     pub setup: Setup,
     /// Limits of every single run. Schemes that plan regions separately make one run per region.
     pub limits: Limits,
-    /// How the execution checker chooses the runs that check the layout.
+    /// How the execution checker chooses the runs that it simulates.
     pub execution: ExecutionOptions,
 }
 

@@ -178,7 +178,7 @@ impl Posed for Joint {
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
-            // This order is unused: the joint solver returns its own order with the layout.
+            // This order algorithm does not run: the joint solver returns its own order with the layout.
             let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
             let planned = run.plan(question.graph, Placement::Joint(entry));
             let regions = match regions(planned)? {

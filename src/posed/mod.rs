@@ -259,7 +259,7 @@ pub trait Posed: Listed {
     const VALUE: &'static str;
     /// Further figures of an answer: pairs of heading and counter name.
     const FIGURES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether a question may be to decide a capacity instead of minimising the value.
+    /// Whether a question may ask if a capacity suffices, instead of asking for the best value.
     const DECIDES: bool = false;
 
     /// Returns true if the problem can be posed on this kind of subject.
@@ -305,8 +305,8 @@ pub trait Posed: Listed {
         None
     }
 
-    /// Returns the instance and the address ranges of every buffer in a solution, if solutions have
-    /// addresses.
+    /// Returns the instance and the address ranges of every buffer in a solution, if solutions can be drawn
+    /// as memory maps.
     fn drawn<'a>(
         _question: &'a Self::Question<'_>,
         _solution: &Self::Solution,
@@ -374,7 +374,7 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
 pub struct Profile {
     /// Unit of its values.
     pub unit: &'static str,
-    /// Whether a question may be to decide a capacity instead of minimising the value.
+    /// Whether a question may ask if a capacity suffices, instead of asking for the best value.
     pub decides: bool,
     /// Returns true if the problem can be posed on a kind of subject.
     pub takes: fn(SubjectKind) -> bool,
@@ -474,7 +474,7 @@ impl Visitor for Every<'_> {
     }
 }
 
-/// Returns the algorithms of a problem, and their variants for ablation. Both are empty for an unknown
+/// Returns the algorithms of a problem, and their variants for ablation. Both lists are empty for an unknown
 /// problem.
 pub fn algorithms(registry: &Registry, problem: &str) -> [Vec<Facts>; 2] {
     visit(problem, &mut Every(registry)).unwrap_or_default()

@@ -1,15 +1,16 @@
 //! The Pareto front of on-chip memory and makespan. The search varies the order, the schedule, the number of
 //! buffers and the resident weights.
 //!
-//! The capacities range from the smallest with which every operator can run up to that of the machine. At
-//! each capacity, every fast schedule is tried on every order, with several shares of the remaining memory
-//! for resident weights. At the capacity of the machine, resident sets of any size are tried too.
+//! The capacities range from the smallest one with which every operator can run up to the capacity of the
+//! machine. At each capacity, every fast schedule is tried on every order, with several shares of the
+//! remaining memory for resident weights. At the capacity of the machine, resident sets of any size are
+//! tried too.
 //!
-//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement. They
-//! run at every capacity without resident weights, and with the resident sets for which `prefetch` was
-//! fastest there. They also run on all points found so far. The front keeps the points that no other point
-//! dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so a request for
-//! that capacity reproduces it.
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
+//! They run at every capacity without resident weights, and with the resident sets for which `prefetch` was
+//! fastest at this capacity. They also run with the order, the resident set and the capacity of every point
+//! found so far. The front keeps the points that no other point dominates. Every point is a capacity with
+//! timelines scheduled for exactly that capacity, so a request for that capacity reproduces it.
 
 mod point;
 mod search;
@@ -51,7 +52,7 @@ impl Front {
 /// Computes the front with the given schedules.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] if some operator does not fit on chip, whichever order is used; another
+/// [`ScheduleError::Infeasible`] if every order contains an operator that does not fit on chip; another
 /// [`ScheduleError`] if the checker rejects an answer.
 pub fn front(
     machine: &Machine,
@@ -73,8 +74,8 @@ pub fn front(
     let search = Search::new(machine, effort, fast, exact);
     let (kept, tried) = search.run(&ranked, &capacities)?;
     let memories = capacities.into_iter().chain(kept.iter().map(|one| one.memory));
-    // From the largest capacity down: if the time runs out, smaller capacities inherit the bound of larger
-    // ones.
+    // Bounds are computed from the largest capacity down. If the time runs out, smaller capacities inherit
+    // the bound of larger ones.
     let memories: BTreeSet<Bytes> = memories.collect();
     let mut watch = effort.each.watch();
     let mut bound_at = |memory: Bytes| match watch.check() {
@@ -97,8 +98,8 @@ pub fn front(
     Ok(Front { points: points?, bounds, tried })
 }
 
-/// Returns `levels` capacities in geometric progression from the smallest to the largest. All except the
-/// first and the last are multiples of the alignment.
+/// Returns at most `levels` capacities in geometric progression from the smallest to the largest. All except
+/// the first and the last are multiples of the alignment.
 fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> Vec<Bytes> {
     let ratio = most.get() as f64 / least.get().max(1) as f64;
     let mut all: Vec<Bytes> = (1..levels.saturating_sub(1))

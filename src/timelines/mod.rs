@@ -66,7 +66,8 @@ pub enum ScheduleError {
 pub struct Scheduled {
     /// One timeline per segment.
     pub timelines: Vec<Timeline>,
-    /// The lower bound of every segment. It was proved by this schedule or is valid for every schedule.
+    /// A lower bound on the makespan of each segment. Either this schedule proved it, or it was computed
+    /// without any schedule.
     pub bounds: Vec<Time>,
     /// End of the longest run of the program.
     pub makespan: Time,
@@ -74,7 +75,7 @@ pub struct Scheduled {
     pub lower_bound: Time,
     /// The weakest arithmetic in which the bound of a segment was proved.
     pub arithmetic: Arithmetic,
-    /// Peak bytes on chip, including resident weights.
+    /// Peak on-chip bytes, including resident weights.
     pub peak: Bytes,
     /// Indices of the segments along the longest run.
     pub path: Vec<usize>,
@@ -97,7 +98,7 @@ pub struct Draft {
     pub timelines: Vec<Timeline>,
     /// End of the longest run of the program.
     pub makespan: Time,
-    /// Peak bytes on chip, including resident weights.
+    /// Peak on-chip bytes, including resident weights.
     pub peak: Bytes,
 }
 
@@ -234,9 +235,11 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
 pub struct ProgramBounds {
     /// The sum of all compute times.
     pub compute: Time,
-    /// The transfers up to an operator, followed by the computations from it on.
+    /// The maximum, over all operators, of the time of the transfers up to the operator plus the time of the
+    /// computations from it on.
     pub transfers: Time,
-    /// The delay of weights that do not fit on chip together with earlier operators.
+    /// A bound that accounts for transfers that start late, because the weights do not fit on chip beside
+    /// earlier operators.
     pub memory: Time,
 }
 
@@ -336,7 +339,7 @@ fn checked_timeline(
 }
 
 /// Returns the makespan of `prefetch` without checking its timelines, or `None` if an operator does not fit.
-/// O(n) per segment.
+/// O(n) for a segment with n operators.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =

@@ -3,8 +3,8 @@
 //! Under the rules of the LUNA paper, nothing overlaps across a region border. Speculation allows one
 //! exception: the first weights of one region of the branch are fetched while the segment before the branch
 //! computes. The branch waits for this transfer, whichever region runs. If the guess is right, the operator
-//! finds its weights on chip, and their buffer is occupied until the first segment of the region ends. If it
-//! is wrong, the weights are discarded, and the waiting time and the memory are wasted.
+//! finds its weights on chip, and their buffer is occupied until the first segment of the region ends. If
+//! the guess is wrong, the weights are discarded, and the waiting time and the memory are wasted.
 
 use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;
@@ -184,8 +184,8 @@ struct Pair {
     ends: [Time; 2],
 }
 
-/// Moves the first transfer of the second segment to the end of the first. Returns `None` if there is no
-/// transfer or it does not fit.
+/// Moves the first transfer of the second segment to the end of the first. Returns `None` if the second
+/// segment has no transfer or the transfer does not fit.
 fn moved(
     program: &OverlapProgram,
     pair: &Pair,

@@ -1,4 +1,4 @@
-//! Order problems, programs and the definition agree on the lifetimes of tensors in small graphs.
+//! Order problems, programs and the definition agree on the lifespans of tensors in small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::execution::{ExecutionOptions, check_execution};
@@ -11,7 +11,7 @@ use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, che
 
 /// Builds a random graph with unread inputs, inputs that are outputs, unused states and weights, and tensors
 /// of zero bytes. There may be operators without inputs or outputs, or no operators at all. If `idle` is
-/// true, the graph has an additional branch without operators, which changes nothing.
+/// true, the graph has an additional branch without operators, which changes no lifespan.
 fn random(seed: u64, idle: bool) -> Graph {
     let mut draw = Draw(seed * 7919 + 3);
     let mut g = GraphBuilder::new(format!("g{seed}"));

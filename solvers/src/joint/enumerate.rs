@@ -1,9 +1,9 @@
 //! Enumerates the orders of a small problem. Among orders with the same conflicts, only one is solved.
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
-//! best arena. For a complete order, only the pairs of simultaneously live buffers matter. If they include
-//! all such pairs of an earlier order that allowed no improvement, this order allows none either, because
-//! additional conflicts never reduce the memory.
+//! size of the best arena. For a complete order, only the pairs of simultaneously live buffers matter. If
+//! they include all such pairs of an earlier order that allowed no improvement, this order allows none
+//! either, because additional conflicts never reduce the memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -101,7 +101,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         Ok(())
     }
 
-    /// Returns the positions of the storages whose lifetime begins with an operator.
+    /// Returns the positions of the storages whose lifespans begin when an operator runs next.
     fn begins(&self, operator: OperatorId) -> Vec<usize> {
         let touched = self.problem().touched(operator).iter().map(|&at| at as usize);
         touched.filter(|&at| !self.begun[at]).collect()

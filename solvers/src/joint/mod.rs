@@ -2,9 +2,10 @@
 //! that of `MODeL` (Steiner et al. 2022), which uses one integer program for both.
 //!
 //! [`JointExact`] first computes an order with the minimum peak of live bytes and places its tensors. This
-//! peak is a lower bound for every arena. Usually the arena equals it, and the plan is optimal. If the layout
-//! has gaps, the solver tries other orders whose peak of live bytes is below the best arena. If there are few
-//! such orders, it tries all of them. Otherwise it tries those that a random walk visits.
+//! peak is a lower bound on the size of every arena. Usually, the size of the arena equals this bound, and
+//! the plan is optimal. Otherwise, the solver tries other orders whose peak of live bytes is below the size
+//! of the best arena. On small problems, it first tries to enumerate all such orders. If it cannot try all
+//! of them, it tries those that a random walk visits.
 
 mod enumerate;
 mod run;

@@ -1,8 +1,8 @@
 //! Lookahead: computes, for each node that has not run, a lower bound on the bytes live while it runs.
 //!
 //! A storage is live while a node `u` runs if some user runs at or before `u` and some user runs at or after
-//! `u`. For some storages, the precedences imply that both hold in every order. In addition, a storage that
-//! has already begun is live at `u` if a user must follow `u` or if it is kept.
+//! `u`. For some storages, the precedences imply that both conditions hold in every order. In addition, a
+//! storage that has already begun is live at `u` if a user must follow `u` or if it is kept.
 
 use super::draft::Reach;
 use super::net::{Net, bits};
@@ -59,7 +59,8 @@ impl Ahead {
         Self { rows, need, always, seen: vec![0; net.held.len()] }
     }
 
-    /// Returns a lower bound on the peak of every order: the largest bound of a node before any has run.
+    /// Returns a lower bound on the peak of every order: the largest bound of a node before any node has
+    /// run.
     pub fn most(&self) -> u64 {
         self.always.iter().copied().max().unwrap_or(0)
     }
@@ -105,8 +106,8 @@ impl Ahead {
     }
 }
 
-/// Returns the bytes that a node needs by itself. At each of its steps, these are its own bytes, plus the
-/// storages between its first and its last use of them. Returns the maximum over its steps.
+/// Returns the largest number of bytes that a node needs by itself at any of its steps: its own bytes, plus
+/// the storages that it keeps live between its first and its last use of them.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {

@@ -10,8 +10,8 @@ use plimsoll_model::{
 /// The maximum number of operators of a problem.
 const MOST_OPERATORS: usize = 20;
 
-/// Dynamic programming over all downsets of at most twenty operators, in O(2^n n size). Its name in the
-/// registry is `brute-force`.
+/// Dynamic programming over all downsets of at most twenty operators, in O(2^n n s) time for n operators and
+/// a problem of size s. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderBrute;
 

@@ -2,9 +2,9 @@
 //! its first to its last use.
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
-//! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
-//! `D` (a set closed under predecessors). Each storage contributes its size times
-//! `([some user in D] - [all users in D])`. This is a submodular function of `D`:
+//! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a
+//! downset `D` (a set closed under predecessors) have run. Each storage contributes its size times `([some
+//! user in D] - [all users in D])`. This is a submodular function of `D`:
 //!
 //! ```text
 //! live(A and B) + live(A or B) <= live(A) + live(B)
@@ -46,7 +46,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Returns, for each storage, the nodes that touch it, in ascending order. O(size).
+    /// Returns, for each storage, the nodes that touch it, in ascending order. The time is linear in the
+    /// size of the draft.
     pub fn users(&self) -> Vec<Vec<u32>> {
         let mut users = vec![Vec::new(); self.stores.len()];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -58,7 +59,8 @@ impl Draft {
         users
     }
 
-    /// Builds one node per operator. Storages that are always live become a constant. O(size).
+    /// Builds one node per operator. Storages that are always live become a constant. The time is linear in
+    /// the size of the problem.
     pub fn of(problem: &OrderProblem) -> Self {
         let mut draft = Self::default();
         let list = |ids: &[OperatorId]| ids.iter().map(|id| id.get()).collect::<Vec<u32>>();
@@ -123,7 +125,8 @@ impl Draft {
     }
 
     /// Splits the problem into one part per stage that has nodes. `stage` assigns each node a number below
-    /// `stages`. All nodes of a lower stage must run before all nodes of a higher one. O(size).
+    /// `stages`. All nodes of a lower stage must run before all nodes of a higher one. The time is linear in
+    /// the size of the draft.
     pub fn split(self, stage: &[u32], stages: usize) -> Vec<Self> {
         let mut place = vec![0u32; self.len()];
         let mut sizes = vec![0u32; stages];
@@ -239,7 +242,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Computes the transitive closure. It takes O(n e / 64) time and n^2 / 4 bytes.
+    /// Computes the transitive closure. It takes O(n e / 64) time and n^2 / 4 bytes for n nodes and e edges.
     pub fn of(draft: &Draft) -> Self {
         let words = draft.len().div_ceil(64);
         let order = draft.sorted();

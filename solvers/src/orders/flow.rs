@@ -1,4 +1,4 @@
-//! Extends downsets to downsets with fewer live bytes, by minimum cuts.
+//! Uses minimum cuts to extend downsets to downsets with fewer live bytes.
 
 use super::net::Net;
 use crate::network::{INFINITE, Network};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// - Any other storage costs its size if some of its users have run and some have not.
 ///
 /// The time is that of one maximum flow, with one vertex per node of the region and up to two per storage
-/// that they touch.
+/// that these nodes touch.
 pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
     let mut flow = Network::default();
     let (source, sink) = (flow.place(), flow.place());

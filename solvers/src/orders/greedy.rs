@@ -15,8 +15,8 @@ enum Rule {
 }
 
 /// Returns the best order and its peak. The candidates are the topological order `sorted` and several greedy
-/// orders, built forwards or backwards. Each greedy order takes about O(size log n). Orders that are not
-/// finished within the budget are skipped.
+/// orders, built forwards or backwards. Each greedy order takes about O(s log n) time for n nodes and a net
+/// of size s. Orders that are not finished within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Live, Rule::Depth] {

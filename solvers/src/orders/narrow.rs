@@ -5,16 +5,16 @@
 //! of `U`, and none between `L` and `M`, has fewer live bytes than `M`. Then some order of minimum peak
 //! passes through `M`, and the problem can be solved separately before and after `M`.
 //!
-//! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M` lies
-//! between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By submodularity,
-//! `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds while each node
-//! runs. Once a node outside `M` runs, `L` has run, and `D_i and M` lies between `L` and `M`. From then on,
-//! the downsets `D_i or M` form a path from `M` to the end, and by the same argument they are no higher than
-//! `D_i`.
+//! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M`
+//! lies between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By
+//! submodularity, `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds
+//! while each node runs. Once a node outside `M` runs, `L` has run, and `D_i and M` lies between `L` and
+//! `M`. From then on, the downsets `D_i or M` form a path from `M` to the end, and by the same argument they
+//! have no more live bytes than the downsets `D_i`.
 //!
-//! If a node is comparable with all others, both conditions hold trivially. Candidates are the downsets of a
-//! greedy order. If a downset near a candidate has fewer live bytes, it becomes the candidate. After a cut,
-//! the remaining nodes are a separate problem.
+//! If a node is comparable with all others, both conditions hold trivially for the downsets directly before
+//! and after it. Candidates are the downsets of a greedy order. If a downset near a candidate has fewer live
+//! bytes, it becomes the candidate. After a cut, the remaining nodes are a separate problem.
 
 use super::draft::{Draft, Reach};
 use super::flow::lower;
@@ -33,7 +33,7 @@ const MOST_MOVES: usize = 4;
 const FEW: usize = 128;
 
 /// Cuts a part at suitable downsets found along an order. Ends early if the budget runs out. The time is
-/// O(n^2 / 64 x width), plus a few flows per downset.
+/// O(n^2 w / 64), plus a few flows per downset, for n nodes of which at most w are pairwise incomparable.
 pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
     let reach = Reach::of(&draft);

@@ -51,7 +51,7 @@ pub(super) struct Effect {
 }
 
 impl Net {
-    /// Prepares a draft for search. O(size).
+    /// Prepares a draft for search. The time is linear in the size of the draft.
     pub fn of(draft: &Draft) -> Self {
         let users = draft.users();
         let inner = |s: u32| {
@@ -100,8 +100,8 @@ impl Net {
         self.nodes.len().div_ceil(64).max(1)
     }
 
-    /// Returns the hash of the set of one node. The hash of a larger set is the exclusive or of the hashes of
-    /// its nodes.
+    /// Returns the hash of the set that contains only this node. The hash of a larger set is the exclusive
+    /// or of the hashes of its nodes.
     pub fn key(&self, node: u32) -> u64 {
         self.keys[node as usize]
     }
@@ -178,7 +178,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Sets the downset to the nodes in the bitset `done`. O(size).
+    /// Sets the downset to the nodes in the bitset `done`. The time is linear in the size of the net.
     pub fn load(&mut self, done: &[u64]) {
         let mut fresh = Self::new(self.net);
         for node in bits(done) {
@@ -212,7 +212,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the effect of running a node. O(number of storages that it touches).
+    /// Returns the effect of running a node. The time is linear in the number of storages that the node
+    /// touches.
     pub fn probe(&self, node: u32) -> Effect {
         let (mut live, mut peak) = (self.live, 0);
         for step in &self.net.nodes[node as usize].steps {
@@ -283,7 +284,7 @@ impl<'a> State<'a> {
         self.hash ^= self.net.keys[node as usize];
     }
 
-    /// Returns true if exactly one user of a storage has run, or all except one.
+    /// Returns true if exactly one user of a storage has run, or if all its users except one have run.
     pub fn has_turned(&self, s: u32) -> bool {
         let (seen, users) = (self.seen[s as usize] as usize, self.net.held[s as usize].users.len());
         seen == 1 || seen + 1 == users

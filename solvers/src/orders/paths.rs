@@ -1,10 +1,10 @@
-//! Dynamic programming over downsets in order of increasing peak. This is a bottleneck shortest path.
+//! Dynamic programming over downsets in order of increasing peak. The result is a bottleneck shortest path.
 //!
 //! Downsets are vertices, and running a node is an edge whose length is the peak while the node runs (Ahn et
-//! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable within
-//! a level are visited before the level rises to the lowest peak of a rejected step. At any time, the level
-//! is a proved lower bound. The first path to the full set is optimal. Time and memory are proportional to
-//! the number of downsets within the level, which is 2^n at worst.
+//! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable
+//! within a level are visited before the level rises to the lowest peak of a rejected step. At any time, the
+//! level is a proved lower bound. The first path to the full set is optimal. Time and memory are
+//! proportional to the number of downsets within the level, which is 2^n at worst for n nodes.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -170,7 +170,7 @@ impl<'a> Paths<'a> {
         Arrival::Known
     }
 
-    /// Applies safe runs and stores the downset if it is new.
+    /// Applies safe runs and stores the resulting downset if it is new.
     fn arrive(&mut self, from: u32) -> Arrival {
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         let mut need = 0;

@@ -4,18 +4,18 @@
 //! certainly begins. While none of the successors of such a node has run, undoing the node never increases
 //! the live bytes. Let `v` run as late as possible, directly before the first of its successors, `u`. This
 //! raises the live bytes at no step in between. While `v` itself runs, it needs at most its worst-case
-//! requirement in addition to the bytes live before it. Suppose that this is at most the bytes that `v`
-//! certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least that of `v`, and `v`
-//! can be *delayed* at no cost:
+//! requirement in addition to the bytes live before it. Suppose that this requirement is at most the bytes
+//! that `v` certainly adds, plus the least requirement of `u`. Then the peak of `u` is at least that of `v`,
+//! and `v` can be *delayed* at no cost:
 //!
 //! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
 //!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
 //!   directly after `v`.
 //! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
 //!   omitted. Its storages begin with the successor that runs first, and `v` is reinserted directly before
-//!   that one. This makes a fixed rule of the CANN graph engine (GE) exact. All these successors must be
-//!   single operators. Lazy nodes read only constants. They are always ready, so they would multiply the
-//!   number of downsets.
+//!   that successor. All successors of `v` must be single operators. Lazy nodes read only constants. They
+//!   are always ready, so they would multiply the number of downsets. The fixed rule of the CANN graph
+//!   engine (GE) is similar, but does not check these conditions.
 //! - **transitive**: edges implied by other edges are removed.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
 //! - **divide**: if a node is comparable with all others, every order passes through the downsets directly
@@ -51,8 +51,8 @@ impl Default for Reductions {
 /// of them.
 pub(super) type Excluded = Vec<Vec<OperatorId>>;
 
-/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. Ends early if the budget runs out.
-/// O(passes n e / 64), with few passes in practice.
+/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. Ends early if the budget runs out. O(p n
+/// e / 64) for p passes, n nodes and e edges. In practice, there are few passes.
 pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
@@ -286,7 +286,7 @@ impl View<'_> {
 }
 
 /// Splits a draft at the downsets that every order passes through. The parts are in execution order. O(n^2 /
-/// 64).
+/// 64) for n nodes.
 pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     let reach = Reach::of(&draft);
     let n = draft.len();
@@ -302,8 +302,8 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     draft.split(&stage, 2 * cuts.len() + 1)
 }
 
-/// Inserts the omitted operators into an order. The time is O(size) unless operators have many omitted
-/// predecessors.
+/// Inserts the omitted operators into an order. The time is linear in the size of the problem unless
+/// operators have many omitted predecessors.
 pub(super) fn complete(problem: &OrderProblem, gone: &Excluded, order: &[OperatorId]) -> Vec<OperatorId> {
     let mut group = vec![usize::MAX; problem.len()];
     for (at, list) in gone.iter().enumerate() {

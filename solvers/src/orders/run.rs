@@ -23,7 +23,8 @@ impl Side {
     }
 }
 
-/// A part of the problem. Every order under consideration passes through the downsets at both of its ends.
+/// A part of the problem. Every order under consideration passes through the downsets at both ends of the
+/// part.
 pub(super) struct Part {
     /// The part in forward and in reversed time.
     pub sides: [Side; 2],

@@ -1,4 +1,4 @@
-//! Depth-first search for an order under a peak limit, with a memo of failed downsets.
+//! Depth-first search for an order whose peak is within a limit, with a memo of failed downsets.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -16,9 +16,9 @@ pub struct OrderRules {
     pub memo: bool,
     /// Prune downsets at which the lookahead of a remaining node exceeds the limit.
     pub ahead: bool,
-    /// Maximum number of downsets to examine in order to propagate the failure of a downset to its ancestors.
-    /// A failure propagates to an ancestor if no downset in between has fewer live bytes. The value 0
-    /// disables this.
+    /// Maximum number of downsets to examine in order to propagate the failure of a downset to its
+    /// ancestors. A failure propagates to an ancestor if no downset in between has fewer live bytes. The
+    /// value 0 disables this propagation.
     pub jump: usize,
     /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
@@ -200,9 +200,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the lowest frame whose failure follows from that of the current downset, or the number of
-    /// frames if there is none. The argument in [`settle`](super::settle) requires that no downset in between
-    /// has fewer live bytes.
+    /// Returns the index of the lowest frame whose failure follows from that of the current downset, or the
+    /// number of frames if there is none. The argument in [`settle`](super::settle) requires that no downset
+    /// in between has fewer live bytes.
     fn reached_from(&self) -> usize {
         let mut jump = self.frames.len();
         let mut looks = self.rules.jump;
@@ -259,7 +259,8 @@ struct Between<'a> {
 
 impl Between<'_> {
     /// Removes nodes in every possible way, in descending order of their position in `run`, so that every
-    /// downset is visited once. Returns false if a downset has fewer than `ground` live bytes.
+    /// downset is visited once. Returns false if a downset has fewer than `ground` live bytes, or if too
+    /// many downsets must be examined.
     fn take(&mut self, own: &mut State<'_>, upto: usize) -> bool {
         for at in (0..upto).rev() {
             let node = self.run[at].0;

@@ -1,5 +1,5 @@
-//! Safe runs: nodes that can run next because, if some order stays within the limit, there is one that runs
-//! them next.
+//! Safe runs: sequences of nodes that can run next without loss. If some order stays within the limit, then
+//! some order that runs these nodes next does, too.
 //!
 //! Fix a limit on the bytes live at every step. Let `W` be nodes that can run in sequence within the limit
 //! from a downset `D`. Suppose that `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`.
@@ -19,8 +19,8 @@ use super::net::{State, bits};
 pub struct Settling {
     /// Look for nodes that do not increase the live bytes.
     pub free: bool,
-    /// Maximum number of nodes of a chain after which no more bytes are live than before it. The value 0
-    /// disables chains.
+    /// Maximum number of nodes of a chain, which ends when no more bytes are live than before it. The value
+    /// 0 disables chains.
     pub chain: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The solvers for orders that combine the methods of this module.
+//! The solvers for orders, which combine the methods of the parent module.
 
 use super::paths::{End, Paths};
 use super::reduce::Reductions;
@@ -91,8 +91,8 @@ impl OrderSolver {
         }
     }
 
-    /// Runs one method on one direction of a part. Returns false if it can make no further progress with any
-    /// budget.
+    /// Runs one method on one direction of a part. Returns false if the method can make no further progress
+    /// with any budget.
     fn turn(
         &self,
         run: &mut Run<'_>,

@@ -15,12 +15,12 @@ const END: u8 = 0xFF;
 pub(crate) struct Labels {
     /// The label of each leaf.
     label: [u8; MOST_LEAVES],
-    /// The next leaf with the same label.
+    /// The next leaf with the same label, or the leaf itself if it is the last.
     next: [u8; MOST_LEAVES],
 }
 
 impl Labels {
-    /// Creates the labels from lists of leaves that are interchangeable, each in ascending order. All other
+    /// Creates the labels from lists of interchangeable leaves. Each list is in ascending order. All other
     /// leaves have labels of their own.
     pub fn new<'a>(classes: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let own = std::array::from_fn(|leaf| leaf as u8);
@@ -64,8 +64,8 @@ pub(crate) fn words(key: &[u8], name: &dyn Fn(u8) -> String) -> String {
 }
 
 impl Forest {
-    /// Appends a key. Two trees have the same key if and only if they have the same permutations, apart from
-    /// an exchange of leaves with equal labels. O(leaves * depth).
+    /// Appends a key. Two trees have the same key if and only if they have the same permutations, up to an
+    /// exchange of leaves with equal labels. O(n d) for n leaves and a tree of depth d.
     pub fn write(&self, tree: Tree, labels: &Labels, key: &mut Vec<u8>) {
         let node = self.nodes[tree as usize];
         let children = node.from..node.to;
@@ -121,7 +121,7 @@ impl Forest {
         }
     }
 
-    /// Reads a key. Leaves with equal labels are assigned in ascending order of occurrence.
+    /// Reads a key. The leaves of a label are assigned, in ascending order, to the occurrences of the label.
     pub fn read(&mut self, key: &[u8], labels: &Labels) -> Tree {
         self.open.clear();
         let mut cursor = labels.label;

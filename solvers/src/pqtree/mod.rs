@@ -1,4 +1,4 @@
-//! PQ-trees: all permutations of a set in which given subsets are contiguous.
+//! PQ-trees, which represent all permutations of a set in which given subsets are contiguous.
 //!
 //! # Definition
 //!
@@ -26,8 +26,8 @@
 //!
 //! **Source.** Booth, Lueker, *Testing for the consecutive ones property, interval graphs, and graph
 //! planarity using PQ-tree algorithms*, Journal of Computer and System Sciences 13, 1976. The recursion from
-//! the root is simpler than their templates and takes O(leaves) instead of time linear in the size of the
-//! subset.
+//! the root is simpler than their templates. It takes time linear in the number of leaves instead of the
+//! size of the subset.
 
 mod key;
 mod reduce;
@@ -115,8 +115,8 @@ impl Forest {
         self.nodes.len() as Tree - 1
     }
 
-    /// Creates a node from the children that were opened since `base`. One child needs no node, and two
-    /// children in order have the same permutations as two in any order.
+    /// Creates a node from the children that were opened since `base`. One child needs no node. A Q-node
+    /// with two children becomes a P-node, because it has the same permutations.
     fn close(&mut self, kind: Kind, base: usize) -> Tree {
         match self.open.len() - base {
             0 => unreachable!("a node has children"),

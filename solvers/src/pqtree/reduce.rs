@@ -140,9 +140,9 @@ impl Forest {
         Some(self.close(Kind::Q, base))
     }
 
-    /// Appends to the open children the parts of a partial node in a fixed sequence, with the leaves of the
-    /// set last. If `keep` is false, the leaves of the set are omitted. Returns false if no such sequence
-    /// exists.
+    /// Appends the parts of a partial node to the open children, in a fixed sequence that ends with the
+    /// leaves of the set. If `keep` is false, the leaves of the set are omitted. Returns false if no such
+    /// sequence exists.
     fn line_up(&mut self, at: Tree, set: Leaves, keep: bool) -> bool {
         let node = self.nodes[at as usize];
         match node.kind {

@@ -11,8 +11,8 @@ pub(crate) fn logarithm(number: u32) -> u32 {
 }
 
 impl Forest {
-    /// Appends sets whose contiguity defines the tree: those of all nodes except the root and leaves, and
-    /// those of neighbours in Q-nodes.
+    /// Appends sets whose contiguity defines the tree: the set of every inner node except the root, and the
+    /// union of every two neighbouring children of a Q-node.
     pub fn defining(&self, tree: Tree, sets: &mut Vec<Leaves>) {
         let node = self.nodes[tree as usize];
         for i in node.from..node.to {
@@ -30,8 +30,8 @@ impl Forest {
         }
     }
 
-    /// Appends all sets of at least two leaves that are contiguous in every permutation: those of all nodes
-    /// except the root, and those of runs of children of Q-nodes.
+    /// Appends all sets of at least two leaves that are contiguous in every permutation, except the set of
+    /// all leaves: the set of every inner node, and the union of every run of children of a Q-node.
     pub fn contiguous(&self, tree: Tree, sets: &mut Vec<Leaves>) {
         let node = self.nodes[tree as usize];
         if node.kind == Kind::Leaf {
@@ -171,7 +171,8 @@ impl Forest {
         (self.open.len() > base).then(|| self.close(node.kind, base))
     }
 
-    /// Appends the leaves of a permutation that visits them in ascending order of `place`, if there is one.
+    /// Appends the leaves in the order of some permutation. If a permutation visits them in ascending order
+    /// of `place`, that one is chosen.
     pub fn frontier(&self, tree: Tree, place: &[u32; MOST_LEAVES], order: &mut Vec<u8>) {
         let node = self.nodes[tree as usize];
         if node.kind == Kind::Leaf {
@@ -209,8 +210,9 @@ impl Forest {
         (node.from..node.to).fold(ways, |sum, i| sum + self.permutations(self.child(i)))
     }
 
-    /// Lists neighbouring leaves of `set` that are children of the same P-node. Exchanging the two leaves of
-    /// a pair turns every permutation of the tree into another one.
+    /// Returns pairs of leaves of `set` that are children of the same P-node. Each leaf is paired with the
+    /// next one. Exchanging the two leaves of a pair turns every permutation of the tree into another
+    /// permutation of it.
     pub fn siblings(&self, tree: Tree, set: Leaves) -> Vec<(Leaves, Leaves)> {
         let mut pairs = Vec::new();
         if set.count_ones() > 1 {

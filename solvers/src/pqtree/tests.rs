@@ -26,7 +26,7 @@ fn is_contiguous(order: &[u8], set: Leaves) -> bool {
     order[first..first + set.count_ones() as usize].iter().all(inside)
 }
 
-/// Returns the permutations of a tree from its definition.
+/// Returns the permutations of a tree, computed from the definition.
 fn frontiers(forest: &Forest, tree: Tree) -> BTreeSet<Order> {
     use super::Kind;
     let node = forest.nodes[tree as usize];
@@ -59,7 +59,8 @@ fn key(forest: &Forest, tree: Tree, labels: &Labels) -> Vec<u8> {
     key
 }
 
-/// Reduces the universal tree of `n` leaves by each set, as long as some permutation remains.
+/// Reduces the universal tree of `n` leaves by each set, except those after which no permutation would
+/// remain.
 fn reduced(forest: &mut Forest, n: u8, sets: &[Leaves]) -> (Tree, BTreeSet<Order>) {
     let mut tree = forest.universal((1 << n) - 1);
     let mut orders = permutations(&(0..n).collect::<Order>());

@@ -178,7 +178,7 @@ fn low_peak(instance: &Instance) -> Bytes {
     Exact::default().solve(instance, &mut budget, &mut Silent).unwrap().value.unwrap()
 }
 
-/// Alters proofs and instances, and asks both checkers. Whatever they accept must be true.
+/// Alters proofs and instances, and runs both checkers on them. Every accepted claim must be true.
 fn alter(count: usize, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);

@@ -2,12 +2,12 @@
 //!
 //! # Definition
 //!
-//! Consider an optimal layout with the minimum sum of offsets. None of its buffers, except fixed ones, can
-//! move down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
+//! Consider an optimal layout with the minimum sum of offsets. None of its unfixed buffers can move down, so
+//! each of them lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
 //! buffers by (offset, id) turns every such layout into exactly one list, and the search constructs these
-//! lists. A state is a prefix of a list. Every unplaced buffer has a *floor*: the lowest aligned offset above
-//! the placed buffers that conflict with it. No unplaced buffer will lie below the *level*, which is the
-//! offset of the buffer placed last.
+//! lists. A state is a prefix of a list. Every unplaced buffer has a *floor*: the lowest aligned offset
+//! above the placed buffers that conflict with it. No unplaced buffer will lie below the *level*, which is
+//! the offset of the buffer placed last.
 //!
 //! # Pruning
 //!
@@ -26,7 +26,7 @@
 //! 6. *Memo*: the possible continuations depend only on the level, the last buffer placed at it, the set of
 //!    unplaced buffers and the floors. Failed states are stored with all of these.
 //!
-//! **Complexity.** A node takes O(n + total size of the cliques + degree).
+//! **Complexity.** For n buffers, a node takes O(n log n + total size of the cliques + number of conflicts).
 //!
 //! **Source.** Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes),
 //! extended to alignments, fixed offsets and arbitrary conflicts.
@@ -54,8 +54,8 @@ pub(crate) struct Canonical<'a> {
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares an instance. Returns `None` if the budget `watch` runs out first. O(n log n + conflicts +
-    /// total size of the sections times their width).
+    /// Prepares an instance. Returns `None` if the budget `watch` runs out first. O(n log n + c + m w) for n
+    /// buffers, c conflicts, and sections with m live buffers in total and at most w each.
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -64,8 +64,8 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// Returns the sections and a clique around every separation. If there are exclusions, sections are divided
-/// into cliques.
+/// Returns the live buffers of every section, and a clique around every separation. If there are exclusions,
+/// several cliques cover a section.
 ///
 /// The list is incomplete if the budget `watch` runs out.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
@@ -181,7 +181,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget runs out.
+    /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         if let Some(stop) = budget.check() {
             return Verdict::Stopped(stop);
@@ -286,7 +286,7 @@ impl<'a> Engine<'a> {
         Some(next)
     }
 
-    /// Checks rule 4 without regard to alignments.
+    /// Checks rule 4. Gaps that alignments cause within a stack are ignored.
     fn stacks_fit(&self) -> bool {
         self.problem.cliques.iter().all(|clique| {
             let (mut base, mut sum) = (u64::MAX, 0u64);

@@ -16,14 +16,14 @@ pub enum Verdict {
     Stopped(Stop),
 }
 
-/// Runs `step` and grows the call stack first if it is nearly full. The recursion can be as deep as the
-/// number of buffers.
+/// Runs `step`. If the call stack is nearly full, grows it first. The recursion can be as deep as the number
+/// of buffers.
 pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(64 << 10, 4 << 20, step)
 }
 
 /// A search at one capacity that can be resumed. It keeps its memo and other learnt facts between calls.
 pub(crate) trait Decide: Send {
-    /// Searches until a layout is found, none can exist, or the budget runs out.
+    /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }

@@ -23,7 +23,7 @@ impl Hasher for PassThrough {
 /// Failed states at one capacity. The memo is cleared when its size reaches `limit` bytes.
 ///
 /// A state is looked up by hash and compared by its full key, which the caller writes only when needed. If
-/// two states share a hash, the later one replaces the earlier.
+/// two states share a hash, the later state replaces the earlier one.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     places: HashMap<u64, (u32, u32), BuildHasherDefault<PassThrough>>,
@@ -75,8 +75,8 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Appends a number with seven bits per byte. Only the last byte has a clear high bit, so the encoding is
-    /// injective.
+    /// Appends a number with seven bits per byte. Only the last byte of a number has a clear high bit, so
+    /// the encoding is injective.
     pub fn put(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);

@@ -1,14 +1,15 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
-//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the most,
-//! and a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore tries
-//! the bound first. It then tries the capacities half-way to the best layout, three quarters of the way, and
-//! so on up to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the
-//! upper end.
+//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the
+//! most, and a layout at this capacity finishes the search. Higher capacities yield layouts sooner. Each
+//! round therefore tries the bound first. It then tries the capacities half-way to the best layout, three
+//! quarters of the way, and so on up to just below the best layout. An infeasible capacity raises the bound,
+//! and a layout lowers the upper end.
 //!
-//! If a round does not find a much better layout, the next one is twice as long. If capacities at the bound
-//! are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go
-//! to its first capacity. The searches at the bound and just below the best layout are kept between rounds.
+//! If a round does not find a much better layout, the next round is twice as long. If capacities at the
+//! bound are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a
+//! round go to its first capacity. The searches at the bound and just below the best layout are kept between
+//! rounds.
 
 use super::arrangements::Arrangements;
 use super::decide::{Decide, NAME, Verdict};
@@ -92,13 +93,14 @@ const LATE_SWEEP_SHARE: u64 = 4;
 /// Nodes of sweeps over arrangements per node of a round, if the sweeps run before the other methods. They do
 /// so in late rounds, and in earlier rounds of wide instances if most sections are at the load.
 const ARRANGEMENT_SHARE: u64 = 32;
-/// The same in late rounds if most sections are at the load. Sweeps then take about as long as learning.
+/// The same ratio in late rounds if most sections are at the load. Sweeps then take about as long as
+/// learning.
 const FLAT_ARRANGEMENT_SHARE: u64 = 128;
-/// The same in earlier rounds of narrow instances, after the other methods.
+/// The same ratio in earlier rounds of narrow instances, where the sweeps run after the other methods.
 const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
-/// Insertions of the ejection search over orders per node of a round if the best layout is far above the
-/// bound, and otherwise in late rounds.
+/// Insertions of the ejection search over orders per node of a round. The first number applies if the best
+/// layout is far above the bound. Otherwise, the second applies once rounds have grown by [`PATIENCE`].
 const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
@@ -107,11 +109,11 @@ const REORDER_SHARE: u64 = 2;
 const REORDER_PATIENCE: u64 = 1 << 2;
 
 /// The best layout is far above the bound if the distance exceeds the bound divided by this number. The
-/// second number is for the insertions before the first round, which would delay short proofs.
+/// second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 
-/// Nodes of learning per node of a late round if too many buffers are simultaneously live for a sweep.
+/// Nodes of learning per node of a late round if many buffers are simultaneously live.
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
@@ -210,8 +212,8 @@ pub(super) fn minimise<'a>(
         .run(budget)
 }
 
-/// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. Then improves the layout
-/// by at most `insertions` insertions if it is far above the bound.
+/// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. If the layout is then
+/// far above the bound, improves the layout by at most `insertions` insertions.
 pub(super) fn raise<'a>(
     instance: &'a Instance,
     grain: u64,
@@ -332,9 +334,8 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Doubles the stride, the distance from the bound to the first capacity of a round, after an infeasible
-    /// capacity, and reduces it after any other result. If units are small, raising the bound unit by unit
-    /// would take too long.
+    /// Doubles the stride after an infeasible capacity, and reduces it after any other result. If units are
+    /// small, raising the bound unit by unit would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
             Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
@@ -443,8 +444,8 @@ impl Minimiser<'_, '_> {
         verdict
     }
 
-    /// Drops all searches except those at the lowest and the highest capacity. Others would rarely be resumed
-    /// because the range changes.
+    /// Drops all searches except those at the lowest and the highest capacity. The dropped searches would
+    /// rarely be resumed because the range of capacities changes.
     fn forget_between(&mut self) {
         while self.engines.len() > 2 {
             let between = *self.engines.keys().nth(1).expect("there are more than two");
@@ -457,8 +458,8 @@ impl Minimiser<'_, '_> {
     }
 
     fn raise_by(&mut self, value: u64, witness: Witness) {
-        // No layout has a peak below `value`. The best peak may be lower than `value` if it is not a multiple
-        // of the grain.
+        // No multiple of the grain below `value` is the peak of a layout. If the best peak is not a multiple
+        // of the grain, it may be lower than `value`.
         let value = self.value().map_or(value, |best| value.min(best.get()));
         let bound = LowerBound::new(Bytes::new(value), witness);
         if self.progress.bound.raise(bound) {

@@ -1,17 +1,18 @@
 //! Branch and bound for offsets.
 //!
-//! Two branching methods decide whether a layout of a given capacity exists:
-//! - [`valley`], for instances whose conflicts are those of single intervals. It is fast, restarts, and
-//!   branches on any section;
-//! - [`canonical`], for all other instances, with gaps, alignments, fixed offsets, separations or exclusions.
+//! Two branching methods decide whether a layout within a given capacity exists:
+//! - [`valley`] applies to instances whose conflicts are those of single intervals. It is fast, restarts,
+//!   and branches on any section.
+//! - [`canonical`] applies to all other instances, that is, those with gaps, alignments, fixed offsets,
+//!   separations or exclusions.
 //!
-//! `Search` runs them at capacities between the bound and the best layout. Both methods are exhaustive. An
-//! infeasible capacity therefore raises the bound, while a search that reaches its limits proves nothing.
-//! Both are exponential in the worst case.
+//! `Search` runs these methods at capacities between the bound and the best layout. Both methods are
+//! exhaustive. An infeasible capacity therefore raises the bound, while a search that reaches its limits
+//! proves nothing. Both are exponential in the worst case.
 //!
 //! On interval instances, most proofs above the load come from other methods, which alternate with valley
-//! branching. These are sweeps over sets of arrangements (`arrangements`), clause learning over orders
-//! ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
+//! branching. These methods are sweeps over sets of arrangements (`arrangements`), clause learning over
+//! orders ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
 //! ([`crate::search::windows`]). On tight instances, an ejection search over orders (`reorder`) improves the
 //! best layout.
 

@@ -1,4 +1,4 @@
-//! Several searches at one capacity, each on its own thread.
+//! Runs several searches at one capacity, each on its own thread.
 //!
 //! Every member has its own seed and node quota. If several members have a result, that of the member with
 //! the lowest index is used. A member with a result cancels those with a higher index, while those with a

@@ -72,7 +72,7 @@ impl Search {
     }
 
     /// Returns true if the ejection search over orders applies to an instance: the live bytes of most
-    /// sections equal the load. O(n log n + m) for sections with m live buffers in total.
+    /// sections equal the load. O(n log n + m) for n buffers and sections with m live buffers in total.
     pub(crate) fn reorders(&self, instance: &Instance) -> bool {
         self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
     }
@@ -87,9 +87,9 @@ impl Search {
         (0..self.setup.threads.max(1) as u64).map(move |at| seed.wrapping_add(at << 32))
     }
 
-    /// Raises a bound and improves a layout by sweeps over arrangements, and then the layout by ejection
-    /// search over orders, if the live bytes of most sections equal the load. Uses at most as many nodes as
-    /// given for each method, and at most a quarter of the nodes that the budget has left.
+    /// If the live bytes of most sections equal the load, raises a bound and improves a layout by sweeps
+    /// over arrangements. Then improves the layout by ejection search over orders. Each method uses at most
+    /// its given number of nodes and at most a quarter of the nodes that the budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,
@@ -278,7 +278,7 @@ mod tests {
 
         #[test]
         fn agrees_with_brute_force_on_few_steps(buffers in 5usize..8, seed in any::<u64>(), steps in 2u64..6) {
-            // Short lifetimes and small sizes often have optima above the load.
+            // Instances with short lifespans and small sizes often have optima above the load.
             let params = SmallParams { steps, max_size: 4, ..SmallParams::with_features(buffers, 0) };
             agree(&small_instance(params, seed));
         }

@@ -5,10 +5,10 @@
 //! instance. The cause of infeasibility is usually a short period of time.
 //!
 //! Two methods refute a capacity in a window:
-//! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It proceeds left or right from a
-//!   section until no state remains. The end of the window need not be known in advance, because the sweep
-//!   stops when the contradiction is complete. Sweeps start first from the sections with the fewest live
-//!   buffers because these have the fewest orders.
+//! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It proceeds backwards or forwards
+//!   from a section until no state remains. The end of the window need not be known in advance, because the
+//!   sweep stops when the contradiction is complete. Sweeps start first from the sections with the fewest
+//!   live buffers because these have the fewest orders.
 //! - *Valley branching* ([`crate::search::valley`]) is used where too many buffers are live for a sweep. It
 //!   runs on windows of 4, 8, 16, ... sections, the tightest first.
 //!
@@ -76,7 +76,7 @@ pub(crate) enum Proof {
         /// The first section, and the section after the last.
         window: (usize, usize),
     },
-    /// A better layout that is not proved optimal, in units.
+    /// A layout that is better but not proved optimal, with its peak and offsets in units.
     Better {
         peak: i64,
         /// Offset of each buffer, in the order of [`Reduced`].
@@ -354,7 +354,7 @@ mod tests {
         (low, shown, None)
     }
 
-    /// Confirms refuted windows by canonical branching, which shares no code with sweeps and valley
+    /// Confirms refuted windows by canonical branching, which shares no code with sweeps or valley
     /// branching.
     #[test]
     fn refuted_windows_are_refuted_by_another_method() {

@@ -28,7 +28,7 @@ pub enum Theory {
 pub struct Encoding {
     /// Omit buffers that can always be placed within the addresses of another buffer.
     pub absorb: bool,
-    /// Propagate offset ranges exactly. This fixes orders.
+    /// Propagate offset ranges exactly, which fixes the orders of some pairs.
     pub positions: bool,
     /// Break symmetries: fix the order of twins, and fix the order of one pair to exclude mirror images.
     pub symmetry: bool,
@@ -97,7 +97,7 @@ impl<'a> Encoder<'a> {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
         for (i, offset) in offsets.iter().enumerate() {
-            // The limits of free buffers are multiples of the alignment.
+            // The offset limits of unfixed buffers are multiples of their alignments.
             solver.assert(offset.ge(Int::from_i64(self.domain.low[i] / self.unit)));
             solver.assert(offset.le(Int::from_i64(self.domain.high[i] / self.unit)));
             if part.align[i] > self.unit {

@@ -1,9 +1,9 @@
 //! Runs z3 on its own thread with a watchdog.
 //!
-//! A z3 context belongs to one thread, so a fresh thread gets a fresh context. z3 receives the time limit but
-//! does not check its clock in every loop, so a second thread interrupts it at the deadline or on
-//! cancellation. If z3 ignores that too, its thread is [abandoned](crate::foreign). The memory limit applies
-//! to the whole process.
+//! A z3 context belongs to one thread, so a fresh thread gets a fresh context. z3 receives the time limit
+//! but does not check its clock in every loop, so a second thread interrupts it at the deadline or on
+//! cancellation. If z3 ignores the interrupt as well, its thread is [abandoned](crate::foreign). The memory
+//! limit applies to the whole process.
 
 use super::encode::{Encoder, Encoding, Theory};
 use crate::foreign::{Ended, call};

@@ -1,4 +1,4 @@
-//! Ablation variants of `smt`, each with one component switched off.
+//! Ablation variants of `smt`. Most switch off one component of the encoding.
 
 use super::{Encoding, Smt, Theory};
 use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};

@@ -1,11 +1,11 @@
 //! Chooses the buffers to spill without regard to addresses. This is a covering problem, solved by decision
 //! diagrams.
 //!
-//! Every *row* lists buffers and limits how many of their bytes may stay on chip. If the buffers conflict
-//! with each other, the limit is the capacity. If a set is proved not to fit, at least one member must be
-//! spilled. The objective is to minimise the traffic of the spilled buffers. Rows ignore addresses, so the
-//! optimum is a lower bound. If the remaining buffers have a layout, the choice is also optimal for the
-//! spilling problem.
+//! Every *row* lists buffers with weights and limits the total weight of those that stay on chip. If the
+//! buffers conflict with each other, the weights are their sizes, and the limit is the capacity. If a set is
+//! proved not to fit, every weight is one, and at least one member must be spilled. The objective is to
+//! minimise the traffic of the spilled buffers. Rows ignore addresses, so the optimum is a lower bound. If
+//! the remaining buffers have a layout, the choice is also optimal for the spilling problem.
 //!
 //! Buffers are decided one at a time in time order. A *state* records the minimum traffic so far and, for
 //! every decided buffer in an open row, whether the buffer stays. A row is checked when its last buffer is
@@ -14,9 +14,9 @@
 //!
 //! With few simultaneously live buffers, the diagram is small and exact: it has O(n 2^w) states for n
 //! buffers, at most w of them simultaneously live. If a layer grows too wide, a *restricted* diagram drops
-//! the most expensive states and yields a solution. A *relaxed* diagram merges them into one state, with the
-//! buffers that stay in all of them and the minimum traffic, and yields a bound. The search continues from
-//! the last exact layer.
+//! the most expensive states and yields a solution. A *relaxed* diagram merges these states into one and
+//! yields a bound. In the merged state, a buffer stays if it stays in all of these states, and the traffic
+//! is their minimum. The search continues from the last exact layer.
 //!
 //! **Source.** Branch and bound with decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to a
 //! temporal knapsack problem.
@@ -30,7 +30,8 @@ use std::collections::{BinaryHeap, HashMap};
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
-/// Maximum number of earlier states with which a state is compared for dominance.
+/// A state is compared with at most this number of cheaper states, and with the cheapest one, to find out
+/// whether one of them dominates it.
 const COMPARED: usize = 48;
 
 /// A row of the cover: items with a total weight of at most `most` may stay.
@@ -76,7 +77,8 @@ pub(super) struct Cover {
 pub(super) struct Covered {
     /// Lower bound on the cost, or `None` if no choice satisfies all rows.
     pub bound: Option<u64>,
-    /// Per item: whether it stays in the cheapest solution found below the limit.
+    /// Per item: whether it stays in the cheapest solution found. `None` if no solution below the limit was
+    /// found.
     pub stays: Option<Vec<bool>>,
     /// The termination reason, if the search ended before the bound was tight.
     pub stop: Option<Stop>,
@@ -92,7 +94,7 @@ impl Covered {
 }
 
 impl Cover {
-    /// Builds the cover with one row per clique. The cliques must exceed the capacity.
+    /// Builds the cover with one row per clique. The total size of every clique must exceed the capacity.
     pub fn new(problem: &SpillProblem, cliques: &[Vec<BufferId>]) -> Self {
         let instance = problem.instance();
         let mut buffers: Vec<BufferId> = instance.ids().collect();
@@ -112,7 +114,7 @@ impl Cover {
         cover
     }
 
-    /// Adds a row that requires at least one of these buffers to be spilled.
+    /// Adds a row that requires at least one of the given buffers to be spilled.
     pub fn cut(&mut self, buffers: &[BufferId]) {
         let mut items: Vec<(usize, u64)> = buffers.iter().map(|id| (self.item[id.index()], 1)).collect();
         items.sort_unstable();
@@ -150,7 +152,7 @@ impl Cover {
     /// Finds the minimum cost, or proves that it is at least `limit`. One node is one expanded state.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
         let diagram = Diagram::new(self, &mut budget.without_node_limit());
-        // A row cannot be satisfied even if all its spillable items are spilled.
+        // Some row cannot be satisfied even if all its spillable items are spilled.
         if diagram.tail[0] == u64::MAX {
             return Covered { bound: None, stays: None, stop: None };
         }
@@ -198,7 +200,7 @@ struct Diagram<'a> {
     ending: Vec<Vec<usize>>,
     /// Per item: whether any row contains it.
     named: Vec<bool>,
-    /// Per item: a lower bound on the cost of it and all later items.
+    /// Per item: a lower bound on the total cost of this and all later items.
     tail: Vec<u64>,
     words: usize,
 }
@@ -271,8 +273,9 @@ impl<'a> Diagram<'a> {
         Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
     }
 
-    /// Returns, for each item, a lower bound on the cost of it and all later items. The costs of rows over
-    /// disjoint ranges of items add up, so the bound is the cost of the most expensive chain of such rows.
+    /// Returns, for each item, a lower bound on the total cost of this and all later items. The costs of
+    /// rows over disjoint ranges of items add up, so the bound is the cost of the most expensive chain of
+    /// such rows.
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
@@ -296,8 +299,8 @@ impl<'a> Diagram<'a> {
         Open { bound: self.tail[0], layer: 0, state, path: Vec::new() }
     }
 
-    /// Returns the state after an item is decided, or `None` if the item cannot be spilled or a row that ends
-    /// there is violated.
+    /// Returns the state after an item is decided. Returns `None` if the item would be spilled but must
+    /// stay, or if a row that ends with it is violated.
     fn after(&self, state: &State, item: usize, stays: bool) -> Option<State> {
         let cost = if stays { state.cost } else { state.cost.checked_add(self.cover.costs[item]?)? };
         for &row in &self.ending[item] {
@@ -389,7 +392,7 @@ impl<'a> Diagram<'a> {
         // Layers are sorted by ascending cost.
         let best = states.first().map(|state| (state.cost, path(from, &parents, 0)));
         if let Some((cost, _)) = &best {
-            // The cost of a relaxed diagram is at most that of the states that it represents.
+            // The minimum cost of a relaxed diagram is at most the cost of any solution that it represents.
             for one in &mut cut {
                 one.bound = one.bound.max(*cost);
             }
@@ -422,8 +425,9 @@ fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     from.path.iter().copied().chain(below.into_iter().rev()).collect()
 }
 
-/// A state is dominated if another one costs no more and keeps a subset of its items. Removes the dominated
-/// states that a limited number of comparisons finds ([`COMPARED`]). The result is sorted by ascending cost.
+/// Removes dominated states and sorts the others by ascending cost. A state is dominated if another state
+/// costs no more and keeps a subset of its items. The number of comparisons per state is limited
+/// ([`COMPARED`]).
 fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Parent>) {
     let count = |state: &State| state.stays.iter().map(|word| word.count_ones()).sum::<u32>();
     let mut both: Vec<(State, Parent)> = states.into_iter().zip(parents).collect();

@@ -3,8 +3,8 @@
 //!
 //! An infeasible set has no layout within the capacity. It is *irreducible* if removing any one of its
 //! buffers makes it feasible (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008).
-//! A deletion filter finds it. It removes chunks of decreasing size from an infeasible set while the set
-//! remains infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
+//! A deletion filter finds such a set: it removes chunks of decreasing size from an infeasible set while the
+//! set remains infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
 //! overloaded step, the live buffers of a window, or all buffers. The filter needs O(k log n + k) decisions
 //! for a set of k out of n buffers, if no decision reaches its limits.
 
@@ -165,8 +165,8 @@ impl Reduction<'_> {
         let size = |id: BufferId| instance.buffer(id).size().get();
         named.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
         if matches!(self.bound.witness, Witness::Load { .. } | Witness::Clique { .. }) {
-            // The buffers conflict with each other, so they need their total size. The largest ones that
-            // exceed the capacity suffice.
+            // The buffers conflict with each other, so they need their total size. Only the largest are
+            // kept, as many as exceed the capacity together.
             let (mut sum, mut from) = (0u128, named.len());
             while from > 0 && sum <= u128::from(capacity) {
                 from -= 1;

@@ -28,7 +28,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "decision diagrams choose buffers to spill, exact places the rest, and irreducible sets refine the choice",
+        about: "decision diagrams choose buffers to spill, the offset solver exact places the rest, and irreducible sets refine the choice",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
         time: "O(n 2^w) per decision diagram for n buffers, w of them live at once; exponential at worst",
         build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
@@ -157,8 +157,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// Offers a greedy solution in which only buffers in `stays` may stay. It may use a fraction of the
-    /// remaining budget.
+    /// Offers a greedy solution in which only buffers in `stays` may stay. Uses at most the fraction
+    /// [`GREEDY`] of the remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
@@ -175,7 +175,7 @@ impl Rounds<'_> {
         self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
-    /// Returns the value that only a better solution is below.
+    /// Returns the value below which the traffic of any better solution must be.
     fn limit(&self) -> u64 {
         self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }

@@ -16,7 +16,7 @@
 use super::stable::{Effort, heaviest};
 use plimsoll_model::{BitMatrix, Budget, ones};
 
-/// Maximum number of buffers. The inverse of the basis takes 8 n^2 bytes.
+/// Maximum number of buffers. For n buffers, the inverse of the basis takes 8 n^2 bytes.
 pub(crate) const COLOUR_BUFFERS: usize = 1_200;
 
 /// The fixed-point representation of the multiplier one.
@@ -120,9 +120,10 @@ pub(crate) struct Found {
     pub bound: u64,
 }
 
-/// Colours vertices with `demands` units each. The search ends when the bound is met, when the program is
-/// solved and its solution is rounded, or when the budget runs out. `bound` must be a proved lower bound. One
-/// node of the budget is one priced column, which takes O(n^2) in addition to the pricing.
+/// Assigns to every vertex as many units as `demands` requires. The search ends when the bound is met, when
+/// the program is solved and its solution is rounded, or when the budget runs out. `bound` must be a proved
+/// lower bound. One node of the budget is one priced column, which takes O(n^2) for n vertices in addition
+/// to the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);

@@ -2,15 +2,15 @@
 //! the conflict graph.
 //!
 //! The phases run in this order, until the best layout meets the bound:
-//! 1. *bounds*: quick bounds of the offset problem that are also valid for split buffers;
-//! 2. *sweep*, if the conflicts are those of intervals: addresses are assigned step by step. The result
-//!    equals the load and is optimal;
-//! 3. *flow*, if compatibility is a partial order: the conflict graph is perfect. One maximum flow gives a
-//!    clique and a layout of the same size in polynomial time;
-//! 4. *greedy*: the placement of the memory-planning patent;
-//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. It is the last phase if
-//!    offsets are fixed;
-//! 6. *colours*, if neither *sweep* nor *flow* applies: buffers that can be reinserted at no cost are
+//! 1. *bounds*: quick bounds of the offset problem that are also valid for split buffers.
+//! 2. *sweep*, if the conflicts are those of intervals. Addresses are assigned step by step. The peak equals
+//!    the load and is optimal.
+//! 3. *flow*, if compatibility is a partial order. The conflict graph is then perfect, and one maximum flow
+//!    gives a clique and a layout of the same size in polynomial time.
+//! 4. *greedy*: the placement of the memory-planning patent.
+//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. This is the last phase
+//!    if offsets are fixed.
+//! 6. *colours*, if neither *sweep* nor *flow* applies. Buffers that can be reinserted at no cost are
 //!    removed. Column generation covers the rest by stable sets and provides a dual bound. The solution is
 //!    rounded to units.
 //!
@@ -105,8 +105,8 @@ impl Phases<'_> {
         self.known.offer(layout);
     }
 
-    /// Assigns the lowest free addresses when a buffer begins and frees them when it ends. Returns false if
-    /// time runs out. O(pieces log n).
+    /// Assigns the lowest free addresses to every buffer when it begins, and frees them when it ends.
+    /// Returns false if time runs out. O(p log n) for n buffers with p pieces in total.
     fn sweep(&mut self) -> bool {
         let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());

@@ -27,7 +27,8 @@ pub(crate) struct Reduced {
 
 impl Reduced {
     /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the
-    /// budget `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
+    /// budget `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for a small core
+    /// of n buffers.
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();
@@ -75,7 +76,7 @@ impl Reduced {
                 }
             }
         }
-        // A removed buffer cannot be a host because its own addresses are assigned only later.
+        // A removed buffer cannot offer its addresses because they are assigned only later.
         let mut stays = vec![true; core.len()];
         let mut found = Vec::new();
         for at in 0..core.len() {

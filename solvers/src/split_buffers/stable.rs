@@ -1,10 +1,10 @@
-//! Finds the heaviest stable set, a set of buffers that may all share one address.
+//! Finds the heaviest stable set. The buffers of a stable set may all share one address.
 //!
 //! This is branch and bound on vertices in time order. Any stable set is a path in that order whose
 //! consecutive vertices are compatible. Dynamic programming finds the heaviest such path, whose weight is an
 //! upper bound on the weight of every stable set among the candidates. If compatibility is transitive, the
-//! path is itself stable. If it contains a conflicting pair, the search branches on one of its members, which
-//! is either in the set or not.
+//! path is itself stable. If the path contains a conflicting pair, the search branches on one vertex of the
+//! path, which is either in the set or not.
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
@@ -29,7 +29,8 @@ pub(crate) struct Effort<'a> {
     pub nodes: u64,
     /// The search ends when it finds a set heavier than this.
     pub enough: u64,
-    /// Only its time limit and cancellation apply. Its nodes are not counted.
+    /// Only the time limit and the cancellation of this budget apply. The nodes of the search are not
+    /// charged to it.
     pub budget: &'a mut Budget,
 }
 
@@ -44,8 +45,8 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// Returns the heaviest stable set found within the limits, without vertices of weight zero. O(pairs) per
-/// node.
+/// Returns the heaviest stable set found within the limits, without vertices of weight zero. O(n^2) per node
+/// for n vertices.
 pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
     let mut all = vec![0u64; weights.len().div_ceil(64)];
     for at in (0..weights.len()).filter(|&at| weights[at] > 0) {

@@ -1,4 +1,4 @@
-//! The attempts to find points of the front. Only those that no other attempt dominates are kept.
+//! The attempts to find points of the front. An attempt is kept only if no other attempt dominates it.
 
 use crate::run::Limits;
 use crate::timelines::{Draft, ScheduleError, Scheduled};
@@ -12,9 +12,10 @@ pub(super) const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
 /// Limits of the exact schedules, per segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Limits at every capacity except the last. They are separate because there are many such capacities.
+    /// Limits at each capacity except the last. There are many such capacities, so these limits can be set
+    /// lower than `last`.
     pub each: Limits,
-    /// Limits at the last capacity, which is that of the machine.
+    /// Limits at the last capacity, which is the capacity of the machine.
     pub last: Limits,
 }
 

@@ -18,8 +18,8 @@ const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
 /// Number of resident sets per capacity for exact schedules, besides the empty set.
 const CHOICES: usize = 3;
-/// Cost of a search that exhausts its limits. The next three constants are budgets of exact schedules: `EACH`
-/// at all capacities except the last, `LAST` at the last one, and `POINTS` on points found by other
+/// Cost of a search that exhausts its limits. The next three constants are budgets of exact schedules:
+/// `EACH` at all capacities except the last, `LAST` at the last one, and `POINTS` for points found by other
 /// schedules.
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
@@ -174,8 +174,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs all fast schedules on the sets that are not yet among the choices, and sorts the choices by the
-    /// makespan of `prefetch`.
+    /// Runs all fast schedules with each resident set that is not yet among the choices. Adds these sets to
+    /// the choices, and sorts the choices by the makespan of `prefetch`.
     fn choose(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -199,8 +199,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs all fast schedules on one set. Returns the makespan of `prefetch`, even if `prefetch` is not one
-    /// of these schedules.
+    /// Runs all fast schedules with one resident set. Returns the makespan of `prefetch`, even if `prefetch`
+    /// is not one of these schedules.
     fn fast(
         &mut self,
         one: &Ranked<'_>,
@@ -337,7 +337,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs exact schedules on all points found by other schedules.
+    /// Runs exact schedules with the order, the resident set and the capacity of every point that another
+    /// schedule found.
     fn exact_on_points(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -356,9 +357,9 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs exact schedules on one set, unless the bounds show that every result would be dominated. While
-    /// the timelines of a schedule leave memory unused, the schedule runs again with their peak as the
-    /// capacity.
+    /// Runs exact schedules with one resident set, unless the bounds show that every result would be
+    /// dominated. While the timelines of a schedule leave memory unused, the schedule runs again with their
+    /// peak as the capacity.
     fn exact(
         &mut self,
         one: &Ranked<'_>,
@@ -380,7 +381,7 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Further exact schedules are slow and rarely improve the front. They run only on the case that
+            // Further exact schedules are slow and rarely improve the front. They run only for the case that
             // the command schedules without `--front`: the whole capacity and no resident weights.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
@@ -411,7 +412,7 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the sets that [`fitting`] chooses for every amount of space up to a capacity, or about `most` of
-/// them. O(n) per set.
+/// these sets. O(n) per set for n blocks.
 fn sizes(
     program: &OverlapProgram,
     order: &[usize],

@@ -4,7 +4,7 @@ use super::pass::{Limit, PassEnd, Sequence, Trail};
 use crate::search::valley::Reduced;
 use plimsoll_model::Budget;
 
-/// Number of states per step of the first sweep, and the maximum.
+/// Maximum number of states per step in the first sweep, and in the last.
 const FIRST: usize = 64;
 const LAST: usize = 1 << 13;
 
@@ -13,7 +13,7 @@ const LAST: usize = 1 << 13;
 pub(super) struct Beam {
     capacity: i64,
     sequence: Option<Sequence>,
-    /// Number of states per step of the next sweep, and its direction.
+    /// Maximum number of states per step in the next sweep, and the direction of that sweep.
     width: usize,
     backwards: bool,
     /// The states of all steps that an interrupted sweep has passed so far.
@@ -45,7 +45,7 @@ impl Beam {
                         return found;
                     }
                 }
-                // Wider sweeps end in the same way.
+                // Wider sweeps would end in the same way.
                 PassEnd::Refuted => self.width = LAST,
                 PassEnd::TooMany => {}
             }

@@ -19,7 +19,7 @@ pub(super) enum Failed {
 }
 
 /// A maximal set of ending leaves that are contiguous in every permutation. A group contains either all or
-/// none of them.
+/// none of these leaves.
 #[derive(Clone, Copy, Debug, Default)]
 struct Atom {
     leaves: Leaves,
@@ -27,7 +27,7 @@ struct Atom {
     size: i64,
     /// Number of its holes.
     holes: i64,
-    /// The mask of a hole that is interchangeable with this one and precedes it.
+    /// If the atom is a hole with a preceding interchangeable hole: the mask of that hole. Otherwise 0.
     elder: u32,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups that were exchanged, and returns false if it needs no more.
-    /// Different exchanges may lead to the same tree.
+    /// Receives each successor and the groups that were exchanged, and returns false if it needs no more
+    /// successors. Different exchanges may lead to the same tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
     /// Number of nodes that may still be spent on the tree. Large groups are tried first.
     pub most: u64,
@@ -63,9 +63,9 @@ struct Rest {
     atoms: u32,
     /// Buffers that begin, as a mask.
     new: u32,
-    /// Free units without a place.
+    /// Number of free units without a place.
     free: i64,
-    /// Number of holes in the groups chosen so far.
+    /// Number of holes added by the exchanges chosen so far.
     made: i64,
 }
 
@@ -80,7 +80,7 @@ impl<'a, 'f> Cover<'a, 'f> {
         Self { steps, exchange, forest, budget, found, most, chosen, atoms: Vec::new(), required: 0 }
     }
 
-    /// Lists the successors of a tree.
+    /// Passes each successor of a tree to `found`.
     pub fn run(&mut self, tree: Tree) -> Result<(), Failed> {
         let holes = self.forest.leaves(tree) & self.steps.all_holes();
         let mut sets = Vec::new();
@@ -117,7 +117,8 @@ impl<'a, 'f> Cover<'a, 'f> {
         self.budget.tick().map_or(Ok(()), |stop| Err(Failed::Stopped(stop)))
     }
 
-    /// Chooses the group of the first atom that is left, or of the first buffer that begins.
+    /// Chooses the group of the first remaining atom with buffers. If there is none, chooses the group of
+    /// the first remaining buffer that begins.
     fn extend(&mut self, tree: Tree, rest: Rest) -> Result<(), Failed> {
         self.tick()?;
         let required = rest.atoms & self.required;
@@ -125,7 +126,7 @@ impl<'a, 'f> Cover<'a, 'f> {
             let first = required & required.wrapping_neg();
             let others = rest.atoms & !first;
             let mut more = others;
-            // All subsets of the other atoms.
+            // Try all subsets of the other atoms.
             loop {
                 self.place(tree, first | more, rest, 0)?;
                 if more == 0 {
@@ -148,7 +149,8 @@ impl<'a, 'f> Cover<'a, 'f> {
         }
     }
 
-    /// Exchanges a group of atoms for each possible set of buffers that begin and that contains `with`.
+    /// Exchanges a group of atoms for every set of beginning buffers that contains the mask `with` and has a
+    /// possible size.
     fn place(&mut self, tree: Tree, group: u32, rest: Rest, with: u32) -> Result<(), Failed> {
         let (mut set, mut size, mut holes) = (0, 0, 0);
         let mut left = group;
@@ -173,7 +175,7 @@ impl<'a, 'f> Cover<'a, 'f> {
             let new = self.steps.holes(rest.made + made, true) & !self.steps.holes(rest.made, true);
             let mark = self.forest.mark();
             let by = self.forest.universal(leaves | new);
-            // Whether the exchange is possible depends on the set alone.
+            // Whether the exchange is possible depends on `set` alone, not on the buffers that begin.
             let Some(next) = self.forest.exchange(tree, set, by) else {
                 self.forest.rewind(mark);
                 return self.tick();
@@ -192,7 +194,7 @@ impl<'a, 'f> Cover<'a, 'f> {
         Ok(())
     }
 
-    /// Inserts buffers that fit into free units at every place.
+    /// Inserts each set of beginning buffers that fits into the free units, at every place of the tree.
     fn insert(&mut self, tree: Tree, rest: Rest, with: u32) -> Result<(), Failed> {
         let exchange = self.exchange;
         for &Group { mask, leaves, size } in exchange.groups(1, rest.free) {

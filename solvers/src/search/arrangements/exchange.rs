@@ -18,21 +18,21 @@ pub(super) struct Group {
 /// The buffers that end and begin between two neighbouring steps.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    /// The leaves of the buffers that end, and their sizes by leaf.
+    /// The leaves of the buffers that end, and the size of each of these buffers with its leaf.
     pub old: Leaves,
     pub sizes: Vec<(Leaves, i64)>,
     /// The mask of all buffers that begin.
     pub new: u32,
-    /// All sets of buffers that begin, by size.
+    /// All sets of buffers that begin, in ascending order of size.
     groups: Vec<Group>,
-    /// Per buffer that begins: the preceding one of the same kind, as a mask.
+    /// Per buffer that begins: the mask of the preceding buffer with the same label, or 0.
     elder: Vec<u32>,
-    /// Free units below the capacity at the two steps.
+    /// Number of free units at each of the two steps.
     pub waste: (i64, i64),
 }
 
 impl Exchange {
-    /// Lists the groups between the steps `from` and `to`. Returns `None` if there are too many.
+    /// Returns the exchange between the steps `from` and `to`, or `None` if too many buffers begin.
     pub fn of(steps: &Steps, from: usize, to: usize) -> Option<Self> {
         let (a, b) = (&steps.list[from], &steps.list[to]);
         let only = |own: &[u32], other: &[u32]| {
@@ -67,19 +67,19 @@ impl Exchange {
         })
     }
 
-    /// Returns the total size of the buffers that end among `leaves`.
+    /// Returns the total size of those buffers in `leaves` that end.
     pub fn size(&self, leaves: Leaves) -> i64 {
         self.sizes.iter().filter(|&&(leaf, _)| leaf & leaves != 0).map(|&(_, size)| size).sum()
     }
 
-    /// Returns all sets of buffers that begin, with a size from `low` to `high`.
+    /// Returns all sets of beginning buffers whose total size is from `low` to `high`.
     pub fn groups(&self, low: i64, high: i64) -> &[Group] {
         let from = self.groups.partition_point(|group| group.size < low);
         let count = self.groups[from..].partition_point(|group| group.size <= high);
         &self.groups[from..from + count]
     }
 
-    /// Returns true if the group contains a buffer, but omits an earlier interchangeable one that is in
+    /// Returns true if the group contains a buffer but omits an earlier, interchangeable buffer that is in
     /// `left`.
     pub fn skips_elder(&self, group: u32, left: u32) -> bool {
         let mut rest = group;

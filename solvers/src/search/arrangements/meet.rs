@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 /// Maximum number of renamings of interchangeable leaves that are tried.
 const MOST_RENAMINGS: usize = 64;
 
-/// New leaves by old leaf.
+/// The new leaf of each old leaf.
 type Renaming = [u8; MOST_LEAVES];
 
 impl Sequence {
-    /// Returns the states of a sweep at the step `at` that share an arrangement with a state of `others`,
-    /// ignoring holes. `others` contains all states of a sweep in the other direction at this step. Returns
-    /// `None` if too many leaves are interchangeable.
+    /// Returns the indices of the states of a sweep at the step `at` that share an arrangement with a state
+    /// of `others` if holes are ignored. `others` contains all states of a sweep in the other direction at
+    /// this step. Returns `None` if too many leaves are interchangeable.
     pub fn meeting(
         &self,
         (at, backwards): (usize, bool),
@@ -42,7 +42,7 @@ impl Sequence {
                 return Err(stop);
             }
         }
-        // Lists with a common prefix are adjacent, so each set of the prefix is reduced only once.
+        // Sorting makes lists with a common prefix adjacent, so each set of the prefix is reduced only once.
         let mut count: BTreeMap<Leaves, u32> = BTreeMap::new();
         lists.iter().flatten().for_each(|&set| *count.entry(set).or_default() += 1);
         for list in &mut lists {
@@ -65,7 +65,7 @@ impl Sequence {
 }
 
 /// Returns true if all sets of at least one list can be contiguous in a tree at the same time. The lists are
-/// sorted and equal up to their index `depth`.
+/// sorted, and their first `depth` sets are equal.
 fn meets(
     forest: &mut Forest,
     tree: Tree,
@@ -73,7 +73,7 @@ fn meets(
     depth: usize,
     budget: &mut Budget,
 ) -> Result<bool, Stop> {
-    // The shortest list comes first.
+    // If a list ends at this depth, it comes first.
     if lists[0].len() == depth {
         return Ok(true);
     }
@@ -107,7 +107,7 @@ fn renamed(set: Leaves, names: &Renaming) -> Leaves {
 }
 
 /// Returns all renamings that first permute the leaves within each class of one list, then within each class
-/// of the other. Returns `None` if there are too many. Leaves outside `live` are not renamed.
+/// of the other list. Returns `None` if there are too many. Leaves outside `live` are not renamed.
 fn renamings(classes: [Vec<Vec<u8>>; 2], live: Leaves) -> Option<Vec<Renaming>> {
     let mut all: Vec<Renaming> = vec![std::array::from_fn(|leaf| leaf as u8)];
     for class in classes.into_iter().flatten().filter(|class| live >> class[0] & 1 == 1) {

@@ -11,7 +11,7 @@
 //! A sweep visits the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
 //! are still possible. A transition divides the buffers that end into groups. The *partner* of a group is a
 //! group of beginning buffers of the same total size. The transition makes each ending group contiguous, and
-//! replaces it by all permutations of its partner. If no state remains, the capacity is infeasible.
+//! replaces it with all permutations of its partner. If no state remains, the capacity is infeasible.
 //!
 //! ```text
 //!            section 1     section 2
@@ -34,8 +34,8 @@
 //!
 //! # Why it is sound
 //!
-//! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
-//!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
+//! - *Sections that are not full* are skipped. From one full section to the next, only the buffers that are
+//!   live in both matter. They keep their offsets, whatever happens in between. This is a relaxation.
 //! - *Groups.* In each gap between buffers that stay, take the largest groups. One consists of all buffers
 //!   that end and all free units of the earlier section, the other of all buffers that begin and all free
 //!   units of the later section. Both have the size of the gap, which does not change. The search for
@@ -44,20 +44,21 @@
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
 //! - *Free units.* Suppose that a group that ends, including its holes, is `d` units smaller than its
-//!   partner. It takes `d` free units, and the others remain anywhere. If it is `d` units larger, `d` holes
-//!   are added beside the partner. All other unused units of a layout in that gap are free units both before
-//!   and after the transition.
+//!   partner. It takes `d` free units, and the other free units may still be anywhere. If it is `d` units
+//!   larger, `d` holes are added beside the partner. All other unused units of a layout in that gap are free
+//!   units both before and after the transition.
 //! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
-//!   direction of time. It refutes the capacity for the sections that it passed.
-//! - *Dominance.* A state is dropped if another one has all its permutations. Units without a place may be
-//!   anywhere, so a state without holes is compared as if the other one had none.
-//! - *Meeting.* Every sweep that reached a section has a state there that contains the arrangement of the
-//!   layout. A state is dropped if it has no arrangement in common with any state of a sweep in the other
-//!   direction. The refuted sections then include those of the other sweep. Holes are omitted from this
-//!   comparison, and all exchanges of leaves with equal labels are tried. Both are relaxations.
+//!   direction of time. If no state remains, it refutes the capacity for the sections that it passed.
+//! - *Dominance.* A state is dropped if another state has all its permutations. Units without a place may be
+//!   anywhere, so a state without holes is compared with another as if that state had no holes either.
+//! - *Meeting.* If a layout exists, every sweep that reached a section has a state there that contains the
+//!   arrangement of this layout. A state is dropped if it has no arrangement in common with any state of a
+//!   sweep in the other direction. The refuted sections then include those of the other sweep. Holes are
+//!   omitted from this comparison, and all exchanges of leaves with equal labels are tried. Both are
+//!   relaxations.
 //! - *Labels.* Two buffers of equal size that end at the same step (in a backward sweep: begin) can be
-//!   exchanged in a state without any effect on the rest of the sweep. States that differ only in this are
-//!   equal.
+//!   exchanged in a state without any effect on the rest of the sweep. States that differ only by such
+//!   exchanges count as equal.
 //!
 //! # Layouts
 //!
@@ -88,11 +89,11 @@ pub(crate) use prove::Arrangements;
 /// Settings for sweeps over arrangements, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrangementRules {
-    /// Maximum number of wasted units of a section.
+    /// Maximum number of wasted units in a section.
     pub waste: usize,
     /// Maximum number of states per step in the first sweeps.
     pub first: usize,
-    /// Maximum number of states per step in the last sweeps, which limits memory.
+    /// Maximum number of states per step in the last sweeps. This limits memory.
     pub last: usize,
     /// Drop states that have no arrangement in common with sweeps in the other direction.
     pub meet: bool,

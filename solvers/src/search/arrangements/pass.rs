@@ -15,7 +15,7 @@ const NEAREST: usize = 2;
 /// Maximum number of nodes per state of a beam.
 const BEAM_NODES: u64 = 500;
 
-/// Ratio between the limit on states before dominated ones are removed and the limit after.
+/// Ratio of the limit on states before dominated states are removed to the limit afterwards.
 const RAW: usize = 4;
 
 /// The steps at one capacity, and the exchanges between them.
@@ -30,7 +30,7 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub most: usize,
-    /// If there are more, keep the states with the most permutations instead of ending the sweep.
+    /// If there are more states, keep those with the most permutations instead of ending the sweep.
     pub beam: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Trail {
     pub states: Vec<States>,
     /// The first and the last step on which the states depend.
     pub extent: (usize, usize),
-    /// True if states were dropped that no other state dominates.
+    /// True if the sweep dropped states that no other state dominates.
     partial: bool,
 }
 
@@ -50,7 +50,7 @@ impl Trail {
     }
 }
 
-/// All states of a step that some sweep has passed.
+/// All states that one sweep has at one step.
 #[derive(Clone, Debug)]
 pub(super) struct Reached {
     pub states: States,
@@ -63,9 +63,9 @@ pub(super) struct Reached {
 /// The result of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PassEnd {
-    /// No arrangement is left.
+    /// No arrangement remains.
     Refuted,
-    /// Arrangements are left at the last step.
+    /// Arrangements remain at the last step.
     Through,
     /// There are too many states, or too many exchanges.
     TooMany,
@@ -73,8 +73,9 @@ pub(super) enum PassEnd {
 }
 
 impl Sequence {
-    /// Selects the steps at a capacity. Returns `None` if it is more than `waste` units above the load, or if
-    /// there are too few steps. If `alike` is true, buffers of one kind are interchangeable.
+    /// Selects the steps at a capacity. Returns `None` if the capacity is below the load or more than
+    /// `waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is true, buffers of one kind
+    /// are interchangeable.
     pub fn at(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let load = reduced.load.iter().copied().max().unwrap_or(0);
         let own = usize::try_from(capacity - load).ok().filter(|&own| own <= waste)?;
@@ -90,9 +91,9 @@ impl Sequence {
     }
 
     /// Sweeps from all arrangements of the step `from`, or continues a sweep. One node of the budget is one
-    /// chosen group. `trail` receives the states of all steps that the sweep passed. States that have no
-    /// arrangement in common with those of `others`, which sweeps in the other direction have reached, are
-    /// dropped.
+    /// chosen group. `trail` receives the states of all steps that the sweep passed. Drops each state that
+    /// has no arrangement in common with the states of `others`, which sweeps in the other direction have
+    /// reached.
     pub fn sweep(
         &self,
         from: usize,

@@ -1,4 +1,5 @@
-//! Combines the methods: refutes capacities at the bound, and searches for layouts below the best one.
+//! Combines the methods: refutes capacities at the bound, and searches for layouts with a lower peak than
+//! the best known one.
 
 use super::ArrangementRules;
 use super::beam::Beam;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Sweeps over arrangements between a bound and a layout. Each call resumes where the previous one ended.
+/// Sweeps over arrangements at capacities between a bound and the peak of a layout. Each call resumes where
+/// the previous one ended.
 #[derive(Debug)]
 pub(crate) struct Arrangements<'a> {
     reduced: &'a Reduced,
@@ -23,7 +25,7 @@ pub(crate) struct Arrangements<'a> {
 }
 
 impl<'a> Arrangements<'a> {
-    /// Creates the methods in O(1).
+    /// Prepares the sweeps in O(1).
     pub fn new(reduced: &'a Reduced, rules: ArrangementRules, threads: usize) -> Self {
         let (refuter, beams) = (Refuter::new(reduced, rules), BTreeMap::new());
         Self { reduced, rules, refuter, beams, parallel: threads > 1 }
@@ -34,9 +36,9 @@ impl<'a> Arrangements<'a> {
         self.reduced.is_flat()
     }
 
-    /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a capacity
-    /// from `low` to `high` units with the other half. If the refutation has a result, the result of the
-    /// search for layouts is ignored and its nodes are not charged.
+    /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a
+    /// capacity from `low` to `high` units with the other half. If the refutation has a result, the search
+    /// for layouts is skipped or cancelled, and its nodes are not charged.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes));
         let mut own = budget.part(Some(nodes / 2), None);

@@ -26,13 +26,13 @@ pub(super) struct Refuter<'a> {
     sequence: Option<Sequence>,
     /// The steps from which to sweep, each with a flag for backward sweeps.
     starts: Vec<(usize, bool)>,
-    /// The index of the next start. If a sweep from there was interrupted, also the states of the steps that
-    /// it has passed.
+    /// The index of the next start. If the sweep from this start was interrupted, `begun` contains the
+    /// states of the steps that the sweep has passed.
     at: usize,
     begun: Trail,
     /// Maximum number of states per step.
     pub(super) most: usize,
-    /// The section and direction of the last refutation.
+    /// The first section and the direction of the last sweep that refuted a capacity.
     recent: Option<(usize, bool)>,
     /// Per step: the states of the forward sweep with the earliest start, and of the backward sweep with the
     /// latest start.
@@ -56,7 +56,7 @@ impl<'a> Refuter<'a> {
         }
     }
 
-    /// Tries to refute a capacity in units within the budget. A sweep over all steps may find a layout
+    /// Tries to refute a capacity, in units, within the budget. A sweep over all steps may find a layout
     /// instead.
     pub fn refute(&mut self, capacity: i64, budget: &mut Budget) -> Option<Found> {
         if self.capacity != capacity {
@@ -104,7 +104,8 @@ impl<'a> Refuter<'a> {
                     let (first, last) = trail.extent;
                     return Some(Found::Refuted((section(first), section(last) + 1)));
                 }
-                // A sweep from a later step would retain at least the same arrangements.
+                // A sweep in this direction from a step further along would retain at least the same
+                // arrangements.
                 PassEnd::Through => {
                     if trail.states.len() == sequence.steps.list.len()
                         && let Some(offsets) =
@@ -134,7 +135,8 @@ impl<'a> Refuter<'a> {
     }
 }
 
-/// Stores the states of a sweep at each step that no sweep of greater length has reached.
+/// Stores the states of a sweep at each step that no sweep with a more distant start has reached. Of two
+/// sweeps with the same start, the one with fewer states is kept.
 fn keep(reached: &mut [Option<Reached>], from: usize, backwards: bool, trail: Trail) {
     let extent = trail.extent;
     for (i, states) in trail.states.into_iter().enumerate().skip(1) {

@@ -6,7 +6,7 @@ use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Trees by their keys, without duplicates, in order of insertion.
+/// The keys of trees, without duplicates, in order of insertion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct States {
     keys: Vec<u8>,
@@ -14,9 +14,9 @@ pub(super) struct States {
     ends: Vec<u32>,
     /// Per state: the index of its predecessor among the states of the previous step.
     parents: Vec<u32>,
-    /// The last state with each hash. Per state, the index of the previous state with the same hash, plus
-    /// one.
+    /// The last state with each hash.
     last: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
+    /// Per state: the index of the previous state with the same hash, plus one. 0 if there is none.
     previous: Vec<u32>,
 }
 
@@ -42,7 +42,7 @@ impl States {
         self.parents[at] as usize
     }
 
-    /// Adds a state unless it is known. Keys are compared in full.
+    /// Adds a state unless its key is present. Keys are compared in full.
     pub fn insert(&mut self, key: &[u8], parent: usize) {
         let hash = hash(key);
         let mut at = self.last.get(&hash).map_or(0, |&last| last + 1);
@@ -75,10 +75,11 @@ impl States {
 pub(super) struct Sets {
     /// The sets that define the tree.
     defining: Vec<Leaves>,
-    /// The contiguous sets in ascending order. `bare` contains the same sets without holes.
+    /// The contiguous sets in ascending order. `bare` contains these sets without their holes.
     contiguous: Vec<Leaves>,
     bare: Vec<Leaves>,
-    /// One bit per set, by hash.
+    /// Masks with one bit per set, chosen by hash: `needs` for `defining`, `has` for `contiguous` and
+    /// `bare`.
     needs: u128,
     has: u128,
     /// The holes of the tree.
@@ -118,8 +119,8 @@ impl Sets {
     }
 
     /// Returns true if all permutations of `other` are permutations of this tree: the sets that define this
-    /// tree are contiguous in the other. Free units without a place may be anywhere, so a tree without holes
-    /// has all permutations of another if it has them when the holes are omitted.
+    /// tree are contiguous in the other tree. Free units without a place may be anywhere. The holes of
+    /// `other` are therefore ignored if this tree has none.
     pub fn dominates(&self, other: &Self) -> bool {
         if self.needs & !other.has != 0 {
             return false;
@@ -138,11 +139,11 @@ impl Sets {
 /// Number of comparisons that are charged as one node of the budget.
 const COMPARISONS: usize = 256;
 
-/// Minimum number of trees for which an index is used to compare them.
+/// Minimum number of trees for which dominated trees are found with an index.
 const MANY: usize = 24;
 
-/// Returns the trees whose permutations are not all contained in another tree, those with the most
-/// permutations first.
+/// Returns the indices of the trees whose permutations are not all contained in another tree, those with the
+/// most permutations first.
 pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usize>, Stop> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), sets[at].holes.count_ones(), at));
@@ -213,7 +214,8 @@ impl Hasher for SetHasher {
     }
 }
 
-/// Returns the states that no other state dominates.
+/// Returns the states that no other state dominates. If `beam` limits their number, returns those with the
+/// most permutations.
 pub(super) fn reduced(
     states: &States,
     labels: &Labels,

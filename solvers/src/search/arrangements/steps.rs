@@ -1,10 +1,10 @@
-//! The sections that an arrangement fills, and the leaf of each buffer.
+//! The sections that are full up to a few wasted units, and the leaf of each buffer.
 
 use crate::pqtree::{Labels, Leaves, MOST_LEAVES};
 use crate::search::valley::Reduced;
 
-/// Maximum number of live buffers of a step. The other leaves are reserved for buffers that begin at the next
-/// step.
+/// Maximum number of live buffers at a step. The other leaves are reserved for buffers that begin at the
+/// next step.
 const MOST_LIVE: usize = 104;
 
 /// A section that is full up to a few wasted units.
@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub live: Vec<u32>,
     /// The leaves of the live buffers.
     pub leaves: Leaves,
-    /// Number of wasted units. Each is a leaf.
+    /// Number of wasted units: free units and holes.
     pub waste: usize,
     /// The labels of the leaves, for a forward and for a backward sweep.
     labels: [Labels; 2],
@@ -36,16 +36,16 @@ pub(super) struct Steps {
     leaf: Vec<u8>,
     /// Size of each buffer.
     size: Vec<i64>,
-    /// The first leaf of wasted units.
+    /// The first leaf that is reserved for holes.
     waste_from: usize,
     /// Maximum waste of a step.
     pub waste: usize,
 }
 
 impl Steps {
-    /// Selects the sections with at most `waste` units above the load. Returns `None` if they have too many
-    /// live buffers, or if there are fewer than two. If `alike` is false, no two buffers are interchangeable.
-    /// O(m) for sections with m live buffers in total.
+    /// Selects the sections whose load is at most `waste` units below the capacity, except those with too
+    /// many live buffers. Returns `None` if there are fewer than two such sections or too few leaves. If
+    /// `alike` is false, no two buffers are interchangeable. O(m) for sections with m live buffers in total.
     pub fn of(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
@@ -58,7 +58,7 @@ impl Steps {
                 kept.push((s, open.clone()));
             }
         }
-        // A step and its successor use different leaves for wasted units.
+        // A step and its successor use different leaves for holes.
         let waste_from = MOST_LEAVES.checked_sub(2 * waste)?;
         if kept.len() < 2 {
             return None;

@@ -53,7 +53,8 @@ fn optimum(instance: &Instance) -> u64 {
     outcome.value.unwrap().get()
 }
 
-/// Returns the greatest lower bound that sweeps prove, in bytes. A layout that they find must be valid.
+/// Returns the greatest lower bound that sweeps prove, in bytes. Asserts that every layout that they find is
+/// valid.
 fn swept(instance: &Instance, rules: ArrangementRules) -> u64 {
     let reduced = Reduced::of(instance).unwrap();
     let mut refuter = Refuter::new(&reduced, rules);
@@ -77,8 +78,8 @@ fn assert_fits(instance: &Instance, layout: &Layout, capacity: u64) {
     assert!(layout.peak(instance).get() <= capacity);
 }
 
-/// Compares sweeps with the search without them on random small instances. Returns how often the optimum is
-/// above the load, and in how many of these cases sweeps proved it.
+/// Compares sweeps with a search that does not use them, on small random instances. Returns how often the
+/// optimum is above the load, and in how many of these cases sweeps proved it.
 fn agree(cases: u64) -> (u32, u32) {
     let mut rng = StdRng::seed_from_u64(cases);
     let (mut above, mut proved) = (0, 0);
@@ -119,7 +120,7 @@ fn exact_raises_the_bound_of_flat_instances_above_the_load() {
     assert!(above >= 4, "only {above} bounds are above the load");
 }
 
-/// Beams alone find the optimum of small instances.
+/// Beams alone find the optimum of most small instances.
 #[test]
 fn beams_find_layouts() {
     let mut found = 0;
@@ -152,7 +153,7 @@ proptest! {
         prop_assert!(bound <= best, "{} above {}", bound, best);
     }
 
-    /// If sweeps may keep only few states, most refutations come from comparing sweeps in both directions.
+    /// If sweeps may keep only a few states, most refutations come from comparing sweeps in both directions.
     #[test]
     fn no_capacity_refuted_by_meeting_has_a_layout(
         live in 3usize..8, steps in 6u64..11, stay in 0.3f64..0.8, low in 1u64..4, more in 1u64..14, seed: u64,

@@ -62,8 +62,9 @@ impl Sequence {
         completed(reduced, offsets, capacity)
     }
 
-    /// Exchanges leaves with equal labels in `order` and `offsets`. A state was stored in place of a
-    /// successor with the same key. `stored` and `real` are their leaves in the order of this key.
+    /// Exchanges leaves with equal labels in `order` and `offsets`. A stored state may stand for a successor
+    /// that has the same key but other leaves. `stored` and `real` are the leaves of the stored state and of
+    /// the successor, in the order of the key.
     fn rename(&self, at: usize, stored: &[u8], real: &[u8], order: &mut [u8], offsets: &mut [Option<i64>]) {
         let mut renamed = [0; MOST_LEAVES];
         for (&a, &b) in stored.iter().zip(real) {
@@ -83,8 +84,8 @@ impl Sequence {
         }
     }
 
-    /// Finds the exchange that leads from a tree to a key. Returns the leaves of its successor in the order
-    /// of the key, and the groups.
+    /// Finds the exchange that leads from a tree to a successor with the given key. Returns the leaves of
+    /// the successor in the order of the key, and the exchanged groups.
     fn find(
         &self,
         forest: &mut Forest,
@@ -113,7 +114,7 @@ impl Sequence {
         result
     }
 
-    /// Assigns offsets to the buffers of a step that have none, from bottom to top.
+    /// Assigns offsets to those buffers of a step that have none yet, from bottom to top.
     fn put(&self, order: &[u8], at: usize, offsets: &mut [Option<i64>]) {
         let step = &self.steps.list[at];
         let mut cursor = 0;
@@ -128,8 +129,8 @@ impl Sequence {
     }
 }
 
-/// Places the remaining buffers, the largest first, each at the lowest free offset. Returns all offsets if
-/// they are a layout within the capacity.
+/// Places the remaining buffers at the lowest free offsets, in descending order of size times lifespan.
+/// Returns all offsets if they form a layout within the capacity.
 fn completed(reduced: &Reduced, mut offsets: Vec<Option<i64>>, capacity: i64) -> Option<Vec<i64>> {
     let spans = &reduced.spans;
     let meet = |a: usize, b: usize| spans[a].start < spans[b].end && spans[b].start < spans[a].end;

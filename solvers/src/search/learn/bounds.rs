@@ -7,12 +7,12 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const NONE: u32 = u32::MAX;
 
-/// A raised bound. The stack that implies it consists of the buffers `reason.0..reason.1` of `stacked`.
+/// A raised bound. The stack that implies it is `stacked[reason.0..reason.1]`.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     node: u32,
     value: i64,
-    /// The end of the stack, which `value` rounds up to the next possible offset.
+    /// The end of the stack. `value` is this end rounded up to the next possible offset.
     end: i64,
     /// The previous entry of the same node.
     before: u32,
@@ -26,16 +26,16 @@ struct Entry {
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
     pub rules: LearnRules,
-    /// Largest height in units of a layout that is searched for.
+    /// The largest height that a layout may have, in units.
     capacity: i64,
     /// The bound of each node, in units.
     pub value: Vec<i64>,
-    /// The bound of each node without any order.
+    /// The bound of each node before any order is decided.
     base: Vec<i64>,
     latest: Vec<u32>,
     entries: Vec<Entry>,
     stacked: Vec<u32>,
-    /// Entries up to this index are permanent.
+    /// Entries below this index are permanent.
     root: u32,
     /// Queue of nodes to propagate again.
     dirty: VecDeque<u32>,
@@ -66,7 +66,7 @@ impl Default for Stack {
     }
 }
 
-/// A fact to explain: the bound of the node is at least this value.
+/// A fact to explain, as a node and a value: the bound of the node is at least this value.
 pub(super) type Demand = (usize, i64);
 
 impl<'p> Bounds<'p> {
@@ -125,12 +125,12 @@ impl<'p> Bounds<'p> {
         while self.next_dirty().is_some() {}
     }
 
-    /// Raises a node to the best bound that its predecessors in one of its cliques imply. Returns true if the
-    /// bound rose.
+    /// Raises the bound of a node to the best bound that its predecessors in one of its cliques imply.
+    /// Returns true if the bound rose.
     ///
-    /// Suppose that all buffers of a set are simultaneously live and lie below a buffer. The buffer then lies
-    /// at least as high as the lowest bound in the set plus the total size of the set. The best set consists
-    /// of all buffers whose bound is at or above some threshold.
+    /// Suppose that all buffers of a set are simultaneously live and lie below another buffer. That buffer
+    /// then lies at least as high as the lowest bound in the set plus the total size of the set. The best
+    /// set consists of all buffers whose bound is at or above some threshold.
     pub fn update(&mut self, node: usize, truth: &[i8]) -> bool {
         let (buffer, side) = (node / 2, node % 2);
         let problem = self.problem;
@@ -219,7 +219,7 @@ impl<'p> Bounds<'p> {
         *wanted = value.max(*wanted);
     }
 
-    /// Appends orders that imply the demands to `literals`, using only the first `limit` entries. If a stack
+    /// Extends `literals` by orders that imply the demands. Uses only the first `limit` entries. If a stack
     /// exceeds the demand, its smallest buffers are omitted. The stacks are logged from the last to the
     /// first.
     pub fn explain(
@@ -242,7 +242,7 @@ impl<'p> Bounds<'p> {
             reason.clear();
             reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
             reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
-            // At least one buffer must remain because the demand may come from its own bound.
+            // At least one buffer must remain because its own bound may imply the demand.
             let wanted = problem.least(entry.node as usize, wanted, self.capacity);
             let (mut spare, mut left) = (entry.end - wanted, reason.len());
             reason.retain(|&b| {

@@ -12,8 +12,8 @@ const HEAD: usize = 3;
 /// The number of levels stored for an original clause, which marks it as such.
 const FIXED: u32 = 0;
 
-/// A clause to visit when a literal becomes false. `other` is another literal of the clause. If it is true,
-/// the clause need not be visited.
+/// A clause to visit when a literal becomes false. `other` is another literal of the clause. If `other` is
+/// true, the clause need not be visited.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     clause: Place,
@@ -35,8 +35,8 @@ impl Clauses {
     }
 
     /// Adds a clause of at least two literals and watches the first two. `levels` is the number of distinct
-    /// decision levels of its literals (LBD), or 0 for an original clause. `number` is its number in the
-    /// proof, or 0.
+    /// decision levels of its literals (LBD), or 0 for an original clause. `number` is the number of the
+    /// clause in the proof, or 0 if it has none.
     pub fn add(&mut self, literals: &[Lit], levels: u32, number: u32) -> Place {
         assert!(literals.len() >= 2);
         let clause = self.arena.len() as Place;
@@ -111,7 +111,7 @@ impl Clauses {
         broken
     }
 
-    /// Removes all learnt clauses except the best `keep`, and all satisfied clauses. Requires that all true
+    /// Removes all satisfied clauses, and all learnt clauses except the best `keep`. Requires that all true
     /// literals are permanent and propagated.
     pub fn reduce(&mut self, truth: &[i8], keep: usize) {
         let arena = std::mem::take(&mut self.arena);
@@ -121,7 +121,7 @@ impl Clauses {
             clauses.push((arena[at + 1], arena[at], at));
             at += HEAD + arena[at] as usize;
         }
-        // Original clauses come first. Among equally good learnt clauses, the later one ranks higher.
+        // Original clauses come first. Of two equally good learnt clauses, the later one ranks higher.
         let mut ranked = clauses.clone();
         ranked.sort_by_key(|&(levels, length, at)| (levels, length, std::cmp::Reverse(at)));
         let fixed = ranked.partition_point(|&(levels, ..)| levels == FIXED);

@@ -17,7 +17,7 @@ pub enum NoProof {
     /// The budget ran out.
     #[error("the limit was reached before the bound was proved again")]
     Stopped(Stop),
-    /// A layout lies below the bound, so the bound is wrong.
+    /// The peak of a layout is below the bound, so the bound is wrong.
     #[error("a layout of peak {peak} refutes the bound {bound}")]
     Refuted { peak: Bytes, bound: Bytes },
     #[error("proofs do not support bounds by {0}")]
@@ -29,7 +29,7 @@ pub enum NoProof {
 pub(crate) struct Derivation {
     problem: Problem,
     log: Log,
-    /// The position in the instance of each buffer of the derivation.
+    /// Per buffer of the derivation: its position in the instance.
     pub origin: Vec<u32>,
 }
 

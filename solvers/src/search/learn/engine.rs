@@ -16,8 +16,8 @@ enum Reason {
     None,
     /// All other literals of this clause are false.
     Clause(Place),
-    /// The opposite order would exceed the capacity. This follows from the bounds when they had this number
-    /// of entries.
+    /// The opposite order would exceed the capacity. This follows from the bounds at the time when they had
+    /// this number of entries.
     Bounds(u32),
 }
 
@@ -208,7 +208,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Propagates every bound at the root level, after the capacity has changed.
+    /// Propagates every bound at the root level, initially and whenever the capacity has changed.
     fn look_everywhere(&mut self) {
         for node in 0..self.bounds.value.len() {
             if let Some(buffer) = self.look_at(node) {
@@ -400,7 +400,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Collects literals that are true, but cannot all be true because of a conflict.
+    /// Collects true literals that a conflict shows to be incompatible.
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
             Conflict::Clause(clause) => {
@@ -501,7 +501,7 @@ impl<'p> Engine<'p> {
     }
 
     /// Adds a clause without its redundant literals and backjumps to the second-highest of its levels. Only
-    /// the first literal may belong to the last level.
+    /// the first literal may belong to the deepest level.
     fn add_learnt(&mut self, all: &[Lit]) {
         let implied = |lit: &Lit| match self.reason[*lit as usize / 2] {
             Reason::Clause(clause) => self.clauses.literals(clause).iter().all(|&other| {
@@ -537,8 +537,8 @@ impl<'p> Engine<'p> {
         self.assign(learnt[0], Reason::Clause(clause));
     }
 
-    /// Logs a clause without its redundant literals. These follow first, in the order of the trail. Returns
-    /// the number of the clause.
+    /// Logs a clause without its redundant literals. The derivation begins with these literals, in the order
+    /// of the trail. Returns the number of the clause.
     fn log_learnt(&mut self, all: &[Lit], learnt: &[Lit]) -> u32 {
         let mut redundant: Vec<Lit> =
             all.iter().filter(|lit| !learnt.contains(lit)).map(|lit| lit ^ 1).collect();

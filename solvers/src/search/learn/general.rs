@@ -1,4 +1,5 @@
-//! Problems of clause learning for any instance: with gaps, alignments, fixed offsets and pairs.
+//! Problems of clause learning for any instance, including those with gaps, alignments, fixed offsets,
+//! separations or exclusions.
 
 use super::problem::{MOST_TOGETHER, MOST_VARIABLES, Problem};
 use crate::cover::cover;
@@ -6,9 +7,9 @@ use plimsoll_model::{Budget, Buffer, BufferId, ConflictGraph, Instance, sections
 
 impl Problem {
     /// Builds the problem of an instance whose sizes, alignments and fixed offsets are multiples of `grain`
-    /// bytes. Conflicts need not be those of intervals, and triangles outside the cliques are ignored, so
-    /// propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables or
-    /// triangles. The time is that of [`cover`].
+    /// bytes. The conflicts need not form an interval graph, and triangles outside the cliques are ignored,
+    /// so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables
+    /// or triangles. The time is that of [`cover`].
     pub fn general(instance: &Instance, grain: u64) -> Option<Self> {
         let graph = ConflictGraph::of(instance);
         if graph.edges() > MOST_VARIABLES {
@@ -38,7 +39,7 @@ impl Problem {
     }
 }
 
-/// Divides a clique into cliques of at most [`MOST_TOGETHER`] members that contain all its pairs.
+/// Returns cliques of at most [`MOST_TOGETHER`] members that together contain all pairs of a clique.
 fn parts(clique: &[usize]) -> Vec<Vec<u32>> {
     let members: Vec<u32> = clique.iter().map(|&b| b as u32).collect();
     if members.len() <= MOST_TOGETHER {

@@ -1,4 +1,4 @@
-//! A priority queue of variables by their recent activity in conflicts.
+//! A priority queue of variables, ordered by their recent activity in conflicts.
 
 /// A binary heap with the most active variable at the top.
 #[derive(Clone, Debug)]

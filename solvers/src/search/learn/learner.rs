@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 /// Maximum number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
 
-/// Runs an engine at capacities just below the best layout, whichever method found that layout.
+/// Runs an engine at capacities just below the peak of the best layout, whichever method found that layout.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
     /// The problem for learning, built on first use; `None` if it is too large.
@@ -63,8 +63,8 @@ impl<'p> Learner<'p> {
                     found = Proof::Bound { bound: engine.capacity() + 1, window: (0, reduced.sections) };
                     break;
                 }
-                // A layout is returned first. The next call proves the lower capacity infeasible again at
-                // once.
+                // The layout is returned first. The next call reports at once that the lower capacity is
+                // infeasible.
                 LearnEnd::Impossible | LearnEnd::Stopped(_) => break,
             }
         }

@@ -47,12 +47,13 @@ impl Log {
         self.pending.push(step);
     }
 
-    /// A clause implies its only literal that is not false, or is false.
+    /// Logs the use of a clause in which at most one literal is not false. The clause implies this literal,
+    /// or a contradiction if all literals are false.
     pub fn unit(&mut self, clause: u32) {
         self.step(UNIT, [clause]);
     }
 
-    /// The clause of a triangle implies a literal, because the two others are false.
+    /// Logs that the clause of a triangle implies a literal, because the two other literals are false.
     pub fn path(&mut self, problem: &Problem, triangle: &[Lit], lit: Lit) {
         let (low, high) = problem.pair(lit);
         let of_other = |&other: &Lit| {
@@ -63,24 +64,24 @@ impl Log {
         self.step(PATH, [low, middle.unwrap_or(high), high].map(|b| b as u32));
     }
 
-    /// `low` lies below `high` by symmetry.
+    /// Logs that `low` lies below `high` by symmetry.
     pub fn symmetry(&mut self, kind: u32, low: usize, high: usize) {
         self.step(kind, [low, high].map(|b| b as u32));
         self.settle();
     }
 
-    /// A stack raises the bound of a node.
+    /// Logs that a stack raises the bound of a node.
     pub fn stack(&mut self, node: u32, stack: &[u32]) {
         let kind = if node.is_multiple_of(2) { BELOW } else { ABOVE };
         self.step(kind, [node / 2].into_iter().chain(stack.iter().copied()));
     }
 
-    /// `low` cannot lie below `high`.
+    /// Logs that `low` cannot lie below `high`.
     pub fn opposite(&mut self, low: usize, high: usize) {
         self.step(OPPOSITE, [low as u32, high as u32]);
     }
 
-    /// There is no space for pairwise conflicting buffers.
+    /// Logs that there is no space for pairwise conflicting buffers.
     pub fn no_space(&mut self, buffers: impl IntoIterator<Item = u32>) {
         self.step(NO_SPACE, buffers);
     }
@@ -92,7 +93,8 @@ impl Log {
         }
     }
 
-    /// Stores the pending steps, the last one first, as the derivation of a clause. Returns its number.
+    /// Stores the pending steps, the last one first, as the derivation of a clause. Returns the number of
+    /// the clause.
     pub fn derived(&mut self, clause: &[Lit]) -> u32 {
         self.clauses += 1;
         self.store(self.clauses, clause);

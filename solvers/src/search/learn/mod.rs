@@ -9,12 +9,12 @@
 //!
 //! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
 //! decided orders and imply further orders:
-//! - *Stacks.* Simultaneously live buffers that all lie below another form a stack in some order. The other
-//!   buffer lies at least as high as the lowest bound among them plus the sum of their sizes. The best set
-//!   consists of all buffers whose own bound is at or above some threshold. The same holds upside down.
+//! - *Stacks.* Simultaneously live buffers that all lie below another buffer form a stack in some order.
+//!   That buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best
+//!   set consists of all buffers whose own bound is at or above some threshold. The same holds upside down.
 //! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
-//! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` exceed the capacity, `a` cannot lie
-//!   below `b`, so `b` lies below `a`.
+//! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` together exceed the capacity, `a`
+//!   cannot lie below `b`, so `b` lies below `a`.
 //!
 //! # Learning
 //!
@@ -69,15 +69,15 @@ pub(crate) struct LearnRules {
     pub stacks: bool,
     /// Omit unnecessary buffers from explanations.
     ///
-    /// This is sound because, without some buffers of the stack, the same rule gives a bound that is lower by
-    /// at most their sizes.
+    /// This is sound because, without some buffers of the stack, the same rule gives a bound that is lower
+    /// by at most the sum of their sizes.
     pub shorten: bool,
     /// Fix the order of twins by their index, and the order of one other pair of buffers.
     ///
     /// This is sound because twins can be exchanged, and a layout turned upside down has the same peak. The
     /// other pair contains no twin, so the two rules do not interfere.
     pub symmetry: bool,
-    /// An unsound rule, with which tests show that proofs depend on sound rules only.
+    /// An unsound rule, with which tests show that the checker rejects unsound proofs.
     #[cfg(test)]
     pub wrong: Option<Wrong>,
 }
@@ -93,7 +93,7 @@ pub(crate) enum Wrong {
     Pair,
     /// Buffers of equal size count as twins.
     Twin,
-    /// All pairs may be ordered by turning a layout upside down.
+    /// The mirror symmetry fixes the order of every pair instead of one.
     Mirror,
     /// If one buffer lies below two others, the first of these lies below the second.
     Triangle,

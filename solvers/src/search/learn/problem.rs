@@ -21,9 +21,9 @@ pub struct Problem {
     pub(super) cliques: Vec<Clique>,
     /// The cliques of each buffer, and its position in each of them.
     pub(super) places: Vec<Vec<(u32, u32)>>,
-    /// Per buffer: the first interchangeable buffer.
+    /// Per buffer: the first interchangeable buffer, which may be the buffer itself.
     pub(super) twin: Vec<u32>,
-    /// Alignment and fixed offset of each buffer in units. Empty if no buffer has either.
+    /// Alignment and fixed offset of each buffer, in units. The list is empty if no buffer has either.
     pub(super) rigid: Vec<(i64, Option<i64>)>,
 }
 
@@ -46,7 +46,7 @@ const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
     /// Builds the problem. Returns `None` if there are too many variables or triangles, or more than 24
-    /// simultaneously live buffers. O(n live^2).
+    /// simultaneously live buffers. O(n w^2) for n buffers, at most w of them simultaneously live.
     pub fn of(reduced: &Reduced) -> Option<Self> {
         let mut pairs = Vec::new();
         let mut cliques: Vec<Vec<u32>> = Vec::new();
@@ -127,7 +127,7 @@ impl Problem {
         if node.is_multiple_of(2) {
             return value + (-value).rem_euclid(alignment);
         }
-        // The bound above is rounded such that the highest offset is a multiple.
+        // The bound above is rounded such that the highest offset is a multiple of the alignment.
         value + (capacity - self.size[node / 2] - value).max(0) % alignment
     }
 
@@ -141,7 +141,7 @@ impl Problem {
         if highest < 0 { value } else { value - (alignment - 1 - highest % alignment) }
     }
 
-    /// Returns the lower and the upper buffer if the literal is true.
+    /// Returns the two buffers of a literal. If the literal is true, the first lies below the second.
     pub(super) fn pair(&self, lit: Lit) -> (usize, usize) {
         let (a, b) = self.pairs[(lit >> 1) as usize];
         if lit & 1 == 0 { (a as usize, b as usize) } else { (b as usize, a as usize) }
@@ -154,7 +154,7 @@ impl Problem {
     }
 
     /// Returns, for every three simultaneously live buffers, the literals "`a` below `b`", "`b` below `c`"
-    /// and "`c` below `a`". They must be neither all true nor all false.
+    /// and "`c` below `a`". These three literals must be neither all true nor all false.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [Lit; 3]> {
         self.cliques.iter().enumerate().flat_map(move |(c, clique)| {
             let k = clique.members.len();

@@ -1,13 +1,13 @@
-//! Ejection search over orders, which lowers the peak of tight instances.
+//! Ejection search over orders, which lowers the peaks of layouts of tight instances.
 //!
 //! # Definition
 //!
-//! A partial layout is an order of the placed buffers. It determines only which of two conflicting buffers is
-//! lower. At a *target* below the best peak, every placed buffer has a lowest and a highest offset, as tasks
-//! of a schedule have an earliest and a latest start. To insert a buffer at an offset, buffers that can end
-//! at or below this offset go below it, and buffers that can begin at or above its end go above it. All
-//! others are ejected. Placed buffers thus move out of the way if they can, while the ejection search of
-//! `plimsoll-heuristics` leaves all of them where they are.
+//! A partial layout is an order of the placed buffers. It determines only which of two conflicting buffers
+//! is lower. At a *target* below the best peak, every placed buffer has a lowest and a highest offset, as
+//! tasks of a schedule have an earliest and a latest start. When a buffer is inserted at an offset, the
+//! buffers that can end at or below this offset go below the new buffer. Those that can begin at or above
+//! its end go above it. All other conflicting buffers are ejected. Placed buffers thus move out of the way
+//! if they can, while the ejection search of `plimsoll-heuristics` leaves all of them where they are.
 //!
 //! ```text
 //!  target ─ ─ ┌───┐ ─ ─       ┌───┐      c can move up and a can move down, so b fits between them
@@ -19,26 +19,27 @@
 //!  ground ─ ─ ─ ─ ─ ─ ─ ─ ─   └───┘
 //! ```
 //!
-//! The search removes buffers until the others fit below the target. Then it inserts one of the larger
-//! pending buffers at a time, where the ejected buffers cost least. The cost of a buffer is its area times
-//! its penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do
-//! not eject each other forever. If no buffer is pending, the lowest offsets are a layout, and the target
-//! falls. After a number of insertions without success, the search restores the best layout, sets the next
-//! target closer to its peak, and doubles this number.
+//! The search removes buffers until the others fit below the target. Then it repeatedly inserts one of the
+//! larger pending buffers at the offset where the ejected buffers cost least. The cost of a buffer is its
+//! area times its penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so
+//! neighbours do not eject each other forever. If no buffer is pending, the lowest offsets are a layout, and
+//! the target falls. After a number of insertions without success, the search restores the best layout, sets
+//! the next target closer to its peak, and doubles this number.
 //!
 //! # Invariants
 //!
 //! - In every partial layout, the lowest offset of a buffer is at most the highest, so the placed buffers at
 //!   their lowest offsets are a layout within the target. An insertion preserves this: in the new order, the
-//!   buffer lies at or below the chosen offset, and no highest offset above it is below its end.
-//! - Buffers that can end at or below an offset are closed downwards: the buffers below them can as well. So
-//!   the new order has no cycle.
+//!   inserted buffer can lie at or below the chosen offset, and every buffer above it can lie at or above
+//!   its end.
+//! - If a buffer can end at or below an offset, so can all buffers below it. The new order therefore has no
+//!   cycle.
 //! - The same seed, number of threads and node limit give the same layouts.
 //!
 //! # Complexity
 //!
-//! An insertion takes O(d log d) for d conflicting buffers, and O(n + m) for the new offsets, for sections
-//! with m live buffers in total. Memory is linear in the number of conflicts.
+//! An insertion takes O(d log d) for d conflicting buffers, and O(n + m) for the new offsets, for n placed
+//! buffers and sections with m live buffers in total. Memory is linear in the number of conflicts.
 //!
 //! **Source.** This project. Nagata, Braysy 2009 for ejections with penalties; earliest and latest starts are
 //! those of local search for the job-shop problem (Nowicki, Smutnicki 1996).
@@ -60,7 +61,7 @@ const PATIENCE: u64 = 10_000;
 /// Number of pending buffers that are drawn at random. The largest of them is inserted next.
 const DRAWS: usize = 4;
 
-/// Limits of instances: live buffers of all sections in total, conflicts, and units of a layout.
+/// Limits on instances: the live buffers of all sections in total, the conflicts, and the peak in units.
 const MOST_LIVE: usize = 100_000;
 const MOST_CONFLICTS: usize = 2_000_000;
 const MOST_UNITS: i64 = 1 << 29;
@@ -74,8 +75,8 @@ pub(super) struct Reorder<'a> {
 }
 
 impl<'a> Reorder<'a> {
-    /// Creates the searches in O(sections). Returns `None` if the instance is too large, or if its load is
-    /// not flat, since other methods are then better.
+    /// Prepares the searches in O(n) for n buffers. Returns `None` if the instance is too large, or if its
+    /// load is not flat, since other methods are then better.
     pub fn new(reduced: &'a Reduced, seeds: impl Iterator<Item = u64>) -> Option<Self> {
         let spans = || reduced.spans.iter().enumerate().filter(|(_, span)| span.size > 0);
         let live: usize = spans().map(|(_, span)| (span.end - span.start) as usize).sum();
@@ -86,9 +87,9 @@ impl<'a> Reorder<'a> {
         (small && reduced.is_flat()).then_some(own)
     }
 
-    /// Searches for a layout below the best one with all nodes of the budget, which the threads share. `low`
-    /// is a lower bound on the peak, and `best` contains the offsets of the best layout, both in units.
-    /// Returns the offsets of the best layout found, if it is better.
+    /// Searches for a layout with a lower peak than the best one. The threads share `nodes` nodes of the
+    /// budget. `low` is a lower bound on the peak, and `best` contains the offsets of the best layout, both
+    /// in units. Returns the offsets of the best layout found, if it is better.
     pub fn improve(&mut self, low: i64, best: &[i64], nodes: u64, budget: &mut Budget) -> Option<Vec<i64>> {
         let end = |(offset, span): (&i64, &Span)| offset + span.size;
         let peak = best.iter().zip(&self.reduced.spans).map(end).max()?;
@@ -141,7 +142,7 @@ struct Search<'a> {
     /// True while the search tries to meet a target.
     begun: bool,
     step: f64,
-    /// Number of insertions at this target, and the number after which it is abandoned.
+    /// Number of insertions at this target, and the number after which the target is abandoned.
     tries: u64,
     patience: u64,
 }
@@ -163,7 +164,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes a layout as the best one if it is better.
+    /// Adopts a layout as the best one if its peak is lower.
     fn adopt(&mut self, offsets: &[i64], peak: i32) {
         if peak < self.peak {
             (self.peak, self.begun) = (peak, false);
@@ -178,7 +179,7 @@ impl<'a> Search<'a> {
             if !self.begun {
                 self.begin(low);
             }
-            // Removals before the first insertion are nodes as well.
+            // Removals before the first insertion also count as nodes.
             while let Some(b) = self.partial.excess(&self.area, &mut self.rng) {
                 if budget.tick().is_some() {
                     return;

@@ -18,22 +18,24 @@ pub(super) struct Partial<'a> {
     sizes: Vec<i32>,
     /// The conflicting buffers of each buffer.
     conflicts: Vec<Vec<u32>>,
-    /// The largest end of a layout.
+    /// The highest end that a buffer may have.
     pub target: i32,
     /// The placed buffers. Conflicting buffers are in ascending order of offset.
     order: Vec<u32>,
     placed: Vec<bool>,
     floor: Vec<i32>,
     ceiling: Vec<i32>,
-    /// Per section: the lowest free address, or the highest one.
+    /// Per section: while floors are computed, the top of the buffers below; while ceilings are computed,
+    /// the bottom of the buffers above.
     tops: Vec<i32>,
-    /// Where conflicting buffers end or begin to be in the way, with the cost of each.
+    /// The offsets at which conflicting buffers stop (`ends`) or start (`begins`) to be in the way, each
+    /// with the cost of the buffer.
     ends: Vec<(i32, f64)>,
     begins: Vec<(i32, f64)>,
 }
 
 impl<'a> Partial<'a> {
-    /// Creates a partial layout without buffers. O(n + conflicts).
+    /// Creates a partial layout without buffers. O(n + c) for n buffers and c conflicts.
     pub fn new(reduced: &'a Reduced) -> Self {
         let n = reduced.len();
         let mut conflicts: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -65,7 +67,7 @@ impl<'a> Partial<'a> {
         &self.floor
     }
 
-    /// Returns the largest end of a buffer at its lowest offset.
+    /// Returns the peak if all placed buffers lie at their lowest offsets.
     pub fn peak(&self) -> i32 {
         self.order.iter().map(|&b| self.end(b as usize)).max().unwrap_or(0)
     }
@@ -101,8 +103,8 @@ impl<'a> Partial<'a> {
         self.refresh(0, self.order.len(), (start, end));
     }
 
-    /// Inserts a buffer where the removal of the buffers in its way costs least, and appends these to
-    /// `removed`. `cost` is the cost of each buffer.
+    /// Inserts a buffer at the offset where the removal of the buffers in its way costs least, and appends
+    /// the removed buffers to `removed`. `cost` returns the cost of a buffer.
     pub fn insert(
         &mut self,
         b: u32,
@@ -124,7 +126,7 @@ impl<'a> Partial<'a> {
                 changed = (changed.0.min(start), changed.1.max(end));
             }
         }
-        // Buffers that end at or below the offset come first. The buffers below them do as well.
+        // Buffers that end at or below the offset come first, as do all buffers below them.
         let (mut order, mut above) = (Vec::with_capacity(self.order.len() + 1), Vec::new());
         for &other in &self.order {
             if self.placed[other as usize] {
@@ -137,16 +139,17 @@ impl<'a> Partial<'a> {
         order.append(&mut above);
         self.placed[x] = true;
         self.order = order;
-        // Removed buffers were above the place, so they matter for ceilings only above it.
+        // Only removed buffers can have limited the ceilings of buffers after the new one.
         let until = if removed.len() > before { self.order.len() } else { at + 1 };
         self.refresh(at, until, changed);
     }
 
-    /// Finds the place for a buffer at which the removal of the buffers in its way costs least. Of several
-    /// places without cost, the tightest is chosen.
+    /// Returns the offset for a buffer at which the removal of the buffers in its way costs least. Of
+    /// several offsets without cost, the one with the least space is chosen.
     ///
-    /// Let the buffer begin at an offset. A conflicting buffer that can end at or below the offset goes below
-    /// it, and one that can begin at or above its end goes above it. All others are in the way.
+    /// Suppose that the buffer begins at some offset. Conflicting buffers that can end at or below this
+    /// offset go below the new buffer. Those that can begin at or above its end go above it. All others are
+    /// in the way.
     fn place(&mut self, b: u32, cost: impl Fn(u32) -> f64, rng: &mut Xoshiro256PlusPlus) -> i32 {
         let own = self.sizes[b as usize];
         let (mut sum, mut count) = (0.0, 0);
@@ -157,7 +160,7 @@ impl<'a> Partial<'a> {
             if !self.placed[at] {
                 continue;
             }
-            // It is in the way of offsets above `low` and below `end`.
+            // The other buffer is in the way of offsets above `low` and below `end`.
             let (low, end) = (self.ceiling[at] - own, self.floor[at] + self.sizes[at]);
             if low >= end {
                 self.ends.push((end, 0.0));
@@ -206,10 +209,10 @@ impl<'a> Partial<'a> {
         tightest.map(|found| found.1).or(best.map(|found| found.1)).expect("the target is at least the load")
     }
 
-    /// Computes the floors of the buffers from position `from` of the order on, and the ceilings of those
-    /// before position `until`. Placed buffers have changed only in the sections `changed`, from the first to
-    /// the one after the last; all other buffers keep their floors and ceilings unless these sections reach
-    /// them. O(n + m) for sections with m live buffers in total.
+    /// Updates the floors of the buffers from position `from` of the order onwards, and the ceilings of
+    /// those before position `until`. `changed` contains the first section in which buffers were placed or
+    /// removed, and the section after the last. All other buffers keep their floors and ceilings unless a
+    /// change propagates to them. O(n + m) for n placed buffers and sections with m live buffers in total.
     fn refresh(&mut self, from: usize, until: usize, changed: (u32, u32)) {
         let overlaps = |(first, last): (u32, u32), span: Span| span.start < last && first < span.end;
         let joined = |(first, last): (u32, u32), span: Span| (first.min(span.start), last.max(span.end));

@@ -34,7 +34,8 @@ fn peaks(instance: &Instance, seeds: &[u64], calls: usize, nodes: u64) -> Vec<u6
 }
 
 proptest! {
-    /// Small instances: the search finds the optimum, and every layout is valid. Interrupted searches resume.
+    /// On small instances, the search finds the optimum, every layout is valid, and interrupted searches
+    /// resume.
     #[test]
     fn small_optima_are_found(
         rows in proptest::collection::vec((0u64..6, 1u64..5, 1u64..9), 1..7), seed: u64, calls in 1usize..5,

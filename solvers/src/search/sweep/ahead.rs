@@ -20,7 +20,8 @@ const MOST_FILL: usize = 6;
 
 impl Ahead {
     /// Returns the requirements of a later section, whose live buffers are `later`, at the border after
-    /// `section`. Returns `None` if there are none, or if too many buffers must be assigned to gaps.
+    /// `section`. Returns `None` if there are no requirements, or if too many buffers must be assigned to
+    /// gaps.
     pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
         let (mut live, mut held, mut fill) = (0, 0, Vec::new());
         for &b in later {

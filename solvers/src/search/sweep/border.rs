@@ -85,8 +85,8 @@ impl Border {
         self.states().next().map(|(_, distance)| distance[pair(self.crossing, 0, self.crossing + 1)])
     }
 
-    /// Adds a state unless an existing one dominates it, and removes the states that it dominates. Stores the
-    /// mirror image instead of the state if the order of the mirror image is smaller.
+    /// Adds a state unless an existing one dominates it. Removes the existing states that the new state
+    /// dominates. Stores the mirror image instead of the state if the order of the mirror image is smaller.
     pub fn insert(&mut self, order: &mut [u8], distance: &mut [i32], mut trace: Trace) {
         let (n, stride) = (self.crossing, pairs(self.crossing));
         trace.mirrored = match n {
@@ -124,7 +124,8 @@ impl Border {
         self.states += 1;
     }
 
-    /// Keeps the `most` most promising states, which have low estimates and little space between neighbours.
+    /// Keeps only the `most` most promising states, which have low estimates and little space between
+    /// neighbours.
     pub fn truncate(&mut self, most: usize) {
         if self.states <= most {
             return;

@@ -18,7 +18,7 @@ pub struct Pass<'a> {
     pub sections: &'a Sections<'a>,
     /// The pass covers the sections `window.0..window.1`.
     pub window: (usize, usize),
-    /// Whether to sweep from right to left.
+    /// Whether to sweep backwards in time.
     pub backwards: bool,
     /// The capacity in units.
     pub capacity: i64,

@@ -2,7 +2,7 @@
 
 use crate::search::valley::Reduced;
 
-/// Maximum number of live buffers per section, because an order is packed into 64 bits.
+/// Maximum number of live buffers per section. It is limited because an order is packed into 64 bits.
 pub(super) const MOST_LIVE: usize = 16;
 
 /// The live buffers of each section.
@@ -10,7 +10,7 @@ pub(super) const MOST_LIVE: usize = 16;
 pub struct Sections<'a> {
     pub(super) reduced: &'a Reduced,
     /// The live buffers of each section in ascending order. `None` if there are more than [`MOST_LIVE`], or
-    /// if their total size exceeds a quarter of the 32-bit range.
+    /// if their total size exceeds a quarter of the largest 32-bit integer.
     live: Vec<Option<Vec<u32>>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Sections<'a> {
     }
 
     /// Prepares the section `at` for a sweep. `crossing` contains the buffers that are also live in the
-    /// section swept before, in the order of the states. `after` is the section swept next. Returns `None` if
+    /// section swept before, as the states number them. `after` is the section swept next. Returns `None` if
     /// a sweep is not possible at `at`.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
@@ -74,7 +74,7 @@ impl<'a> Sections<'a> {
 /// A section prepared for a sweep, with the births and deaths of its buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// The live buffers: first those that crossed the previous border, in the order of the states, then the
+    /// The live buffers: first those that crossed the previous border, as the states number them, then the
     /// newborn ones.
     pub live: Vec<u32>,
     /// Number of buffers that crossed the previous border.
@@ -107,7 +107,7 @@ impl Section {
         if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
     }
 
-    /// Returns the buffers that cross the next border, in the order of the states.
+    /// Returns the buffers that cross the next border, as the states at that border number them.
     pub fn crossing(&self) -> Vec<u32> {
         self.stay.iter().map(|&i| self.live[i as usize]).collect()
     }

@@ -201,7 +201,7 @@ impl Scratch {
             let sums = self.sums[s];
             options += sums.options;
             fitting += sums.fitting;
-            // A buffer that ends before `s` or starts after it does not cover it.
+            // A buffer that ends before `s` or starts after `s` does not cover `s`.
             let smallest_beside = before.min(self.after[s + 1]);
             before = before.min(sums.ends_here);
             let slack = state.slack(s);

@@ -4,11 +4,11 @@
 //! # Definition
 //!
 //! Time is reduced to the *sections* of the instance, which correspond to the maximal sets of simultaneously
-//! live buffers. A buffer covers a run of consecutive sections. A state has a *floor* for each section, below
-//! which no further buffer is placed. A floor is *real* if it is the ground or the top of a placed buffer. It
-//! is *raised* if it is only a proved lower bound on the offsets of unplaced buffers. A *valley* is a maximal
-//! run of sections of equal floor whose two neighbours, the *walls*, are strictly higher. The border of an
-//! independent component is a wall of unlimited height.
+//! live buffers. A buffer covers a run of consecutive sections. For each section, a state has a *floor*,
+//! below which no further buffer is placed. A floor is *real* if it is the ground or the top of a placed
+//! buffer. It is *raised* if it is only a proved lower bound on the offsets of unplaced buffers. A *valley*
+//! is a maximal run of sections of equal floor whose two neighbours, the *walls*, are strictly higher. The
+//! border of an independent component is a wall of unlimited height.
 //!
 //! ```text
 //! offset

@@ -4,8 +4,8 @@ use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
 
 /// An interval instance reduced to sections. Each buffer covers a run of sections and has a size in units.
 ///
-/// Buffers are sorted by start, then by end, then by descending size. `origin` maps their indices back to the
-/// instance. The reduction takes O(n log n + m) for sections with m live buffers in total.
+/// Buffers are sorted by start, then by end, then by descending size. `origin` maps their indices back to
+/// the instance. The reduction takes O(n log n + m) for n buffers and sections with m live buffers in total.
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Bytes per unit.
@@ -64,8 +64,9 @@ impl Reduced {
     }
 
     /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers that are
-    /// live only outside. In the result, `origin` does not refer to the instance. This is a relaxation, so a
-    /// capacity that is infeasible for the result is infeasible for the whole instance. O(n log n).
+    /// live only outside. In the result, `origin` does not refer to the instance. The restriction is a
+    /// relaxation, so a capacity that is infeasible for the result is infeasible for the whole instance. O(n
+    /// log n) for n buffers.
     ///
     /// # Panics
     /// If the window is empty or extends beyond the sections.
@@ -121,7 +122,8 @@ impl Reduced {
         }
     }
 
-    /// Returns true if most sections are at the load. The optimum is then often above the load.
+    /// Returns true if the live bytes of most sections equal the load. The optimum is then often above the
+    /// load.
     pub fn is_flat(&self) -> bool {
         let most = self.load.iter().copied().max();
         2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()

@@ -22,8 +22,8 @@ pub struct Rules {
     /// Look one step ahead before branching. Options are ranked by their effects, and options that fail
     /// immediately are removed.
     ///
-    /// This is sound because options may be tried in any order, and an option that fails in lookahead has no
-    /// layout.
+    /// This is sound because options may be tried in any order, and an option that fails in lookahead leads
+    /// to no layout.
     pub lookahead: bool,
     /// Number of options that lookahead tries per node, in descending order of score. It always tries the
     /// empty floor as well. The other options follow in their original order.
