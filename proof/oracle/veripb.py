@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Translates proofs that no layout fits a capacity for VeriPB, a checker of pseudo-Boolean proofs.
 
-Usage: veripb.py INSTANCE.csv PROOF NAME
+Usage: veripb.py INSTANCE.csv PROOF NAME [INSTANCE.csv PROOF NAME ...]
 
 It writes NAME.opb, the question whether the declared buffers fit into bound - 1 bytes, and NAME.pbp, its
-refutation in version 3.0 of VeriPB's format. It does not check the proof; that is the task of VeriPB.
+refutation in version 3.0 of VeriPB's format. It prints "translated" or "refused REASON" for each proof. It
+does not check the proof; that is the task of VeriPB. For a layout LAYOUT.csv in the place of a proof, it
+writes NAME.fit.opb, the question for the peak of the layout, and NAME.fit.pbp, the layout as its solution.
 
 The variables of the question are the bits of each offset, in multiples of the alignment, and one order per
 conflicting pair. The highest bit counts only as much as is left up to the highest offset, so every value of
@@ -17,6 +19,7 @@ A derivation becomes a proof by contradiction, an order a literal, a height a bo
 step an addition of constraints. A stack needs an inequality for each pair of its buffers, `between`.
 """
 
+import csv
 import math
 import sys
 
@@ -241,10 +244,10 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
                 ref = add(self.p.lemmas, [(f.below[a, b], 1)], f.size[a] - least + slack)
                 self.cache["top", a, b, slack, common] = ref
             return self.cache["top", a, b, slack, common], least - slack, f.capacity
-        if (a, b, common) not in self.cache:
+        if ("rounded", a, b, common) not in self.cache:
             rounded = add(self.p.lemmas, [(f.below[a, b], 1)], 0, common)
-            self.cache[a, b, common] = add(self.p.lemmas, [(rounded, common)])
-        return self.cache[a, b, common], least, -(-f.capacity // common) * common
+            self.cache["rounded", a, b, common] = add(self.p.lemmas, [(rounded, common)])
+        return self.cache["rounded", a, b, common], least, -(-f.capacity // common) * common
 
     def between(self, a, b, others, common=1, role=None, slack=0):
         """a, the buffers above a and below b, and b lie above each other:
@@ -519,14 +522,39 @@ def translate(instance, proof, question, refutation):
     translator.end()
 
 
+def fit(instance, layout, question, solution):
+    """Writes the question for the peak of a layout, and the layout as its solution."""
+    offsets = {row["id"]: int(row["offset"]) for row in csv.DictReader(layout)}
+    names = [name for name, buffer in instance.buffers.items() if buffer.size > 0]
+    peak = max(offsets[name] + instance.buffers[name].size for name in names)
+    formula = Formula(instance, names, peak)
+    formula.write(question)
+    literals = []
+    for at, name in enumerate(names):
+        rest = offsets[name] if formula.fixed[at] is None else 0
+        for value, bit in sorted(formula.bits[at], reverse=True):
+            literals.append(bit if value <= rest else "~" + bit)
+            rest -= value if value <= rest else 0
+    for a, b in formula.pairs:
+        if offsets[names[a]] < offsets[names[b]]:
+            literals.append(formula.order(a, b))
+    solution.write(f"pseudo-Boolean proof version 3.0\nf {len(formula.constraints)};\noutput NONE;\n")
+    solution.write(f"conclusion SAT : {' '.join(literals)};\nend pseudo-Boolean proof;\n")
+
+
 def main(arguments):
-    instance, proof, name = arguments
-    with open(proof, encoding="utf-8") as file, open(name + ".opb", "w", encoding="ascii") as question:
-        with open(name + ".pbp", "w", encoding="ascii") as refutation:
+    for path, proof, name in zip(arguments[::3], arguments[1::3], arguments[2::3]):
+        kind, end = (fit, ".fit") if proof.endswith(".csv") else (translate, "")
+        with (
+            open(proof, encoding="utf-8", newline="") as given,
+            open(name + end + ".opb", "w", encoding="ascii") as question,
+            open(name + end + ".pbp", "w", encoding="ascii") as answer,
+        ):
             try:
-                translate(Instance(instance), file, question, refutation)
-            except (Untranslatable, KeyError, ValueError) as reason:
-                sys.exit(f"{proof}: {reason!r}")
+                kind(Instance(path), given, question, answer)
+                print("translated")
+            except (Untranslatable, IndexError, KeyError, ValueError) as reason:
+                print(f"refused {reason!r}")
 
 
 if __name__ == "__main__":
