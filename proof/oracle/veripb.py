@@ -160,6 +160,7 @@ class Translator:
             self.mirror(a, b)
         if twins:
             self.twins(twins)
+        self.p.flush()
         for at in range(len(formula.names)):
             fixed = formula.fixed[at]
             for side in (0, 1):
@@ -463,7 +464,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
             self.raise_height("ba".index(kind), numbers[0], numbers[1:])
 
     def derive(self, number, orders):
-        self.flush()
+        self.p.flush()
         f, lines = self.f, self.p.lines
         self.permanent = (dict(self.orders), [list(side) for side in self.heights])
         opposite = assume(lines, inequality([(1, f.order(a, b)) for a, b in orders], 1))
@@ -478,9 +479,6 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
             number, orders = self.open
             self.clauses[number] = (orders, conclude(self.p.lines, self.contradiction))
             (self.orders, self.heights), self.open, self.contradiction = self.permanent, None, None
-        self.flush()
-
-    def flush(self):
         self.p.flush()
 
     def statement(self, words):
@@ -502,7 +500,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
     def end(self):
         if self.open and self.open[1]:
             self.close()
-        self.flush()
+        self.p.flush()
         if self.contradiction is None:
             raise Untranslatable("the proof is incomplete")
         self.p.file.write(f"output NONE;\nconclusion UNSAT : {self.contradiction.number};\n")
