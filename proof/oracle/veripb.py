@@ -180,7 +180,8 @@ class Translator:
     def mirror(self, a, b):
         """a lies below b, because opposite bits and orders are a layout that is turned upside down."""
         f = self.f
-        variables = [bit for bits in f.bits for _, bit in bits] + [f.order(*p) for p in f.pairs if p[0] < p[1]]
+        variables = [bit for bits in f.bits for _, bit in bits]
+        variables += [f.order(*pair) for pair in f.pairs if pair[0] < pair[1]]
         witness = " ".join(f"{variable} -> ~{variable}" for variable in variables)
         self.orders[a, b] = line(self.p.lines, f"red 1 {f.order(a, b)} >= 1 : {witness};")
 
