@@ -75,20 +75,6 @@ fn above_load(buffers: u64, seed: u64) -> Instance {
     hard_above_load(AboveLoadParams::with_buffers(buffers), seed).unwrap().instance.with_capacity(None)
 }
 
-/// Adds alignments and gaps to an instance.
-fn with_features(t: &Instance, seed: u64) -> Instance {
-    let mut rng = StdRng::seed_from_u64(seed);
-    let mut text = "id,lower,upper,size,alignment,gaps\n".to_owned();
-    for line in csv(t).lines().skip(1) {
-        let steps: Vec<u64> = line.split(',').skip(1).map(|word| word.parse().unwrap()).collect();
-        let alignment = [1, 1, 1 << 10, 1 << 12][rng.random_range(0..4usize)];
-        let has_gap = steps[1] - steps[0] >= 3 && rng.random_bool(0.5);
-        let gaps = if has_gap { format!("{}-{}", steps[0] + 1, steps[0] + 2) } else { String::new() };
-        text += &format!("{line},{alignment},{gaps}\n");
-    }
-    read_instance("t", text.as_bytes(), ReadOptions::default()).unwrap()
-}
-
 /// The optimum and a layout that reaches it.
 fn solved(t: &Instance) -> (Bytes, String) {
     let outcome = Exact::default().solve(t, &mut Budget::unlimited(), &mut Silent).unwrap();
@@ -149,9 +135,6 @@ fn veripb_accepts_proofs_and_layouts() {
     let Some(mut veripb) = VeriPb::installed() else { return };
     let above: Vec<Instance> = (0..40).map(|seed| above_load(16 + seed % 5 * 2, seed)).collect();
     confirm(&mut veripb, "above-load", &above);
-    let Some(mut veripb) = VeriPb::installed() else { return };
-    let aligned: Vec<Instance> = (0..20).map(|seed| with_features(&above_load(16, seed), seed)).collect();
-    confirm(&mut veripb, "above-load with alignments and gaps", &aligned);
 }
 
 #[test]
