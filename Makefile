@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c overhead-c install-c test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c overhead-c install-c test-veripb test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
 	@echo "make overhead-c    the time through the C library relative to Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
+	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
@@ -69,8 +70,12 @@ install-c:
 	@bash scripts/setup.sh first
 	@bash scripts/c.sh install $(or $(PREFIX),/usr/local)
 
+test-veripb:
+	@bash scripts/setup.sh first
+	@bash scripts/veripb.sh test
+
 test-long: setup
-	cargo test --workspace --release --locked -- --include-ignored
+	PLIMSOLL_VERIPB=$$(bash scripts/veripb.sh path) cargo test --workspace --release --locked -- --include-ignored
 
 bench: setup
 	cargo bench --locked --package plimsoll-lab --bench algorithms
