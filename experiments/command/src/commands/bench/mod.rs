@@ -35,7 +35,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     reaper::employ(vec![own.into(), "reaper".into()]);
     let mut bench = Bench::resolve(args)?;
     let (cases, mut notes) = collect(args)?;
-    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
+    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.extras()));
     let mut store = store.transpose()?;
     let read: BTreeSet<&String> = cases.iter().flat_map(|case| &case.notes).collect();
     for note in read {
