@@ -254,6 +254,11 @@ impl Record {
         matches!(self.claim.as_str(), "optimal" | "infeasible")
     }
 
+    /// Returns true if a proof or a witness certifies what [`is_proved`](Self::is_proved) requires.
+    pub fn is_certified(&self) -> bool {
+        matches!(self.certified.as_str(), "optimal" | "infeasible")
+    }
+
     /// Returns the time limit as a duration.
     pub fn time(&self) -> Option<Duration> {
         self.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
