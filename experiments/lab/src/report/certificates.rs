@@ -4,15 +4,16 @@ use crate::analysis::distinct;
 use crate::analysis::time::{median, shifted_geometric_mean};
 use crate::record::Record;
 use crate::report::human;
+use crate::report::ranking::CERTIFIED;
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
 
 /// The explanation of the table.
 pub const EXPLANATION: &str = "\
 Certified: the proved runs (optimal or infeasible) whose bound is confirmed by a witness that was recomputed, or by a
-proof that the independent checker accepted. The median and the largest size are those of the proofs. Overhead: the
-time of a run with its proof, divided by the time of the run. Check: the time to check the proof, divided by the time of
-the run. Both are geometric means over the runs with a proof, followed by the largest ratio.";
+proof that the independent checker accepted. Size: the median and the largest size of the proofs. Overhead: the time of
+a run and of its proof, divided by the time of the run. Check: the time to check the proof, divided by the time of the
+run. Both are geometric means over the runs with a proof, followed by the largest ratio.";
 
 /// The runs of one algorithm on one suite.
 struct Runs<'a> {
@@ -26,23 +27,31 @@ impl Runs<'_> {
         self.rows.iter().filter(|row| is_counted(row)).count()
     }
 
-    /// Returns a median and a largest size, or an empty text without proofs.
-    fn sizes(&self) -> String {
-        let sizes = || self.rows.iter().filter_map(|row| row.proof_bytes);
-        let (Some(median), Some(most)) = (median(sizes().map(|bytes| bytes as f64)), sizes().max()) else {
-            return String::new();
-        };
-        format!("{}, {}", human::bytes(median as u64), human::bytes(most))
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.rows.iter().filter_map(|row| row.proof_bytes)
     }
 
-    /// Returns the geometric mean and the largest of the ratios of a time to the time of the run.
-    fn ratios(&self, time: impl Fn(&Record) -> Option<f64>) -> String {
+    /// Returns the ratios of a time to the time of the run.
+    fn ratios(&self, time: fn(&Record) -> Option<f64>) -> Vec<f64> {
         let ratio = |row: &&Record| Some(time(row)? / row.seconds.filter(|&seconds| seconds > 0.0)?);
-        let ratios: Vec<f64> = self.rows.iter().filter_map(ratio).collect();
-        let Some(most) = ratios.iter().copied().reduce(f64::max) else { return String::new() };
-        let mean = shifted_geometric_mean(&ratios, 0.0).unwrap_or(most);
-        format!("{}, {}", figure(mean), figure(most))
+        self.rows.iter().filter_map(ratio).collect()
     }
+}
+
+fn mean(ratios: &[f64]) -> String {
+    shifted_geometric_mean(ratios, 0.0).map_or_else(String::new, figure)
+}
+
+fn most(ratios: &[f64]) -> String {
+    ratios.iter().copied().reduce(f64::max).map_or_else(String::new, figure)
+}
+
+fn with_proof(row: &Record) -> Option<f64> {
+    Some(row.seconds? + row.proof_seconds?)
+}
+
+fn checked(row: &Record) -> Option<f64> {
+    row.check_seconds
 }
 
 /// Returns a table with one row per suite and algorithm that proved a run, or `None` if no run is certified.
@@ -57,19 +66,25 @@ pub fn certificates(rows: &[Record]) -> Option<Table> {
             all.push(Runs { suite, algorithm, rows });
         }
     }
-    let by = |own: &Runs, how: &str| own.count(|row| row.certified_by == how).to_string();
-    let columns: [Column<'_, &Runs>; 9] = [
+    let median = |own: &Runs| median(own.sizes().map(|bytes| bytes as f64)).map(|bytes| bytes as u64);
+    let size = |bytes: Option<u64>| bytes.map_or_else(String::new, human::bytes);
+    let columns: [Column<'_, &Runs>; 11] = [
         ("suite", Align::Left, &|own| own.suite.to_owned()),
         ("algorithm", Align::Left, &|own| own.algorithm.to_owned()),
         ("proved", Align::Right, &|own| own.rows.len().to_string()),
-        ("certified", Align::Right, &|own| own.count(Record::is_certified).to_string()),
-        ("by witness", Align::Right, &|own| by(own, "witness")),
-        ("by proof", Align::Right, &|own| by(own, "proof")),
-        ("size", Align::Right, &|own| own.sizes()),
-        ("overhead", Align::Right, &|own| own.ratios(|row| Some(row.seconds? + row.proof_seconds?))),
-        ("check", Align::Right, &|own| own.ratios(|row| row.check_seconds)),
+        (CERTIFIED, Align::Right, &|own| own.count(Record::is_certified).to_string()),
+        ("by proof", Align::Right, &|own| own.count(|row| row.certified_by == "proof").to_string()),
+        ("size", Align::Right, &|own| size(median(own))),
+        ("largest", Align::Right, &|own| size(own.sizes().max())),
+        ("overhead", Align::Right, &|own| mean(&own.ratios(with_proof))),
+        ("worst", Align::Right, &|own| most(&own.ratios(with_proof))),
+        ("check", Align::Right, &|own| mean(&own.ratios(checked))),
+        ("slowest", Align::Right, &|own| most(&own.ratios(checked))),
     ];
-    Some(Table::of(&columns, &all).without_empty(&["suite", "size", "overhead", "check"]))
+    Some(
+        Table::of(&columns, &all)
+            .without_empty(&["suite", "size", "largest", "overhead", "worst", "check", "slowest"]),
+    )
 }
 
 #[cfg(test)]
@@ -100,7 +115,9 @@ mod tests {
             Record { claim: "feasible".to_owned(), ..run("bound", "witness", None) },
         ];
         let table = certificates(&rows).unwrap();
-        let cells = ["s", "exact", "4", "3", "1", "2", "2.00 KiB, 2.00 KiB", "2.00, 4.00", "0.50, 0.50"];
-        assert_eq!(table.rows(), [cells.map(str::to_owned)]);
+        let sizes = ["2.00 KiB", "2.00 KiB"];
+        let cells =
+            [&["s", "exact", "4", "3", "2"][..], &sizes, &["2.00", "4.00", "0.5000", "0.5000"]].concat();
+        assert_eq!(table.rows(), [cells]);
     }
 }

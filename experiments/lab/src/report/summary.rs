@@ -85,10 +85,8 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
         ("claim", Align::Left),
         ("spent", Align::Right),
         ("to best", Align::Right),
-        ("certified", Align::Left),
+        (CERTIFIED, Align::Left),
         ("proof", Align::Right),
-        ("to prove", Align::Right),
-        ("to check", Align::Right),
     ]);
     let seeds = rows.iter().any(|row| row.seed != rows[0].seed);
     let floating = floating(rows);
@@ -109,23 +107,17 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
             time(row.time_to_best()),
             certified(row),
             row.proof_bytes.map_or_else(String::new, human::bytes),
-            row.proof_seconds.map_or_else(String::new, human::seconds),
-            row.check_seconds.map_or_else(String::new, human::seconds),
         ]);
         if !row.error.is_empty() {
             table.heading(format!("    {}", shorten(&row.error)));
         }
     }
-    Some(table.without_empty(&["seed", "certified", "proof", "to prove", "to check"]))
+    Some(table.without_empty(&["seed", CERTIFIED, "proof"]))
 }
 
-/// Returns how a run is certified: `by proof`, `by witness`, or `bound by witness` if only its bound is.
+/// Returns how a proved run is certified, or `bound` if only its bound is.
 fn certified(row: &Record) -> String {
-    match row.certified.as_str() {
-        "" => String::new(),
-        "bound" => format!("bound by {}", row.certified_by),
-        _ => format!("by {}", row.certified_by),
-    }
+    if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
 }
 
 /// Returns the name of an instance or graph, its size, its load, and its best bound.
