@@ -148,7 +148,7 @@ fn sweeps_prove_bounds_in_every_shard() {
     let scratch = Scratch::new();
     scratch.write("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
-    let text = "proofs = true\nmetrics = [\"seconds\"]\n[limits]\nnodes = 100_000\n[[instances]]\npath = \"*.csv\"\n\
+    let text = "proofs = true\n[limits]\nnodes = 100_000\n[[instances]]\npath = \"*.csv\"\n\
                 [[algorithms]]\nnames = [\"exact\", \"large-first\"]\n";
     scratch.write("s.toml", text);
     for part in ["1", "2"] {

@@ -7,6 +7,7 @@ use crate::report::human;
 use crate::report::ranking::CERTIFIED;
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
+use crate::suite::SUITES;
 
 /// The explanation of the table.
 pub const EXPLANATION: &str = "\
@@ -59,8 +60,11 @@ pub fn certificates(rows: &[Record]) -> Option<Table> {
     rows.iter().find(|row| !row.certified.is_empty())?;
     let proved = |row: &&Record| row.status == "done" && row.is_proved() && row.kind != "external";
     let mut all: Vec<Runs> = Vec::new();
-    for suite in distinct(rows.iter().map(|row| row.suite.as_str())) {
-        let own: Vec<&Record> = rows.iter().filter(proved).filter(|row| row.suite == suite).collect();
+    // Instances in files are one suite.
+    let suite_of =
+        |row: &Record| SUITES.iter().find(|suite| suite.name == row.suite).map_or("", |suite| suite.name);
+    for suite in distinct(rows.iter().map(suite_of)) {
+        let own: Vec<&Record> = rows.iter().filter(proved).filter(|row| suite_of(row) == suite).collect();
         for algorithm in distinct(own.iter().map(|row| row.algorithm.as_str())) {
             let rows = own.iter().copied().filter(|row| row.algorithm == algorithm).collect();
             all.push(Runs { suite, algorithm, rows });
@@ -94,7 +98,7 @@ mod tests {
     #[test]
     fn ratios_are_those_of_runs_with_proofs() {
         let run = |certified: &str, by: &str, seconds: Option<f64>| Record {
-            suite: "s".to_owned(),
+            suite: "above-load".to_owned(),
             algorithm: "exact".to_owned(),
             status: "done".to_owned(),
             claim: "optimal".to_owned(),
@@ -117,7 +121,8 @@ mod tests {
         let table = certificates(&rows).unwrap();
         let sizes = ["2.00 KiB", "2.00 KiB"];
         let cells =
-            [&["s", "exact", "4", "3", "2"][..], &sizes, &["2.00", "4.00", "0.5000", "0.5000"]].concat();
+            [&["above-load", "exact", "4", "3", "2"][..], &sizes, &["2.00", "4.00", "0.5000", "0.5000"]]
+                .concat();
         assert_eq!(table.rows(), [cells]);
     }
 }
