@@ -100,6 +100,7 @@ pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll::arithmetic::Arithmetic;
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{Witness, load};
 
@@ -125,9 +126,12 @@ mod tests {
             (own.certified.as_str(), own.certified_by.as_str(), own.proof_bytes),
             ("bound", "witness", None)
         );
-        // A search that claims the load is confirmed by a proof.
-        let own = certified(done("optimal"), &instance, &searched(least), Limits::default());
+        // A proof confirms a search in floating point.
+        let floating = Record { arithmetic: "floating-point".to_owned(), ..done("optimal") };
+        assert_eq!(floating.arithmetic(), Arithmetic::FloatingPoint);
+        let own = certified(floating, &instance, &searched(least), Limits::default());
         assert_eq!((own.certified.as_str(), own.certified_by.as_str()), ("optimal", "proof"));
+        assert_eq!(own.arithmetic(), Arithmetic::Exact);
         assert!(own.proof_bytes > Some(0) && own.proof_seconds.is_some() && own.check_seconds.is_some());
         let none = Limits { nodes: Some(0), ..Limits::default() };
         let own = certified(done("infeasible"), &instance, &searched(Bytes::new(least.get() + 1)), none);
