@@ -2,8 +2,8 @@
 
 use plimsoll_proof::{Instance, check};
 
-/// Instances with their optima in bytes: a load, an optimum above the load, a fixed offset with alignments and
-/// gaps, and a clique with separations and exclusions.
+/// Instances with their optima in bytes: a load, an optimum above the load, a fixed offset with alignments
+/// and gaps, and a clique with separations and exclusions.
 pub const INSTANCES: [(&str, u64); 4] = [
     ("id,lower,upper,size\na,0,4,4\nb,2,6,3\nc,3,8,4\n", 11),
     (

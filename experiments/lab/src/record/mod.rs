@@ -182,8 +182,8 @@ pub struct Record {
     pub claimed: String,
     /// The lower bound that an external program claims.
     pub claimed_bound: Option<u64>,
-    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty if there
-    /// is none. This and the following four columns are stored only on request.
+    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty without
+    /// one. This and the following four columns are stored only on request.
     pub certified: String,
     /// The reason why `certified` holds: `proof` (a proof that the checker accepted) or `witness` (a witness
     /// that was recomputed).
@@ -264,8 +264,8 @@ impl Record {
         self.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
     }
 
-    /// Returns the arithmetic in which the bound was proved. It is exact if a proof or a witness certifies the
-    /// bound. In older files, it is derived from the solver that the witness names.
+    /// Returns the arithmetic in which the bound was proved. It is exact if a proof or a witness certifies
+    /// the bound. In older files, it is derived from the solver that the witness names.
     pub fn arithmetic(&self) -> Arithmetic {
         if !self.certified.is_empty() {
             return Arithmetic::Exact;

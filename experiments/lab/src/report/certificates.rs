@@ -11,10 +11,11 @@ use crate::suite::SUITES;
 
 /// The explanation of the table.
 pub const EXPLANATION: &str = "\
-Certified: the proved runs (optimal or infeasible) whose bound is confirmed by a witness that was recomputed, or by a
-proof that the independent checker accepted. Size: the median and the largest size of the proofs. Overhead: the time of
-a run and of its proof, divided by the time of the run. Check: the time to check the proof, divided by the time of the
-run. Both are geometric means over the runs with a proof, followed by the largest ratio.";
+Certified: the proved runs (optimal or infeasible) whose bound is confirmed by a witness that was recomputed,
+or by a proof that the independent checker accepted. Size: the median and the largest size of the proofs.
+Overhead: the time of a run with its proof, divided by the time of the run. Check: the time to check the proof,
+divided by the time of the run. Both are geometric means over the runs with a proof, followed by the largest
+ratio.";
 
 /// The runs of one algorithm on one suite.
 struct Runs<'a> {
