@@ -31,8 +31,8 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
 }
 
 /// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// time to proof, and the certified ones of the proved runs. Callers remove the last column if it is empty. If the question is to decide a capacity, the table counts decided instances instead of
-/// optima.
+/// time to proof, and the certified runs of those with a proof. If the question is to decide a capacity, the
+/// table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`] if it is empty.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 8] = [
