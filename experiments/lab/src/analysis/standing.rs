@@ -33,7 +33,8 @@ pub struct Standing {
     pub solved_runs: usize,
     /// Number of runs that proved their answer.
     pub proved_runs: usize,
-    /// Number of these runs that a proof or a witness certifies. `None` if no bound of the group is certified.
+    /// Number of these runs that a proof or a witness certifies. `None` if no bound of the group is
+    /// certified.
     pub certified_runs: Option<usize>,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
