@@ -14,6 +14,8 @@
 #   rules        the effect of each rule of valley branching on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, one minute each
 #   wide         like above-load, with nine to twelve simultaneously live buffers: about 90 minutes
+#   proofs       proofs of the optima above the load, checked: sizes, and times relative to the search; needs an
+#                idle machine
 #   large        one million buffers of each family
 #   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
 #   timelines    all schedules of every real model on every built-in machine
@@ -40,7 +42,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -204,6 +206,7 @@ if wanted wide; then
     record wide above-load-wide --problems offsets --solvers search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
+record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
 
 # Records of graphs, and timelines on this machine.

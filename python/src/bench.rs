@@ -11,7 +11,7 @@ use plimsoll::model::{
 use plimsoll::posed::Subject;
 use plimsoll_lab::attempt::Named;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{Columns, Record, settle};
+use plimsoll_lab::record::{Columns, Extras, Record, settle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -129,7 +129,8 @@ pub fn bench(
                     threads: threads.max(1),
                     ..Record::on(&machine).about("python", subject, &plimsoll_lab::suite::sha256(subject))
                 };
-                let named = Named { registry: &registry, subject, asked, traced: false, keep: None };
+                let named =
+                    Named { registry: &registry, subject, asked, extras: Extras::default(), keep: None };
                 records.push(named.attempt());
             }
             let floor = match subject {

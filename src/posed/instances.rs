@@ -9,7 +9,9 @@ use crate::plan::Plan;
 use crate::registry::registry;
 use crate::run::Limits;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Instance, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers};
+use plimsoll_model::{
+    Bytes, Instance, LowerBound, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers,
+};
 use std::io::{self, Write};
 
 /// Node limit of each run that orders the operators or lays out an inner region. A time limit would make the
@@ -50,7 +52,7 @@ pub fn instance(graph: &Graph, terms: &Terms) -> Result<Instance, PoseError> {
 }
 
 macro_rules! posed_on_instances {
-    ($($problem:ty: $value:literal),*) => {$(
+    ($($problem:ty: $value:literal $({ $($provable:tt)* })?),*) => {$(
         impl Posed for $problem {
             const VALUE: &'static str = $value;
             const DECIDES: bool = true;
@@ -98,11 +100,21 @@ macro_rules! posed_on_instances {
             ) -> io::Result<bool> {
                 <Self as Plan>::write(question, solution, output).map(|()| true)
             }
+
+            $($($provable)*)?
         }
     )*};
 }
 
-posed_on_instances!(Offsets: "peak", SplitBuffers: "peak", SharedObjects: "total");
+posed_on_instances!(
+    Offsets: "peak" {
+    fn provable<'a>(question: &'a &Instance, bound: &'a LowerBound) -> Option<(&'a Instance, &'a LowerBound)> {
+        Some((question, bound))
+    }
+    },
+    SplitBuffers: "peak",
+    SharedObjects: "total"
+);
 
 #[cfg(all(test, feature = "datasets"))]
 mod tests {

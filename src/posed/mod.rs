@@ -21,8 +21,8 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{
-    Claim, Entry, Instance, Joint, Kind, Observer, Offsets, Orders, Outcome, Piece, Problem, Setup,
-    SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value,
+    Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Piece,
+    Problem, Setup, SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -95,6 +95,8 @@ pub struct Answer<P: Problem> {
     pub value: Option<P::Value>,
     /// The bound; `None` if the bounds of the parts do not imply one for the whole.
     pub proof: Option<Proof<P::Value>>,
+    /// The bound with its witness, if the whole subject is one input.
+    pub bound: Option<Bound<P>>,
     /// Counters; nodes are summed over all parts.
     pub stats: Stats,
     /// The solution, if the whole subject is one input.
@@ -117,6 +119,7 @@ impl<P: Problem> Answer<P> {
             stop: outcome.stop,
             value: outcome.value,
             proof: Some(proof),
+            bound: Some(outcome.lower_bound),
             stats: outcome.stats,
             solution: outcome.solution,
             remark: String::new(),
@@ -127,13 +130,22 @@ impl<P: Problem> Answer<P> {
     fn whole(value: P::Value, proof: Option<Proof<P::Value>>, stop: Stop, stats: Stats) -> Self {
         let met = proof.as_ref().is_some_and(|proof| proof.bound == value);
         let claim = if met { Claim::Optimal } else { Claim::Feasible };
-        Self { claim, stop, value: Some(value), proof, stats, solution: None, remark: String::new() }
+        Self {
+            claim,
+            stop,
+            value: Some(value),
+            proof,
+            bound: None,
+            stats,
+            solution: None,
+            remark: String::new(),
+        }
     }
 
     /// Builds the answer for a subject without a solution.
     fn nothing(claim: Claim, remark: String) -> Self {
         let (stop, stats) = (Stop::Completed, Stats::default());
-        Self { claim, stop, value: None, proof: None, stats, solution: None, remark }
+        Self { claim, stop, value: None, proof: None, bound: None, stats, solution: None, remark }
     }
 }
 
@@ -297,6 +309,15 @@ pub trait Posed: Listed {
 
     /// Returns a bound that is known before any algorithm runs.
     fn floor_of(_question: &Self::Question<'_>) -> Option<Self::Value> {
+        None
+    }
+
+    /// Returns the instance of a question and a bound on its solutions, if an independent checker accepts
+    /// proofs of such bounds (see [`plimsoll_solvers::proof`]).
+    fn provable<'a>(
+        _question: &'a Self::Question<'_>,
+        _bound: &'a Bound<Self>,
+    ) -> Option<(&'a Instance, &'a LowerBound)> {
         None
     }
 

@@ -1,7 +1,8 @@
 //! Runs built-in algorithms with the parameters and limits of a record.
 
 use crate::machine::{MemoryMeter, resident};
-use crate::record::{Record, Recorder};
+use crate::proofs::certified;
+use crate::record::{Extras, Record, Recorder};
 use plimsoll::Registry;
 use plimsoll::posed::{Asked, Posed, Subject, Terms, Visitor, visit};
 use plimsoll::run::Limits;
@@ -15,14 +16,14 @@ const SETTLING: Duration = Duration::from_secs(10);
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
 /// Runs an algorithm on a question within limits, and measures the memory of the run. The record `asked`
-/// contains the seed and the number of threads. The run is traced if `traced` is set. Returns the completed
-/// record and the solution.
+/// contains the seed and the number of threads. The run is traced and its bound is certified if `extras`
+/// request it; a proof has the limits of the run again. Returns the completed record and the solution.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
     asked: Record,
     limits: Limits,
-    traced: bool,
+    extras: Extras,
 ) -> (Record, Option<P::Solution>) {
     let (problem, unit) = (P::NAME.to_owned(), P::Value::UNIT.to_owned());
     let asked = Record { problem, unit, capacity: P::capacity_of(question).or(asked.capacity), ..asked };
@@ -41,11 +42,17 @@ pub fn attempt<P: Posed>(
         let trace = recorder.finish(&record);
         let to_best = record.value.and_then(|value| trace.reached(value));
         record = record.with_time_to_best(to_best);
-        if traced {
+        if extras.trace {
             record.trace = trace.to_string();
         }
     }
-    (record, run.result.ok().and_then(|answer| answer.solution))
+    let Ok(answer) = run.result else { return (record, None) };
+    let provable = answer.bound.as_ref().filter(|_| extras.proofs && record.status == "done");
+    if let Some((instance, bound)) = provable.and_then(|bound| P::provable(question, bound)) {
+        record = certified(record, instance, bound, limits);
+    }
+    let solution = answer.solution.filter(|_| record.status == "done");
+    (record, solution)
 }
 
 /// A run on an instance or a graph. The problem, the algorithm and the terms are given by name.
@@ -56,8 +63,8 @@ pub struct Named<'a> {
     pub subject: &'a Subject,
     /// The question: problem, algorithm, terms, parameters and limits.
     pub asked: Record,
-    /// Whether to record a trace of improvements.
-    pub traced: bool,
+    /// What to record on request.
+    pub extras: Extras,
     /// The folder of the record, if solutions are stored.
     pub keep: Option<&'a Path>,
 }
@@ -89,7 +96,7 @@ impl Visitor for Named<'_> {
             Err(error) => asked.without("skipped", &error),
             Ok(question) => {
                 let limits = asked.limits();
-                let (record, solution) = attempt::<P>(entry, &question, asked, limits, self.traced);
+                let (record, solution) = attempt::<P>(entry, &question, asked, limits, self.extras);
                 match self.keep {
                     Some(folder) => record.keeping::<P>(&question, solution.as_ref(), folder),
                     None => record,

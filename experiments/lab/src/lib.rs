@@ -5,6 +5,7 @@
 //! | [`suite`] | instances selected by suite, file, folder or pattern; suites composed of other suites |
 //! | [`record`] | records with one row per run: the columns, their computation, and the CSV files |
 //! | [`mod@attempt`] | runs of the built-in algorithms, with the limits of a record |
+//! | [`proofs`] | proofs of the bounds of runs, and their check |
 //! | [`external`] | external planners, run as processes and checked like built-in algorithms |
 //! | [`mod@sweep`] | sweeps: many runs described by one file, each in its own process |
 //! | [`analysis`] | analyses of records: groups, standings, curves |
@@ -16,6 +17,7 @@ pub mod analysis;
 pub mod attempt;
 pub mod external;
 pub mod machine;
+pub mod proofs;
 pub mod recheck;
 pub mod record;
 pub mod report;

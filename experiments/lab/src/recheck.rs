@@ -6,7 +6,7 @@
 //! are compared. An instance that was derived from a model is derived again under the terms in the row.
 
 use crate::attempt::Named;
-use crate::record::{CsvFile, Record, RecordError};
+use crate::record::{CsvFile, Extras, Record, RecordError};
 use crate::suite::{Case, Reading, SuiteError, cases, sha256};
 use crate::sweep::{InputRecord, ModelRecord};
 use plimsoll::posed::{PROBLEMS, Subject, TermError, Terms, algorithm, instance, is_on_instances};
@@ -101,7 +101,8 @@ pub fn recheck(
     let mut findings = Vec::new();
     let mut chosen = 0;
     for row in rows {
-        let quick = row.seconds.is_none_or(|seconds| seconds <= effort.slowest);
+        let times = [row.seconds, row.proof_seconds, row.check_seconds];
+        let quick = times.into_iter().flatten().sum::<f64>() <= effort.slowest;
         chosen += usize::from(quick);
         let verdict = if !quick {
             Verdict::Left("slow")
@@ -217,7 +218,8 @@ fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
         node_limit: row.node_limit,
         ..Record::default()
     };
-    let today = Named { registry, subject, asked, traced: false, keep: None }.attempt();
+    let extras = Extras { proofs: !row.certified.is_empty(), ..Extras::default() };
+    let today = Named { registry, subject, asked, extras, keep: None }.attempt();
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
@@ -230,6 +232,8 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         ("verdict", &row.verdict, &today.verdict),
         ("bound_witness", reworded(&row.bound_witness, &today.bound_witness), &today.bound_witness),
         ("counters", &row.counters, &today.counters),
+        ("certified", &row.certified, &today.certified),
+        ("certified_by", &row.certified_by, &today.certified_by),
     ];
     words
         .into_iter()
@@ -237,6 +241,7 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("value", row.value, today.value))
         .or_else(|| compared("lower_bound", row.lower_bound, today.lower_bound))
         .or_else(|| compared("nodes", row.nodes, today.nodes))
+        .or_else(|| compared("proof_bytes", row.proof_bytes, today.proof_bytes))
 }
 
 /// Returns the current wording of a witness if the recorded wording differs only in that it identifies an
@@ -296,7 +301,8 @@ mod tests {
         let [problem, algorithm] = ["offsets", algorithm].map(str::to_owned);
         let blank = Record { problem, algorithm, threads: 1, ..Record::default() };
         let asked = blank.about("embedded", &subject, &sha256(&subject));
-        Named { registry: &registry(), subject: &subject, asked, traced: false, keep: None }.attempt()
+        Named { registry: &registry(), subject: &subject, asked, extras: Extras::default(), keep: None }
+            .attempt()
     }
 
     fn verdict(row: Record) -> Verdict {

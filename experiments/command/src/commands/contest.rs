@@ -13,7 +13,7 @@ use plimsoll::posed::Posed;
 use plimsoll::run::Limits;
 use plimsoll_lab::attempt::attempt;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{Columns, Record, settle};
+use plimsoll_lab::record::{Columns, Extras, Record, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub fn compare<P: Posed>(
         let optimum = records.iter().find(|record| stops == Stops::AtOptimum && record.claim == "optimal");
         let target = optimum.and_then(|record| record.value).map(Bytes::new);
         let limits = if entry.kind == Kind::Heuristic { Limits { target, ..limits() } } else { limits() };
-        let (record, _) = attempt::<P>(entry, question, asked, limits, false);
+        let (record, _) = attempt::<P>(entry, question, asked, limits, Extras::default());
         match record.status.as_str() {
             "skipped" => {}
             "done" => records.push(record),

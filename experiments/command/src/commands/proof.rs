@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::report::bytes;
-use plimsoll::model::csv::write_instance;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
-use plimsoll::solvers::proof::{NoProof, Proof};
+use plimsoll::solvers::proof::NoProof;
+use plimsoll_lab::proofs::{instance_of_checker, prove};
 use plimsoll_lab::report::human;
 use plimsoll_proof::{CheckError, Proved, check};
 use serde_json::{Value, json};
@@ -53,13 +53,6 @@ impl Accepted {
     }
 }
 
-/// Converts an instance for the checker, which has a reader of its own.
-fn checkers(instance: &Instance) -> Result<plimsoll_proof::Instance, Failure> {
-    let mut csv = Vec::new();
-    write_instance(instance, &mut csv).map_err(Failure::internal)?;
-    plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(Failure::internal)
-}
-
 /// Derives a proof of a bound, checks it and writes it. If there is no proof, returns the reason and writes
 /// nothing.
 pub fn write(
@@ -68,23 +61,16 @@ pub fn write(
     bound: &LowerBound,
     limits: Limits,
 ) -> Result<Result<Accepted, NoProof>, Failure> {
-    let start = Instant::now();
-    let proof = match Proof::of(instance, bound, &mut Limits { target: None, ..limits }.budget()) {
+    let proof = match prove(instance, bound, limits).map_err(Failure::internal)? {
         Ok(proof) => proof,
         Err(NoProof::Refuted { peak, bound }) => {
             return Err(Failure::internal(NoProof::Refuted { peak, bound }));
         }
         Err(reason) => return Ok(Err(reason)),
     };
-    let mut text = Vec::new();
-    proof.write(&mut text).map_err(Failure::internal)?;
-    let derived = Some(start.elapsed().as_secs_f64());
-    let start = Instant::now();
-    let proved = check(&checkers(instance)?, text.as_slice());
-    let proved = proved.map_err(|error| Failure::internal(format!("the proof is rejected: {error}")))?;
-    let checked = start.elapsed().as_secs_f64();
-    output::write_file(path, |file| file.write_all(&text))?;
-    Ok(Ok(Accepted { proved, length: text.len() as u64, derived, checked }))
+    output::write_file(path, |file| file.write_all(&proof.text))?;
+    let (length, derived) = (proof.text.len() as u64, Some(proof.seconds));
+    Ok(Ok(Accepted { proved: proof.proved, length, derived, checked: proof.check_seconds }))
 }
 
 /// Reads and checks a proof.
@@ -93,7 +79,7 @@ pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted, CheckEr
     let file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     let start = Instant::now();
-    let proved = check(&checkers(instance)?, BufReader::new(file));
+    let proved = check(&instance_of_checker(instance).map_err(Failure::internal)?, BufReader::new(file));
     let checked = start.elapsed().as_secs_f64();
     Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
 }

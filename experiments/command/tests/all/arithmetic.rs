@@ -107,3 +107,17 @@ fn every_problem_reports_the_arithmetic_of_its_bounds() {
     let rows = json(&["order", "net.json", "--compare"]);
     assert!(rows["rows"].as_array().unwrap().iter().all(|row| is_set(&row["arithmetic"])), "{rows}");
 }
+
+#[test]
+fn proofs_settle_claims_by_highs() {
+    if !has_ilp() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
+    let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", "ilp", "--verbose", "--out", "rec"];
+    let text = scratch.plimsoll(&[&words[..], &["--proofs"]].concat()).exits(0).stdout;
+    assert!(text.contains("optimal") && !text.contains("floating"), "{text}");
+    let rows = scratch.read("rec/rows.csv");
+    assert!(rows.contains(",floating-point,") && rows.contains(",optimal,proof,"), "{rows}");
+}

@@ -79,3 +79,86 @@ fn proofs_support_offsets_only() {
     scratch.plimsoll(&["verify", "t.csv", "--proof", "none.proof"]).exits(2);
     scratch.plimsoll(&["solve", "t.csv", "--proof", "t.json"]).exits(2);
 }
+
+/// Returns the cells of one column, in the order of the rows.
+fn column(rows: &str, name: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_reader(rows.as_bytes());
+    let at = reader.headers().unwrap().iter().position(|own| own == name).unwrap_or_else(|| panic!("{name}"));
+    reader.records().map(|row| row.unwrap()[at].to_owned()).collect()
+}
+
+#[test]
+fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
+    let scratch = Scratch::new();
+    scratch.write("above.csv", ABOVE_LOAD);
+    scratch.write("tiny.csv", TINY);
+    let words =
+        ["bench", "above.csv", "tiny.csv", "--problems", "offsets", "--solvers", "exact", "--out", "r"];
+    let run = scratch.plimsoll(&[&words[..], &["--proofs", "--verbose"]].concat()).exits(0);
+    assert!(run.stdout.contains("offsets, certificates") && run.stdout.contains("2/2"), "{}", run.stdout);
+    let rows = scratch.read("r/rows.csv");
+    assert_eq!(column(&rows, "certified"), ["optimal", "optimal"]);
+    assert_eq!(column(&rows, "certified_by"), ["proof", "witness"]);
+    let [bytes, none] = column(&rows, "proof_bytes").try_into().unwrap();
+    assert!(bytes.parse::<u64>().is_ok_and(|bytes| bytes > 100) && none.is_empty());
+    for name in ["proof_seconds", "check_seconds"] {
+        assert!(column(&rows, name)[0].parse::<f64>().is_ok(), "{rows}");
+    }
+    let summary = scratch.read("r/summary.md");
+    assert!(
+        summary.contains("## offsets: certificates") && summary.contains("| exact | 2 | 2 | 1 |"),
+        "{summary}"
+    );
+    scratch.plimsoll(&["report", "r", "--out", "report"]).exits(0);
+    assert!(scratch.read("report/summary.md").contains("| 2 of 2 |"));
+    assert!(scratch.read("report/report.html").contains("<summary>Certificates</summary>"));
+    // The proofs are repeated as well.
+    scratch.plimsoll(&["recheck", "r"]).exits(0);
+    scratch.write("r/rows.csv", &rows.replace(&format!(",proof,{bytes},"), ",proof,7,"));
+    let differs = scratch.plimsoll(&["recheck", "r"]).exits(1).stdout;
+    assert!(differs.contains("proof_bytes"), "{differs}");
+    scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
+    assert!(!scratch.read("r/rows.csv").contains("certified"));
+    scratch.plimsoll(&[&words[..], &["--proofs", "--processes"]].concat()).exits(2);
+}
+
+#[test]
+fn a_proof_that_is_not_found_within_the_limits_is_reported() {
+    let scratch = Scratch::new();
+    scratch
+        .plimsoll(&["generate", "above-load", "--buffers", "40", "--seed", "1", "--out", "a.csv"])
+        .exits(0);
+    let words = ["bench", "a.csv", "--problems", "offsets", "--solvers", "search", "--proofs", "--out", "r"];
+    scratch.plimsoll(&words).exits(0);
+    let rows = scratch.read("r/rows.csv");
+    assert_eq!(
+        (column(&rows, "claim"), column(&rows, "certified")),
+        (vec!["optimal".to_owned()], vec!["optimal".to_owned()])
+    );
+    let nodes = column(&rows, "nodes").remove(0);
+    let limited = [&words[..], &["--node-limit", "1", "--force"]].concat();
+    scratch.plimsoll(&limited).exits(0);
+    let rows = scratch.read("r/rows.csv");
+    let is_proved = column(&rows, "certified_by") != [""];
+    assert!(is_proved || column(&rows, "error")[0].starts_with("not certified: "), "{nodes} nodes: {rows}");
+}
+
+#[test]
+fn sweeps_prove_bounds_in_every_shard() {
+    let scratch = Scratch::new();
+    scratch.write("above.csv", ABOVE_LOAD);
+    scratch.write("tiny.csv", TINY);
+    let text = "proofs = true\n[limits]\nnodes = 100_000\n[[instances]]\npath = \"*.csv\"\n\
+                [[algorithms]]\nnames = [\"exact\", \"large-first\"]\n";
+    scratch.write("s.toml", text);
+    for part in ["1", "2"] {
+        scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
+    }
+    scratch.plimsoll(&["merge", "1", "2", "--out", "whole"]).exits(0);
+    let rows = scratch.read("whole/rows.csv");
+    assert_eq!(column(&rows, "certified_by").concat().matches("proof").count(), 1, "{rows}");
+    assert_eq!(column(&rows, "certified").iter().filter(|own| *own == "optimal").count(), 3, "{rows}");
+    scratch.plimsoll(&["recheck", "whole"]).exits(0);
+    scratch.write("s.toml", &text.replace("proofs = true\n", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).refuses(&["proofs is true there, false here"]);
+}

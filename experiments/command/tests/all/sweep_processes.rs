@@ -218,7 +218,7 @@ fn a_worker_that_hangs_is_killed() {
 #[test]
 fn output_that_is_not_a_reply_is_ignored() {
     // Answers with the record of the request.
-    let answer = r#"echo noise; echo "$run" | sed 's/^{"run":{"asked":/{"answer":/; s/,"trace":[a-z]*,"keep":.*/}/;
+    let answer = r#"echo noise; echo "$run" | sed 's/^{"run":{"asked":/{"answer":/; s/,"extras":.*/}/;
         s/"status":""/"status":"done"/; s/"claim":""/"claim":"optimal"/; s/"value":null/"value":7/'"#;
     let script = format!("echo noise; HELLO; {READ}; {answer}; while read run; do {answer}; done");
     let (_, rows) = with_worker(&script);

@@ -156,7 +156,7 @@ const IDENTITY: [Column<Standing>; 3] = [
     ("kind", |own| own.kind.clone()),
     ("instances", |own| own.instances.to_string()),
 ];
-const STANDING: [Column<Standing>; 23] = [
+const STANDING: [Column<Standing>; 25] = [
     ("runs", |own| own.runs.to_string()),
     ("answered", |own| own.answered.to_string()),
     ("solved", |own| own.solved.to_string()),
@@ -180,6 +180,8 @@ const STANDING: [Column<Standing>; 23] = [
     ("mean_primal_integral_percent", |own| shown(own.integral_share)),
     ("troubles", |own| status_counts(&own.troubles)),
     ("mean_to_best_seconds", |own| shown(own.mean_to_best)),
+    ("proved_runs", |own| own.proved_runs.to_string()),
+    ("certified_runs", |own| shown(own.certified_runs)),
 ];
 
 fn algorithms(studies: &[Study]) -> Vec<Line> {

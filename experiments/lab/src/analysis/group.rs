@@ -162,6 +162,10 @@ pub struct Cell {
     pub troubles: BTreeMap<String, usize>,
     /// Mean primal integral of the runs, if they were traced.
     pub integral: Option<Integral>,
+    /// Number of runs that proved their answer. External programs prove nothing.
+    pub proved: usize,
+    /// Number of these runs that a proof or a witness certifies.
+    pub certified: usize,
 }
 
 impl Cell {
@@ -187,6 +191,8 @@ pub struct Group {
     pub troubles: Vec<Record>,
     /// The trace lines of all runs of the group.
     pub trace: Vec<TraceRow>,
+    /// Whether some bound of the group is certified.
+    pub certifies: bool,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
@@ -299,9 +305,7 @@ impl Builder<'_> {
         let mut notes = Vec::new();
         for (name, _) in &algorithms {
             let floating = |row: &&&Record| {
-                row.algorithm == *name
-                    && row.arithmetic() == Arithmetic::FloatingPoint
-                    && matches!(row.claim.as_str(), "optimal" | "infeasible")
+                row.algorithm == *name && row.arithmetic() == Arithmetic::FloatingPoint && row.is_proved()
             };
             let count = rows.iter().filter(floating).count();
             if count > 0 {
@@ -327,7 +331,8 @@ impl Builder<'_> {
             );
         }
         let troubles = rows.iter().filter_map(|row| self.trouble(row)).collect();
-        Group { question, instances, algorithms, cells, troubles, trace, notes }
+        let certifies = rows.iter().any(|row| !row.certified.is_empty());
+        Group { question, instances, algorithms, cells, troubles, trace, certifies, notes }
     }
 
     fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
@@ -403,6 +408,9 @@ impl Builder<'_> {
             let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
             Run { seconds, solved, limit: row.time_limit, resolution }
         };
+        let is_proved = |row: &&&Record| {
+            row.kind != "external" && row.status == "done" && row.is_proved() && self.wrong(row).is_none()
+        };
         let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
         Cell {
             runs: rows.len(),
@@ -412,6 +420,8 @@ impl Builder<'_> {
             time: if timed { median_time(rows.iter().map(run)) } else { None },
             spent: median(spent),
             troubles,
+            proved: rows.iter().filter(is_proved).count(),
+            certified: rows.iter().filter(is_proved).filter(|row| row.is_certified()).count(),
             ..Cell::default()
         }
     }

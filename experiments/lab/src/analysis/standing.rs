@@ -31,6 +31,11 @@ pub struct Standing {
     pub solved: usize,
     /// Number of solved runs.
     pub solved_runs: usize,
+    /// Number of runs that proved their answer.
+    pub proved_runs: usize,
+    /// Number of these runs that a proof or a witness certifies. `None` if no bound of the group is
+    /// certified.
+    pub certified_runs: Option<usize>,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
     /// Mean gap in percent, over the instances with a gap.
@@ -99,6 +104,8 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
         .map(|nth| {
             let (name, kind) = &group.algorithms[nth];
             let mut own = summed(name, kind, &group.cells[nth], terms);
+            let certified = || group.cells[nth].iter().flatten().map(|cell| cell.certified).sum();
+            own.certified_runs = group.certifies.then(certified);
             // With a single algorithm, there are no wins.
             if group.algorithms.len() > 1 {
                 wins(group, nth, &mut own);
@@ -143,6 +150,7 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
             to_best: least(|cell| cell.to_best),
             troubles: BTreeMap::new(),
             integral: integral.min_by(|a, b| a.seconds.total_cmp(&b.seconds)),
+            ..Cell::default()
         })
     };
     (0..group.instances.len()).map(best).collect()
@@ -179,6 +187,7 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
         answered: own.iter().filter(|cell| cell.value.is_some()).count(),
         solved: own.iter().filter(|cell| is_solved(cell)).count(),
         solved_runs: if virtually { 0 } else { own.iter().map(|cell| cell.solved).sum() },
+        proved_runs: own.iter().map(|cell| cell.proved).sum(),
         at_bound: gaps.iter().filter(|&&gap| gap == 0.0).count(),
         mean_gap: mean(&gaps),
         worst_gap: gaps.iter().copied().reduce(f64::max),

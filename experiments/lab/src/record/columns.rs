@@ -2,6 +2,7 @@
 
 use super::Record;
 use csv::StringRecord;
+use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// The names of all columns, in order.
@@ -10,13 +11,44 @@ static NAMES: LazyLock<StringRecord> = LazyLock::new(|| first_line(&Record::defa
 /// The last of the columns that every file has. The columns up to this one identify the run and contain its
 /// result.
 const LAST_FIXED: &str = "error";
-/// Columns that are stored only on request.
-const ON_REQUEST: [&str; 2] = ["trace", "layout"];
+/// The columns about proofs.
+const PROOFS: [&str; 5] = ["certified", "certified_by", "proof_bytes", "proof_seconds", "check_seconds"];
+
+/// What is recorded only on request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extras {
+    /// Improvements over time.
+    pub trace: bool,
+    /// Paths of layouts.
+    pub layouts: bool,
+    /// Proofs of bounds: their sizes and times.
+    pub proofs: bool,
+}
+
+impl Extras {
+    const ALL: Self = Self { trace: true, layouts: true, proofs: true };
+
+    fn columns(self) -> impl Iterator<Item = &'static str> {
+        let Self { trace, layouts, proofs } = self;
+        let groups = [(trace, &["trace"][..]), (layouts, &["layout"]), (proofs, &PROOFS)];
+        groups.into_iter().filter(|(on, _)| *on).flat_map(|(_, names)| names.iter().copied())
+    }
+}
 
 /// Columns that may differ between repetitions of a run because they depend on time or memory. For runs
 /// without a time limit, all other columns are reproducible with the same build on the same machine.
-pub const MEASURED: [&str; 7] =
-    ["seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
+pub const MEASURED: [&str; 9] = [
+    "seconds",
+    "own_seconds",
+    "phases",
+    "peak_memory_bytes",
+    "resident_bytes",
+    "timestamp",
+    "proof_seconds",
+    "check_seconds",
+    "trace",
+];
 
 /// Returns the cells of the header if `header` is set, and otherwise the cells of the record.
 fn first_line(record: &Record, header: bool) -> StringRecord {
@@ -34,6 +66,11 @@ pub fn metrics() -> impl Iterator<Item = &'static str> {
     NAMES.iter().skip_while(|name| *name != LAST_FIXED).skip(1)
 }
 
+/// Returns true if the column is stored only on request.
+fn is_on_request(name: &str) -> bool {
+    Extras::ALL.columns().any(|own| own == name)
+}
+
 /// Returns true if there is a column of this name.
 pub(super) fn is_known(name: &str) -> bool {
     NAMES.iter().any(|known| known == name)
@@ -46,24 +83,20 @@ pub struct Columns(Vec<usize>);
 impl Columns {
     /// Returns all columns except those that are stored only on request.
     pub fn all() -> Self {
-        let all = NAMES.iter().enumerate().filter(|(_, name)| !ON_REQUEST.contains(name));
+        let all = NAMES.iter().enumerate().filter(|(_, name)| !is_on_request(name));
         Self(all.map(|(at, _)| at).collect())
     }
 
-    /// Returns the columns that every file has, the metrics to keep (all if `kept` is `None`), and `trace`
-    /// and `layout` if requested. Returns `None` if a name is not a metric.
-    pub fn of(kept: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
+    /// Returns the columns that every file has, the metrics to keep (all if `kept` is `None`), and the
+    /// requested ones. Returns `None` if a name is not a metric.
+    pub fn of(kept: Option<&[String]>, extras: Extras) -> Option<Self> {
         if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
             return None;
         }
-        let on_request: Vec<&str> = ON_REQUEST
-            .into_iter()
-            .zip([trace, layouts])
-            .filter_map(|(name, on)| on.then_some(name))
-            .collect();
+        let on_request: Vec<&str> = extras.columns().collect();
         let metrics: Vec<&str> = metrics().collect();
         let is_kept = |name: &str| {
-            let by_default = !ON_REQUEST.contains(&name);
+            let by_default = !is_on_request(name);
             !metrics.contains(&name)
                 || on_request.contains(&name)
                 || kept.map_or(by_default, |kept| kept.iter().any(|own| own == name))
@@ -80,6 +113,12 @@ impl Columns {
     /// Returns true if there is a column of this name.
     pub fn has(&self, name: &str) -> bool {
         self.names().any(|own| own == name)
+    }
+
+    /// Returns what the columns record on request.
+    pub fn extras(&self) -> Extras {
+        let has = |name: &str| self.has(name);
+        Extras { trace: has("trace"), layouts: has("layout"), proofs: PROOFS.into_iter().any(has) }
     }
 
     /// Returns the header of the file with its line break.
@@ -115,7 +154,7 @@ mod tests {
 
     fn keeping(names: &[&str]) -> Option<Columns> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        Columns::of(Some(&names), false, false)
+        Columns::of(Some(&names), Extras::default())
     }
 
     #[test]
@@ -125,8 +164,12 @@ mod tests {
         );
         assert!(keeping(&["seconds", "seconds"]).unwrap().header().ends_with(",error,seconds\n"));
         assert!(keeping(&["error"]).is_none() && keeping(&["x"]).is_none());
-        assert!(
-            Columns::of(None, false, true).unwrap().header().ends_with(",claimed,claimed_bound,layout\n")
-        );
+        let with = |extras| Columns::of(None, extras).unwrap().header();
+        let layouts = Extras { layouts: true, ..Extras::default() };
+        assert!(with(layouts).ends_with(",claimed,claimed_bound,layout\n"));
+        let proofs = Extras { proofs: true, ..Extras::default() };
+        let end = ",claimed_bound,certified,certified_by,proof_bytes,proof_seconds,check_seconds\n";
+        assert!(with(proofs).ends_with(end));
+        assert_eq!(with(Extras::default()), Columns::all().header());
     }
 }

@@ -251,7 +251,7 @@ impl CsvFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Columns, ROWS};
+    use super::super::{Columns, Extras, ROWS};
     use super::*;
 
     fn record(run: u64, error: &str) -> Record {
@@ -275,7 +275,7 @@ mod tests {
             Record { seconds: Some(0.1 + 0.2), value: Some(u64::MAX), ..record(0, "a \"b\", c\nd") },
             Record { time_limit: Some(1e-9), ..record(1, "") },
         ];
-        let columns = Columns::of(None, true, true).unwrap();
+        let columns = Columns::of(None, Extras { trace: true, layouts: true, proofs: true }).unwrap();
         let text = columns.file(&records);
         assert_eq!(text.lines().count(), 3);
         let folder = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ mod tests {
     fn an_invalid_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ROWS);
-        let columns = Columns::of(Some(&[]), false, false).unwrap();
+        let columns = Columns::of(Some(&[]), Extras::default()).unwrap();
         let fails = |text: &str| {
             std::fs::write(&path, text).unwrap();
             read(&path).unwrap_err().to_string()

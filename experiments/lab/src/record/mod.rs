@@ -13,7 +13,7 @@ mod rank;
 mod settle;
 mod trace;
 
-pub use columns::{Columns, MEASURED, metrics};
+pub use columns::{Columns, Extras, MEASURED, metrics};
 pub use failures::{Failures, failures, lines};
 pub use file::{CsvFile, RecordError, read};
 pub use rank::rank;
@@ -182,6 +182,18 @@ pub struct Record {
     pub claimed: String,
     /// The lower bound that an external program claims.
     pub claimed_bound: Option<u64>,
+    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty without
+    /// one. This and the following four columns are stored only on request.
+    pub certified: String,
+    /// The reason why `certified` holds: `proof` (a proof that the checker accepted) or `witness` (a witness
+    /// that was recomputed).
+    pub certified_by: String,
+    /// Length of the proof in bytes.
+    pub proof_bytes: Option<u64>,
+    /// Time to derive and to write the proof, in seconds. It is not part of `seconds`.
+    pub proof_seconds: Option<f64>,
+    /// Time to check the proof, in seconds. It is not part of `seconds`.
+    pub check_seconds: Option<f64>,
     /// Improvements over time, as `seconds:event:value:bound` separated by blanks. Stored only on request.
     pub trace: String,
     /// Path of the layout, relative to the folder of the record. Stored only on request.
@@ -237,14 +249,27 @@ impl Record {
         !self.decide.is_empty()
     }
 
+    /// Returns true if the run claims a proof: that its value is optimal, or that the capacity is infeasible.
+    pub fn is_proved(&self) -> bool {
+        matches!(self.claim.as_str(), "optimal" | "infeasible")
+    }
+
+    /// Returns true if a proof or a witness certifies what [`is_proved`](Self::is_proved) requires.
+    pub fn is_certified(&self) -> bool {
+        matches!(self.certified.as_str(), "optimal" | "infeasible")
+    }
+
     /// Returns the time limit as a duration.
     pub fn time(&self) -> Option<Duration> {
         self.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
     }
 
-    /// Returns the arithmetic in which the bound was proved. In older files, it is derived from the solver
-    /// that the witness names.
+    /// Returns the arithmetic in which the bound was proved. It is exact if a proof or a witness certifies
+    /// the bound. In older files, it is derived from the solver that the witness names.
     pub fn arithmetic(&self) -> Arithmetic {
+        if !self.certified.is_empty() {
+            return Arithmetic::Exact;
+        }
         let known = [Arithmetic::Exact, Arithmetic::FloatingPoint];
         let named = known.into_iter().find(|one| one.as_str() == self.arithmetic);
         named.unwrap_or_else(|| Arithmetic::of_words(&self.bound_witness))

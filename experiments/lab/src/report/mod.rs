@@ -4,6 +4,7 @@ pub mod axis;
 pub mod bars;
 mod basis;
 pub mod branches;
+pub mod certificates;
 pub mod chart;
 pub mod html;
 pub mod human;

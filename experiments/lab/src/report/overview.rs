@@ -3,7 +3,10 @@
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
 use crate::record::Record;
-use crate::report::ranking::{headline, labels, mean_time, ranking, real, time, to_solve};
+use crate::report::certificates::{EXPLANATION, certificates};
+use crate::report::ranking::{
+    CERTIFIED, certified, headline, labels, mean_time, ranking, real, time, to_solve,
+};
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
 use crate::report::{human, percent};
@@ -52,6 +55,9 @@ pub fn definitions(options: Options<'_>) -> Vec<String> {
          instances on which the algorithm ran. PAR-2 is the mean with such limits counted twice. Both are absent (-) if \
          there are unsolved runs without a time limit. They are also absent for algorithms that prove no optima, such \
          as heuristics: they end early without a proof, so the limit is not their time to proof."
+            .to_owned(),
+        "Certified: the number of runs whose optimality or infeasibility is confirmed by a proof that the independent \
+         checker accepted, or by a witness that was recomputed, of the runs that proved their answer."
             .to_owned(),
         "Wins: the number of instances on which at least two algorithms ran and no other has a better value (or a \
          shorter time). A win is shared if another algorithm has the same value or time."
@@ -103,7 +109,7 @@ pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let decide = group.question.decide;
     let real = |own: &Standing, text: String| if own.kind == "virtual" { String::new() } else { text };
-    let columns: [Column<'_, &Standing>; 14] = [
+    let columns: [Column<'_, &Standing>; 15] = [
         ("algorithm", LEFT, &|own| own.algorithm.clone()),
         ("instances", RIGHT, &|own| part(own.instances, group)),
         ("spent", RIGHT, &|own| time(own.mean_spent)),
@@ -113,6 +119,7 @@ pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
         ("PAR-2", RIGHT, &|own| time(own.par2)),
         (if decide { "decided" } else { "proved" }, RIGHT, &|own| own.solved.to_string()),
         ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
+        (CERTIFIED, RIGHT, &|own| certified(own, " of ")),
         ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
         ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
         ("uniquely solved", RIGHT, &|own| {
@@ -122,7 +129,7 @@ pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
         (INTEGRALS[0], RIGHT, &|own| own.integral.map_or_else(String::new, human::seconds)),
         (INTEGRALS[1], RIGHT, &|own| maybe(own.integral_share, percent)),
     ];
-    Some(Table::of(&columns, standings).without_empty(&INTEGRALS))
+    Some(Table::of(&columns, standings).without_empty(&INTEGRALS).without_empty(&[CERTIFIED]))
 }
 
 /// The columns that only traced runs have.
@@ -251,7 +258,9 @@ pub fn latex(studies: &[Study]) -> String {
                 one_line(&study.record.name),
                 one_line(&group.question.to_string())
             );
-            text.push_str(&ranking(group.question.decide, real(standings)).latex());
+            text.push_str(
+                &ranking(group.question.decide, real(standings)).without_empty(&[CERTIFIED]).latex(),
+            );
         }
     }
     text
@@ -278,6 +287,9 @@ pub fn summary(title: &str, studies: &[Study], options: Options<'_>) -> String {
         }
         for (group, standings) in study.groups.iter().zip(&study.standings) {
             text.push_str(&of_group(group, standings));
+        }
+        if let Some(table) = certificates(&study.record.observations) {
+            let _ = write!(text, "\n### Certificates\n\n{EXPLANATION}\n\n{}", table.markdown());
         }
         let troubles = troubles(study.troubles());
         if !troubles.is_empty() {

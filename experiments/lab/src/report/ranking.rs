@@ -31,11 +31,11 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
 }
 
 /// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// and time to proof. If the question is to decide a capacity, the table counts decided instances instead of
-/// optima.
+/// time to proof, and the certified runs of those with a proof. If the question is to decide a capacity, the
+/// table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`] if it is empty.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
-    let columns: [Column<'_, &Standing>; 7] = [
+    let columns: [Column<'_, &Standing>; 8] = [
         ("algorithm", Align::Left, &|own| own.algorithm.clone()),
         ("gap %", Align::Right, &|own| gap(own.mean_gap)),
         ("worst %", Align::Right, &|own| gap(own.worst_gap)),
@@ -45,8 +45,17 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
         ("spent", Align::Right, &|own| time(own.mean_spent)),
         ("to best", Align::Right, &|own| time(own.mean_to_best)),
         (to_solve(decide), Align::Right, &|own| mean_time(own.mean_time)),
+        (CERTIFIED, Align::Right, &|own| certified(own, "/")),
     ];
     Table::of(&columns, standings)
+}
+
+/// The header of the column with the certified runs, which is empty if no bound is certified.
+pub const CERTIFIED: &str = "certified";
+
+/// Returns the number of certified runs and of proved runs.
+pub(super) fn certified(own: &Standing, of: &str) -> String {
+    own.certified_runs.map_or_else(String::new, |count| format!("{count}{of}{}", own.proved_runs))
 }
 
 /// Returns a short name for the question of each group: the problem, followed by its terms if several
@@ -299,7 +308,7 @@ mod tests {
         let exact =
             Standing { mean_time: Some(Mean { value: 5.0, bound: true }), ..own("exact", Some(0.0), 3, 2.0) };
         let quick = Standing { mean_to_best: Some(4e-5), ..own("quick", Some(1.0), 0, 6e-5) };
-        let text = ranking(false, [&exact, &quick]).text();
+        let text = ranking(false, [&exact, &quick]).without_empty(&[CERTIFIED]).text();
         let cells: Vec<Vec<&str>> = text
             .lines()
             .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())

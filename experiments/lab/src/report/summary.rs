@@ -4,10 +4,11 @@ use crate::analysis::standing::sort;
 use crate::analysis::{Group, Options, Sort, Standing, distinct, groups, standings};
 use crate::machine::Machine;
 use crate::record::{Record, failures, lines};
-use crate::report::ranking::{NONE, headline, ranking, real, time};
+use crate::report::certificates::{EXPLANATION, certificates};
+use crate::report::ranking::{CERTIFIED, NONE, headline, ranking, real, time};
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock};
-use crate::report::{percent, ratios};
+use crate::report::{human, percent, ratios};
 use crate::suite::{CORPORA, SUITES};
 use plimsoll::arithmetic::Arithmetic;
 use std::collections::BTreeSet;
@@ -84,6 +85,8 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
         ("claim", Align::Left),
         ("spent", Align::Right),
         ("to best", Align::Right),
+        (CERTIFIED, Align::Left),
+        ("proof", Align::Right),
     ]);
     let seeds = rows.iter().any(|row| row.seed != rows[0].seed);
     let floating = floating(rows);
@@ -102,12 +105,19 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
             row.arithmetic().mark(claim) + stop + if stop.is_empty() { "" } else { &row.stop },
             time(row.seconds),
             time(row.time_to_best()),
+            certified(row),
+            row.proof_bytes.map_or_else(String::new, human::bytes),
         ]);
         if !row.error.is_empty() {
             table.heading(format!("    {}", shorten(&row.error)));
         }
     }
-    Some(table.without_empty(&["seed"]))
+    Some(table.without_empty(&["seed", CERTIFIED, "proof"]))
+}
+
+/// Returns how a proved run is certified, or `bound` if only its bound is.
+fn certified(row: &Record) -> String {
+    if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
 }
 
 /// Returns the name of an instance or graph, its size, its load, and its best bound.
@@ -221,12 +231,15 @@ impl Question<'_> {
                 text.push_str(&self.times(title, own));
             }
             for (group, standings) in standings_of(own, self.comparison.shift) {
-                let table = ranking(group.question.decide, real(&standings));
+                let table = ranking(group.question.decide, real(&standings)).without_empty(&[CERTIFIED]);
                 let _ = write!(text, "\n## {title}: algorithms\n\n");
                 if let Some(headline) = headline(&group, &standings) {
                     let _ = write!(text, "{headline}\n\n");
                 }
                 text.push_str(&table.markdown());
+            }
+            if let Some(table) = certificates(own) {
+                let _ = write!(text, "\n## {title}: certificates\n\n{EXPLANATION}\n\n{}", table.markdown());
             }
             if let Some(table) = runs(own) {
                 let _ = write!(text, "\n## {title}: runs\n\n{}", table.markdown());

@@ -7,6 +7,7 @@
 //!
 //! trace = true                        # record improvements over time, also in trace.csv; default false
 //! layouts = true                      # store every valid layout in layouts/RUN.csv; default false
+//! proofs = true                       # prove bounds for offsets and check the proofs; default false
 //!
 //! [limits]                            # limits of every run; with a list, there is a run for every value
 //! time = [1, 10.5]                    # seconds; default none
@@ -74,6 +75,8 @@ pub(super) struct RawSweep {
     pub trace: bool,
     #[serde(default)]
     pub layouts: bool,
+    #[serde(default)]
+    pub proofs: bool,
 }
 
 /// Limits of every run.

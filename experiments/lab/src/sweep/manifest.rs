@@ -3,6 +3,7 @@
 
 use super::SweepError;
 use crate::machine::Machine;
+use crate::record::Extras;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,9 @@ pub struct Resolved {
     /// Whether layouts are stored.
     #[serde(default)]
     pub layouts: bool,
+    /// Whether bounds are proved.
+    #[serde(default)]
+    pub proofs: bool,
     /// Time beyond the time limit after which a run counts as hung, in seconds.
     pub grace: f64,
     /// Limit on the resident memory of a run, in bytes.
@@ -153,6 +157,11 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// Returns what is recorded on request.
+    pub(super) fn extras(&self) -> Extras {
+        Extras { trace: self.trace, layouts: self.layouts, proofs: self.proofs }
+    }
+
     /// Returns this value after a round trip through JSON, so that its numbers compare equal to those of a
     /// stored manifest.
     pub(super) fn normal(self) -> Self {
@@ -198,6 +207,7 @@ impl Resolved {
             .or_else(|| differs("metrics", &self.metrics, &now.metrics))
             .or_else(|| differs("trace", &self.trace, &now.trace))
             .or_else(|| differs("layouts", &self.layouts, &now.layouts))
+            .or_else(|| differs("proofs", &self.proofs, &now.proofs))
             .or_else(|| differs("limits.grace", &self.grace, &now.grace))
             .or_else(|| differs("limits.memory", &self.memory, &now.memory))
             .or_else(|| Some(format!("runs: {} there, {} here, with other keys", self.runs, now.runs)))

@@ -64,7 +64,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
         return refuse(format!("the output folder {} is one of the input folders", out.display()));
     }
     let sweep = first.sweep.clone();
-    let columns = Columns::of(sweep.metrics.as_deref(), sweep.trace, sweep.layouts);
+    let columns = Columns::of(sweep.metrics.as_deref(), sweep.extras());
     let Some(columns) = columns else {
         return refuse("this version does not support the metrics of the sweep".to_owned());
     };

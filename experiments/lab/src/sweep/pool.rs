@@ -21,6 +21,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+/// Further time limits that a run may use if its bound is proved: one for the proof and the others for its
+/// check.
+const PROOF_STAGES: u32 = 4;
+
 /// The parameters for running a sweep.
 pub struct Start<'a> {
     /// The folder of the rows. If it does not exist, it is created. Otherwise, the sweep in it is resumed.
@@ -174,11 +178,12 @@ impl Shared<'_> {
             return Ok(self.ask_peer(peer, run, asked));
         }
         // A graph may have to be ordered before its question can be posed. This may take the time limit once
-        // more for each region.
+        // more for each region. A proof may take the time limit once more, and its check a multiple of this.
         let stages = match subject {
             Subject::Graph(graph) => u32::try_from(graph.regions().len() + 1).unwrap_or(u32::MAX),
             Subject::Instance(_) => 1,
         };
+        let stages = stages.saturating_add(if self.sweep.extras.proofs { PROOF_STAGES } else { 0 });
         let limit = run.time.map(|time| time.saturating_mul(stages).saturating_add(self.sweep.grace));
         let memory = self.sweep.memory;
         let mut again = true;
@@ -189,8 +194,8 @@ impl Shared<'_> {
                 *slot = Some(Worker::start(self.start.worker)?);
             }
             let Some(worker) = slot else { return Err(SweepError::Worker("no worker".to_owned())) };
-            let keep = self.sweep.keeps_layouts().then(|| self.start.out.to_owned());
-            let job = Job { asked: asked.clone(), trace: self.sweep.traces(), keep };
+            let keep = self.sweep.extras.layouts.then(|| self.start.out.to_owned());
+            let job = Job { asked: asked.clone(), extras: self.sweep.extras, keep };
             let question = Question { input: run.input, name: &input.name, subject, job, limit, memory };
             match worker.ask(question) {
                 Ok(answer) => return Ok(Some(answer)),
@@ -218,13 +223,13 @@ impl Shared<'_> {
         let whose = Whose::Foreign(Offsets::floor(&instance).value);
         let blank = asked.clone();
         let (record, layout) =
-            external::answer(peer, &instance, capacity, whose, asked, self.sweep.traces())?;
+            external::answer(peer, &instance, capacity, whose, asked, self.sweep.extras.trace)?;
         let (seconds, peak) = (record.seconds, record.peak_memory_bytes);
         if let Some(bytes) = peak.filter(|&peak| self.sweep.memory.is_some_and(|most| peak > most)) {
             let why = format!("resident memory of {bytes} bytes exceeds the limit");
             return Some(Record { seconds, peak_memory_bytes: peak, ..blank.without("out-of-memory", &why) });
         }
-        Some(if self.sweep.keeps_layouts() {
+        Some(if self.sweep.extras.layouts {
             record.keeping::<Offsets>(&&instance, layout.as_ref(), self.start.out)
         } else {
             record

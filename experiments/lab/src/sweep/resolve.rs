@@ -9,7 +9,7 @@ use super::manifest::{AlgorithmRecord, InputRecord, Resolved};
 use super::tasks::{Task, tasks};
 use crate::external::External;
 use crate::machine::Machine;
-use crate::record::{Columns, Record, metrics};
+use crate::record::{Columns, Extras, Record, metrics};
 use plimsoll::posed::{Subject, SubjectKind, is_on_instances, profile};
 use plimsoll_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
@@ -96,6 +96,8 @@ pub struct Sweep {
     pub runs: Vec<Run>,
     /// The columns of the rows.
     pub columns: Columns,
+    /// What to record on request.
+    pub extras: Extras,
     /// The metrics in the file, if there are any.
     metrics: Option<Vec<String>>,
     /// Time beyond the time limit after which a run counts as hung.
@@ -131,6 +133,7 @@ impl Sweep {
             return Err(source.wrong(span.start, &format!("{list}: the list is empty")));
         }
         let columns = columns(&source, &raw)?;
+        let extras = columns.extras();
         let grace = match raw.limits.grace.as_ref().map(|grace| (grace.get_ref().0.as_slice(), grace.span()))
         {
             None => GRACE,
@@ -147,8 +150,18 @@ impl Sweep {
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
         let memory = raw.limits.memory.map(|memory| memory.get_ref().0);
-        let mut sweep =
-            Self { file, inputs: found, tasks, peers, runs: Vec::new(), columns, metrics, grace, memory };
+        let mut sweep = Self {
+            file,
+            inputs: found,
+            tasks,
+            peers,
+            runs: Vec::new(),
+            columns,
+            extras,
+            metrics,
+            grace,
+            memory,
+        };
         sweep.nothing_idle(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         sweep.not_too_many(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         sweep.enumerate(&places).map_err(|(at, message)| source.wrong(at, &message))?;
@@ -289,16 +302,6 @@ impl Sweep {
         key
     }
 
-    /// Returns true if improvements over time are recorded.
-    pub(super) fn traces(&self) -> bool {
-        self.columns.has("trace")
-    }
-
-    /// Returns true if layouts are stored.
-    pub(super) fn keeps_layouts(&self) -> bool {
-        self.columns.has("layout")
-    }
-
     /// Returns the external planner of a task, if it has one.
     pub(super) fn peer(&self, task: usize) -> Option<&External> {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
@@ -435,8 +438,9 @@ impl Sweep {
                 })
                 .collect(),
             metrics: self.metrics.clone(),
-            trace: self.traces(),
-            layouts: self.keeps_layouts(),
+            trace: self.extras.trace,
+            layouts: self.extras.layouts,
+            proofs: self.extras.proofs,
             grace: self.grace.as_secs_f64(),
             memory: self.memory,
             runs: self.runs.len() as u64,
@@ -458,7 +462,8 @@ fn decided(task: &Task) -> String {
 fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
     let names: Option<Vec<String>> =
         raw.metrics.as_ref().map(|names| names.iter().map(|name| name.get_ref().clone()).collect());
-    let columns = Columns::of(names.as_deref(), raw.trace, raw.layouts);
+    let columns =
+        Columns::of(names.as_deref(), Extras { trace: raw.trace, layouts: raw.layouts, proofs: raw.proofs });
     columns.ok_or_else(|| {
         let known: Vec<&str> = metrics().collect();
         let mut given = raw.metrics.iter().flatten();

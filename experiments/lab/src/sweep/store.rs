@@ -70,7 +70,7 @@ impl Store {
         let lock = lock(folder)?;
         remove_leftovers(folder).map_err(io)?;
         let path = folder.join(ROWS);
-        if sweep.keeps_layouts() {
+        if sweep.extras.layouts {
             let layouts = folder.join(LAYOUTS);
             if layouts.to_str().is_none() {
                 let why = "layouts cannot be stored in a folder whose name is not UTF-8".to_owned();

@@ -7,7 +7,7 @@
 
 use crate::attempt::Named;
 use crate::machine::Machine;
-use crate::record::Record;
+use crate::record::{Extras, Record};
 use plimsoll::posed::Subject;
 use plimsoll::{Registry, registry};
 use plimsoll_model::Bytes;
@@ -41,8 +41,8 @@ pub enum Request {
 pub struct Job {
     /// The question: problem, algorithm, seed, threads, capacity to decide, and limits.
     pub asked: Record,
-    /// Whether to record a trace of improvements.
-    pub trace: bool,
+    /// What to record on request.
+    pub extras: Extras,
     /// The folder of the sweep, if layouts are stored.
     pub keep: Option<PathBuf>,
 }
@@ -131,8 +131,8 @@ fn answer(registry: &Registry, held: &mut Option<Subject>, job: Job) -> Record {
         let same = instance.capacity() == capacity;
         subject = Subject::Instance(if same { instance } else { instance.with_capacity(capacity) });
     }
-    let Job { asked, trace: traced, keep } = job;
-    let record = Named { registry, subject: &subject, asked, traced, keep: keep.as_deref() }.attempt();
+    let Job { asked, extras, keep } = job;
+    let record = Named { registry, subject: &subject, asked, extras, keep: keep.as_deref() }.attempt();
     *held = Some(subject);
     record
 }

@@ -2,6 +2,7 @@ use crate::args::{EndpointsArg, OpenArgs, bytes, problem, seconds, threads};
 use crate::format;
 use crate::input::input_name;
 use clap::Args;
+use plimsoll_lab::record::Extras;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -92,6 +93,10 @@ pub struct BenchArgs {
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
+    /// Prove the bound of each run for offsets if it rests on a search, check the proof with the independent
+    /// checker, and record its size and both times. The limits of the run apply to the proof again
+    #[arg(long, conflicts_with = "processes")]
+    pub proofs: bool,
     /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}`
     /// and `{time_limit}`; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
@@ -105,6 +110,13 @@ pub struct BenchArgs {
     /// repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
+}
+
+impl BenchArgs {
+    /// Returns what is recorded on request.
+    pub fn extras(&self) -> Extras {
+        Extras { trace: self.trace, layouts: false, proofs: self.proofs }
+    }
 }
 
 /// The capacity for `--decide`.

@@ -198,7 +198,7 @@ impl<P: Posed> Chosen<P> {
             }
             let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
             let limits = asked.limits();
-            let (row, solution) = attempt::<P>(entry, &question, asked, limits, shared.args.trace);
+            let (row, solution) = attempt::<P>(entry, &question, asked, limits, shared.args.extras());
             field.done(row, solution);
         }
         if let Some(more) = self.more {

@@ -18,6 +18,7 @@ use plimsoll::interrupt;
 use plimsoll::model::{Offsets, Problem};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
+use plimsoll_lab::report::certificates::certificates;
 use plimsoll_lab::report::human;
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
@@ -35,7 +36,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     reaper::employ(vec![own.into(), "reaper".into()]);
     let mut bench = Bench::resolve(args)?;
     let (cases, mut notes) = collect(args)?;
-    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
+    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.extras()));
     let mut store = store.transpose()?;
     let read: BTreeSet<&String> = cases.iter().flat_map(|case| &case.notes).collect();
     for note in read {
@@ -130,13 +131,17 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     Ok(())
 }
 
-/// Returns the tables of all runs.
+/// Returns the tables of all runs and of their certificates.
 fn details(rows: &[Record], width: usize) -> String {
     let mut text = String::new();
     // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
         if let Some(table) = summary::runs(own) {
             let title = wrapped(question, width).join("\n");
+            let _ = writeln!(text, "{title}\n\n{}", table.text_within(width));
+        }
+        if let Some(table) = certificates(own) {
+            let title = wrapped(&format!("{question}, certificates"), width).join("\n");
             let _ = writeln!(text, "{title}\n\n{}", table.text_within(width));
         }
     }

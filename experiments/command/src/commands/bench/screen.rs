@@ -2,7 +2,7 @@
 
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::human;
-use plimsoll_lab::report::ranking::{headline, labels, ranking, real};
+use plimsoll_lab::report::ranking::{CERTIFIED, headline, labels, ranking, real};
 use plimsoll_lab::report::summary::{floating, standings_of};
 use plimsoll_lab::report::table::wrapped;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
     format!(
         "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}{blank}{skipped}",
         headline.map_or_else(String::new, |text| text + "\n"),
-        table.text_within(width)
+        table.without_empty(&[CERTIFIED]).text_within(width)
     )
 }
 

@@ -5,7 +5,7 @@ use crate::output;
 use plimsoll::model::{Bytes, Offsets, Problem};
 use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{Options, groups};
-use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, number_runs, trace_rows};
+use plimsoll_lab::record::{Columns, Extras, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
@@ -37,7 +37,7 @@ const CHARTS: &str = "charts";
 impl Store {
     /// Creates the folder. If the folder already exists and is not empty, fails or, with `force`, removes the
     /// maps, charts and trace of the earlier record.
-    pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
+    pub fn open(folder: &Path, force: bool, extras: Extras) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
             let holds_something = fs::read_dir(folder).map_err(wrong)?.next().is_some();
@@ -58,11 +58,11 @@ impl Store {
                 }
             }
         }
-        let columns = Columns::of(None, trace, false).unwrap_or_else(Columns::all);
+        let columns = Columns::of(None, extras).unwrap_or_else(Columns::all);
         let mut rows = File::create(folder.join(ROWS)).map_err(wrong)?;
         rows.write_all(columns.header().as_bytes()).map_err(wrong)?;
         let path = folder.join(TRACE);
-        let trace = if trace {
+        let trace = if extras.trace {
             Some(csv::Writer::from_writer(File::create(path).map_err(wrong)?))
         } else {
             match fs::remove_file(path) {

@@ -10,6 +10,7 @@ pub mod picture;
 pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
+use crate::report::certificates::{EXPLANATION, certificates};
 use crate::report::plots::Plot;
 use crate::report::ranking::{headline, labels};
 use crate::report::scene::{escape, thousands};
@@ -166,6 +167,10 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let own = page.plots.iter().filter(|plot| plot.study == at && plot.group == nth);
         let id = format!("r{}g{}", at + 1, nth + 1);
         text.push_str(&of_group(&id, group, standings, own));
+    }
+    if let Some(table) = certificates(&record.observations) {
+        let inner = format!("<p>{}</p>\n{}", escape(EXPLANATION), table::table(&table, "certificates"));
+        text.push_str(&part("Certificates", true, &inner));
     }
     let troubles = overview::troubles(study.troubles());
     if !troubles.is_empty() {

@@ -1,0 +1,146 @@
+//! Proofs of the bounds of runs, checked by the crate `plimsoll_proof`.
+//!
+//! The audit of a run confirms every witness that can be recomputed, such as the load. These bounds are
+//! certified by the witness. A bound by a completed search is proved again, and the independent checker reads
+//! the proof.
+
+use crate::record::Record;
+use plimsoll::run::Limits;
+use plimsoll_model::csv::write_instance;
+use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Problem};
+use plimsoll_proof::{Proved, check};
+use plimsoll_solvers::proof::{NoProof, Proof};
+use std::time::Instant;
+
+/// A proof that the checker has accepted.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The text of the proof.
+    pub text: Vec<u8>,
+    /// What the checker accepted.
+    pub proved: Proved,
+    /// Time to derive the proof and to write its text, in seconds.
+    pub seconds: f64,
+    /// Time of the checker in seconds, including its reading of the instance.
+    pub check_seconds: f64,
+}
+
+/// Converts an instance for the checker, which has a reader of its own. Linear.
+///
+/// # Errors
+/// A message if the instance cannot be written, or if the checker does not read what was written.
+pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instance, String> {
+    let mut csv = Vec::new();
+    write_instance(instance, &mut csv).map_err(|error| error.to_string())?;
+    plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(|error| error.to_string())
+}
+
+/// Proves a bound within limits, and checks the proof. The target of the limits is ignored. The time is that
+/// of [`Proof::of`], and of the checker, which has no limit.
+///
+/// # Errors
+/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if there is no proof
+/// within the limits, or if a layout refutes the bound.
+pub fn prove(
+    instance: &Instance,
+    bound: &LowerBound,
+    limits: Limits,
+) -> Result<Result<Checked, NoProof>, String> {
+    let start = Instant::now();
+    let proof = match Proof::of(instance, bound, &mut Limits { target: None, ..limits }.budget()) {
+        Ok(proof) => proof,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut text = Vec::new();
+    proof.write(&mut text).map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let proved = check(&instance_of_checker(instance)?, text.as_slice());
+    let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
+    if Bytes::new(proved.bound) != bound.value {
+        return Err(format!("the proof is for the bound {}, not {}", proved.bound, bound.value));
+    }
+    Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
+}
+
+/// Certifies the bound of a completed run, and stores how in its record. If there is no proof within the
+/// limits, the column `error` contains the reason.
+#[must_use]
+pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits: Limits) -> Record {
+    let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };
+    let by = |record: Record, how: &str| Record {
+        certified: what.clone(),
+        certified_by: how.to_owned(),
+        ..record
+    };
+    match Offsets::confirm(instance, bound) {
+        Ok(()) => return by(record, "witness"),
+        Err(BoundError::NotCheckable(_)) => {}
+        Err(error) => return record.without("refused", &error),
+    }
+    match prove(instance, bound, limits) {
+        Err(why) => record.without("failed", &why),
+        Ok(Err(why @ NoProof::Refuted { .. })) => {
+            Record { verdict: "refused".to_owned(), ..record.without("refused", &why) }
+        }
+        Ok(Err(why)) => {
+            let mut reasons = vec![record.error.clone(), format!("not certified: {why}")];
+            reasons.retain(|reason| !reason.is_empty());
+            Record { error: reasons.join("; "), ..record }
+        }
+        Ok(Ok(proof)) => Record {
+            proof_bytes: Some(proof.text.len() as u64),
+            proof_seconds: Some(proof.seconds),
+            check_seconds: Some(proof.check_seconds),
+            ..by(record, "proof")
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll::arithmetic::Arithmetic;
+    use plimsoll_datasets::{AboveLoadParams, hard_above_load};
+    use plimsoll_model::{Witness, load};
+
+    fn done(claim: &str) -> Record {
+        Record { status: "done".to_owned(), claim: claim.to_owned(), ..Record::default() }
+    }
+
+    fn searched(value: Bytes) -> LowerBound {
+        LowerBound::new(value, Witness::Search { solver: "ilp".to_owned() })
+    }
+
+    #[test]
+    fn witnesses_and_proofs_certify_bounds() {
+        let instance = hard_above_load(AboveLoadParams::with_buffers(24), 0).unwrap().instance;
+        let (least, step) = load(&instance);
+        let own = certified(
+            done("feasible"),
+            &instance,
+            &LowerBound::new(least, Witness::Load { step }),
+            Limits::default(),
+        );
+        assert_eq!(
+            (own.certified.as_str(), own.certified_by.as_str(), own.proof_bytes),
+            ("bound", "witness", None)
+        );
+        // A proof confirms a search in floating point.
+        let floating = Record { arithmetic: "floating-point".to_owned(), ..done("optimal") };
+        assert_eq!(floating.arithmetic(), Arithmetic::FloatingPoint);
+        let own = certified(floating, &instance, &searched(least), Limits::default());
+        assert_eq!((own.certified.as_str(), own.certified_by.as_str()), ("optimal", "proof"));
+        assert_eq!(own.arithmetic(), Arithmetic::Exact);
+        assert!(own.proof_bytes > Some(0) && own.proof_seconds.is_some() && own.check_seconds.is_some());
+        let none = Limits { nodes: Some(0), ..Limits::default() };
+        let own = certified(done("infeasible"), &instance, &searched(Bytes::new(least.get() + 1)), none);
+        assert_eq!((own.status.as_str(), own.certified.as_str()), ("done", ""), "{own:?}");
+        assert!(own.error.starts_with("not certified: "), "{}", own.error);
+        let own = certified(done("optimal"), &instance, &searched(instance.ceiling()), Limits::default());
+        assert_eq!(
+            (own.status.as_str(), own.verdict.as_str(), own.certified.as_str()),
+            ("refused", "refused", "")
+        );
+    }
+}
