@@ -3,6 +3,7 @@
 //! Under [`First::KeepsAnswers`], the first signal sets the [flag](plimsoll::model::interrupt) that every run
 //! checks. Any other signal ends the process immediately, with exit code 128 plus the number of the signal.
 
+#[cfg(unix)]
 use plimsoll::model::interrupt;
 use std::io;
 
