@@ -105,10 +105,10 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
   const free = isLayout ? without(text(source.data), "offset") : null;
   const aligned = settings.alignment > 1 ? withColumn(free ?? text(source.data), "alignment", String(settings.alignment)) : free;
   const placed = aligned === null ? source : { ...source, data: binary(aligned) };
-  const capacity = settings.capacity === null ? [] : ["--capacity", String(settings.capacity)];
-  const options = ["--solver", settings.solver, "--time-limit", String(settings.seconds)];
+  // Without the capacity there is always a layout to look at, and its peak is compared below.
+  const options = ["--no-capacity", "--solver", settings.solver, "--time-limit", String(settings.seconds)];
   const files = ["--certificate", CERTIFICATE, "--output", LAYOUT];
-  const args = ["solve", placed.name, "--json", ...files, ...options, ...capacity];
+  const args = ["solve", placed.name, "--json", ...files, ...options];
   const answer = await answered(ask, args, filesOf(placed));
   const report = JSON.parse(answer.out) as Json;
   const found = answer.files[LAYOUT] ? rows(text(answer.files[LAYOUT])) : null;
@@ -126,7 +126,7 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
     layouts,
     bound,
     claim: words(report.claim),
-    capacity: typeof report.capacity === "number" ? report.capacity : null,
+    capacity: settings.capacity,
     load: profile(buffers),
     operators: [],
   };
@@ -188,6 +188,28 @@ export function solved(ask: Ask, source: Source, settings: Settings): Promise<So
 export async function pools(ask: Ask, source: Source): Promise<Source[]> {
   const answer = await answered(ask, ["convert", source.name, "--output", "pools/"], filesOf(source));
   return Object.entries(answer.files).map(([name, data]) => ({ name: name.replace(/^pools\//, ""), data, kind: "instance" }));
+}
+
+/** Returns the capacity in a file name such as `A.1048576.csv`. */
+export function capacityOf(name: string): number | null {
+  const digits = name.match(/\.(\d+)\.csv$/i)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** What has to leave the fast memory so that the rest fits. */
+export interface Spilled {
+  buffers: { id: string; size: number }[];
+  traffic: number;
+  bound: number;
+  claim: string;
+}
+
+/** Asks which buffers to spill at a capacity. */
+export async function spilled(ask: Ask, placed: Source, capacity: number, seconds: number): Promise<Spilled> {
+  const args = ["spill", placed.name, "--json", "--capacity", String(capacity), "--time-limit", String(seconds)];
+  const report = JSON.parse((await answered(ask, args, filesOf(placed))).out) as Json;
+  const buffers = ((report.spilled ?? []) as Json[]).map((row) => ({ id: words(row.id), size: number(row.size) }));
+  return { buffers, traffic: number(report.traffic), bound: number(report.lower_bound), claim: words(report.claim) };
 }
 
 /** Returns the options that an error message suggests for free dimensions: `--dim batch=1`. */
