@@ -57,5 +57,5 @@ function onePage(): Plugin {
 
 export default defineConfig({
   plugins: [onePage()],
-  build: { outDir: `${target}/web`, emptyOutDir: true, modulePreload: false, target: "es2023", cssCodeSplit: false },
+  build: { outDir: `${target}/page`, emptyOutDir: true, modulePreload: false, target: "es2023", cssCodeSplit: false },
 });

@@ -10,7 +10,7 @@ export default defineConfig({
   ssr: { noExternal: true },
   build: {
     ssr: true,
-    outDir: `${target}/web-test`,
+    outDir: `${target}/page-test`,
     emptyOutDir: true,
     minify: false,
     rollupOptions: { input: tests.map((name) => `test/${name}`), output: { entryFileNames: "[name].mjs" } },

@@ -37,7 +37,9 @@ export const pixel = ([red, green, blue]: Rgb): number => ((255 << 24) | (blue <
 
 export const css = ([red, green, blue]: Rgb): string => `rgb(${red} ${green} ${blue})`;
 
+/** Reads `#abc` and `#aabbcc`. */
 export function parsed(text: string): Rgb {
-  const digits = text.trim().replace("#", "");
+  const short = text.trim().replace("#", "");
+  const digits = short.length === 3 ? [...short].map((digit) => digit + digit).join("") : short;
   return [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as Rgb;
 }

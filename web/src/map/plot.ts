@@ -180,7 +180,7 @@ export class Plot {
     context.fillStyle = css(ground.ink);
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const value of ticks(camera.y0, camera.y1, this.inner.height / 48)) {
+    for (const value of ticks(camera.y0, camera.y1, this.inner.height / 48, 2)) {
       context.fillText(short(value), LEFT - 6, this.y(camera, value));
     }
     context.textBaseline = "alphabetic";
@@ -275,11 +275,11 @@ export class Plot {
   }
 }
 
-/** Returns round numbers in a range, about `count` of them. */
-export function ticks(from: number, to: number, count: number): number[] {
-  const raw = (to - from) / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(Math.max(raw, 1)));
-  const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= raw) ?? raw);
+/** Returns round numbers in a range, about `count` of them: multiples of a power of `base`. */
+export function ticks(from: number, to: number, count: number, base = 10): number[] {
+  const raw = Math.max(1, (to - from) / Math.max(1, count));
+  const power = base ** Math.floor(Math.log(raw) / Math.log(base) + 1e-9);
+  const step = (base === 2 ? [1, 2] : [1, 2, 5, 10]).map((factor) => factor * power).find((one) => one >= raw) ?? raw;
   const all: number[] = [];
   for (let value = Math.ceil(from / step) * step; value <= to; value += step) all.push(value);
   return all;

@@ -28,7 +28,10 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
       <h2 id="answer-title">{brief(view.title, 60)}</h2>
       {layout ? (
         <p class="lead">
-          The peak is <strong>{bytes(layout.peak)}</strong>. At {stepName(view, view.load.step)}, it is made of {made(view, view.load.step, 3)}.
+          The peak is <strong>{bytes(layout.peak)}</strong>.{" "}
+          {layout.peak === view.load.peak
+            ? `At ${stepName(view, view.load.step)}, it is made of ${made(view, view.load.step, 3)}.`
+            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${made(view, view.load.step, 3)}.`}
         </p>
       ) : (
         <p class="lead">No layout was found within the limits.</p>

@@ -37,8 +37,9 @@ export function floor(view: View): string {
   if (reason.buffers && reason.step === undefined) {
     return `${head}: ${exact(reason.buffers.length)} buffers can share no memory with each other (${reason.text}).`;
   }
-  if (reason.step !== undefined) return `${head}: at step ${exact(reason.step)}, so many bytes are live.`.replace("so many bytes are", `${exact(value)} bytes are`);
+  if (reason.step !== undefined) return `${head}: at step ${exact(reason.step)}, ${exact(value)} bytes are live.`;
   if (reason.window) return `${head}: the buffers between steps ${exact(reason.window[0])} and ${exact(reason.window[1])} need that much.`;
+  if (reason.text.startsWith("completed search")) return `${head}: a completed search rules out every lower one.`;
   return `${head} (${reason.text}).`;
 }
 
