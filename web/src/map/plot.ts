@@ -65,6 +65,7 @@ export class Plot {
   private width = 1;
   private height = 1;
   private scale = 1;
+  private cached: { key: unknown[]; fill: Uint32Array } = { key: [], fill: new Uint32Array() };
 
   constructor(private readonly canvas: HTMLCanvasElement, readonly view: View, readonly layout: Layout) {
     this.context = canvas.getContext("2d")!;
@@ -108,9 +109,7 @@ export class Plot {
     const pixels = new Uint32Array(image.data.buffer);
     pixels.fill(pixel(ground.paper));
     const strong = this.strong(focus);
-    const fill = Uint32Array.from(colours, (colour, at) =>
-      pixel(strong && !strong(at) ? mixed(colour, ground.paper, 0.82) : colour));
-    raster(pixels, w, h, this.all, camera, fill, pixel(mixed(ground.ink, ground.paper, 0.35)));
+    raster(pixels, w, h, this.all, camera, this.filled(colours, strong, ground.paper, focus), pixel(mixed(ground.ink, ground.paper, 0.35)));
     context.putImageData(image, Math.round(LEFT * scale), Math.round((PROFILE + GAP) * scale));
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.font = "11px system-ui, sans-serif";
@@ -119,6 +118,16 @@ export class Plot {
     this.profile(camera, ground);
     this.lines(camera, focus, ground);
     this.outlines(camera, focus, ground);
+  }
+
+  /** Returns the pixels of all buffers, which change only with colours, search and theme. */
+  private filled(colours: Rgb[], strong: ((at: number) => boolean) | null, paper: Rgb, focus: Focus): Uint32Array {
+    const key = [colours, focus.found, focus.lit, paper.join()];
+    if (!key.every((part, at) => this.cached.key[at] === part)) {
+      const colour = (own: Rgb, at: number) => pixel(strong && !strong(at) ? mixed(own, paper, 0.82) : own);
+      this.cached = { key, fill: Uint32Array.from(colours, colour) };
+    }
+    return this.cached.fill;
   }
 
   /** Returns which buffers stay strong while others fade, or `null` if all do. */
@@ -158,7 +167,10 @@ export class Plot {
     context.textBaseline = "middle";
     context.textAlign = "center";
     let named = 0;
+    const { width, height } = this.inner;
+    const [least, lowest] = [(26 / width) * (camera.x1 - camera.x0), (13 / height) * (camera.y1 - camera.y0)];
     for (let at = 0; at < all.owner.length && named < MOST_NAMES; at++) {
+      if (all.upper[at] - all.lower[at] < least || all.top[at] - all.bottom[at] < lowest) continue;
       const [left, right] = [Math.max(LEFT, this.x(camera, all.lower[at])), Math.min(LEFT + this.inner.width, this.x(camera, all.upper[at]))];
       const [high, low] = [Math.max(PROFILE + GAP, this.y(camera, all.top[at])), Math.min(this.height - BOTTOM, this.y(camera, all.bottom[at]))];
       if (right - left < 26 || low - high < 13) continue;

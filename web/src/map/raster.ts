@@ -19,6 +19,9 @@ export interface Rectangles {
   owner: Int32Array;
 }
 
+/** In a map of more rectangles than this, those between two columns of pixels are not drawn. */
+const DENSE = 20_000;
+
 /** Draws rectangles with one colour per buffer, and borders where they are large enough. */
 export function raster(
   pixels: Uint32Array,
@@ -32,13 +35,20 @@ export function raster(
   const { lower, upper, bottom, top, owner } = all;
   const { x0, x1, y0, y1 } = camera;
   const [wide, tall] = [width / (x1 - x0), height / (y1 - y0)];
+  const isDense = owner.length > DENSE;
   for (let at = 0; at < owner.length; at++) {
     if (upper[at] <= x0 || lower[at] >= x1 || top[at] <= y0 || bottom[at] >= y1) continue;
     const left = Math.max(0, Math.round((lower[at] - x0) * wide));
-    const right = Math.min(width, Math.max(left + 1, Math.round((upper[at] - x0) * wide)));
+    const end = Math.round((upper[at] - x0) * wide);
+    if (isDense && end <= left) continue;
+    const right = Math.min(width, Math.max(left + 1, end));
     const high = Math.max(0, Math.round(height - (top[at] - y0) * tall));
     const low = Math.min(height, Math.max(high + 1, Math.round(height - (bottom[at] - y0) * tall)));
     const colour = fill[owner[at]];
+    if (right - left === 1) {
+      for (let at = high * width + left; at < low * width; at += width) pixels[at] = colour;
+      continue;
+    }
     const framed = right - left > 3 && low - high > 3;
     for (let row = high; row < low; row++) {
       const from = row * width;

@@ -23,7 +23,7 @@ export function Table({ view, focus, change }: Props) {
     return found.sort((a, b) => view.buffers[b].size - view.buffers[a].size || a - b);
   }, [view, focus.found, focus.step]);
   const live = bytesAt(view.load, focus.step);
-  const height = layout ? heightAt(view, layout, focus.step) : live;
+  const height = useMemo(() => (layout ? heightAt(view, layout, focus.step) : live), [view, layout, focus.step]);
   const hole = height - live;
   const isPeak = focus.step === view.load.step;
   const caption = focus.found
