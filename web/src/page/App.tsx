@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Cancelled, Engine, type Run } from "../engine/client";
-import type { Files, Progress } from "../engine/run";
+import type { Answer as EngineAnswer, Files, Progress } from "../engine/run";
 import type { Scheme } from "../map/colours";
 import type { Focus } from "../map/plot";
 import { DEFAULTS, Refused, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
@@ -18,8 +18,15 @@ import { Table } from "./Table";
 /** What `plimsoll view` writes into the page. */
 export interface Given {
   name: string;
+  /** The file in base64. */
   data: string;
-  settings?: Partial<Settings>;
+  /** What the command printed and wrote, with the files in base64. */
+  answer: Omit<EngineAnswer, "files"> & { files: Record<string, string> };
+}
+
+function unpacked({ answer }: Given): EngineAnswer {
+  const files = Object.entries(answer.files).map(([name, data]) => [name, decoded(data)]);
+  return { ...answer, files: Object.fromEntries(files) as Files };
 }
 
 /** Changes of a control are collected for this long, in milliseconds. */
@@ -36,6 +43,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const running = useRef<Run | null>(null);
   const queue = useRef<Promise<unknown>>(Promise.resolve());
   const asked = useRef(0);
+  const prepared = useRef(given && unpacked(given));
   const [names, setNames] = useState<{ solvers: string[]; orders: string[] }>({ solvers: [], orders: [] });
   const [source, setSource] = useState<Source | null>(null);
   const [memories, setMemories] = useState<Source[]>([]);
@@ -53,6 +61,11 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   /** Runs the command after all runs before it. */
   const run = useCallback((args: string[], files: Files) => {
+    if (prepared.current && ["solve", "plan"].includes(args[0])) {
+      const answer = prepared.current;
+      prepared.current = null;
+      return Promise.resolve(answer);
+    }
     const next = queue.current.catch(() => {}).then(() => {
       const started = engine.run(args, files, (progress) => setWorking((now) => now && { ...now, progress }));
       running.current = started;
@@ -82,7 +95,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   const solve = useCallback((source: Source, settings: Settings, isSame: boolean) => attempt(async () => {
     const mine = asked.current;
-    if (names.solvers.length === 0) {
+    if (names.solvers.length === 0 && engine.exists) {
       const listed = JSON.parse((await run(["list", "--json"], {})).out) as { algorithms: { problem: string; name: string }[] };
       const of = (problem: string) => listed.algorithms.filter((one) => one.problem === problem).map((one) => one.name);
       setNames({ solvers: of("offsets"), orders: of("orders") });
@@ -101,7 +114,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const compare = async (found: Solved, settings: Settings) => {
     setSpill(null);
     const peak = found.view.layouts.at(-1)?.peak ?? 0;
-    if (settings.capacity === null || peak <= settings.capacity) return;
+    if (settings.capacity === null || peak <= settings.capacity || !engine.exists) return;
     setSpill(await spilled(run, found.placed, settings.capacity, Math.min(settings.seconds, 5)));
   };
 
@@ -145,7 +158,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   };
 
   useEffect(() => {
-    if (given) open(given.name, decoded(given.data), given.settings);
+    if (given) open(given.name, decoded(given.data));
     else void shared(location.hash).then((found) => found && open(found.name, decoded(found.data), found.settings));
   }, []);
 
@@ -204,7 +217,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   };
 
   const link = async () => source && fragment({ name: source.name, data: base64(source.data), settings });
-  const picture = answer ? async () => (await run(["solve", answer.placed.name, "--plot", "layout.svg", "--solver", settings.solver, "--time-limit", String(settings.seconds)],
+  const picture = answer && engine.exists ? async () => (await run(["solve", answer.placed.name, "--plot", "layout.svg", "--solver", settings.solver, "--time-limit", String(settings.seconds)],
     { [answer.placed.name]: answer.placed.data })).files : null;
 
   return (
@@ -214,9 +227,11 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
         <p>How low can the peak memory of a network go, and what stands above it?</p>
       </header>
       <aside>
-        <Open open={open} take={take} isBusy={!engine.exists} />
-        {source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
-        {answer && <Export solved={answer} picture={picture} link={link} />}
+        {engine.exists
+          ? <Open open={open} take={take} />
+          : <p class="empty">This page shows one answer. It was written without the solver; `make web` builds a page that contains it.</p>}
+        {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
+        {answer && <Export solved={answer} picture={picture} link={engine.exists ? link : null} />}
       </aside>
       <main>
         {memories.length > 1 && (

@@ -18,7 +18,8 @@ interface Props {
   solved: Solved;
   /** Asks the engine for a picture of the layout. */
   picture: (() => Promise<Files>) | null;
-  link: () => Promise<string | null>;
+  /** Returns a link that carries the instance. */
+  link: (() => Promise<string | null>) | null;
 }
 
 export function Export({ solved, picture, link }: Props) {
@@ -33,7 +34,7 @@ export function Export({ solved, picture, link }: Props) {
     for (const [name, data] of Object.entries(await picture!())) if (name.endsWith(".svg")) download(`${title}.svg`, data);
   };
   const share = async () => {
-    const url = await link();
+    const url = await link!();
     if (!url) return tell("The instance is too large for a link.");
     history.replaceState(null, "", url);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
@@ -49,7 +50,7 @@ export function Export({ solved, picture, link }: Props) {
         <button type="button" onClick={() => download(`${title}-report.json`, new TextEncoder().encode(JSON.stringify(report)))}>Report (JSON)</button>
         {picture && files["layout.csv"] && <button type="button" onClick={() => void svg()}>Picture (SVG)</button>}
         {files["layout.csv"] && <button type="button" onClick={png}>Picture (PNG)</button>}
-        <button type="button" onClick={() => void share()}>Link</button>
+        {link && <button type="button" onClick={() => void share()}>Link</button>}
       </div>
       <p role="status">{note}</p>
     </section>

@@ -4,12 +4,11 @@ import { useRef, useState } from "preact/hooks";
 import { EXAMPLES, type Example } from "../model/source";
 
 interface Props {
-  isBusy: boolean;
   open: (name: string, data: Uint8Array) => void;
   take: (example: Example) => void;
 }
 
-export function Open({ open, take, isBusy }: Props) {
+export function Open({ open, take }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [pasted, paste] = useState("");
   const read = async (file: File | undefined) => {
@@ -41,7 +40,7 @@ export function Open({ open, take, isBusy }: Props) {
       <ul class="shelf">
         {EXAMPLES.map((example) => (
           <li key={example.name}>
-            <button type="button" disabled={isBusy} onClick={() => take(example)}>
+            <button type="button" onClick={() => take(example)}>
               <strong>{example.name}</strong>
               <span>{example.about}</span>
             </button>
