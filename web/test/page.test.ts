@@ -80,6 +80,15 @@ function random(buffers: number): string {
   return `id,lower,upper,size\n${Array.from({ length: buffers }, (_, at) => row(at)).join("\n")}\n`;
 }
 
+/** Waits for a condition; the policy of the page forbids to wait in the page. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  assert.fail("the condition never held");
+}
+
 async function shot(page: Page, name: string): Promise<void> {
   if (!PLIMSOLL_SHOTS) return;
   mkdirSync(PLIMSOLL_SHOTS, { recursive: true });
@@ -190,6 +199,33 @@ test("algorithm and order are controls", () => visit(async (page) => {
   assert.notEqual(await lead(), optimum);
 }));
 
+test("a plan stands beside that of the file order", () => visit(async (page) => {
+  await example(page, "Random wiring");
+  for (const name of ["file order", "naive"]) {
+    await page.getByLabel("Beside it").selectOption(name);
+    await page.locator("figcaption strong").getByText(name).waitFor();
+    await idle(page);
+    assert.deepEqual(await page.locator("figcaption strong").allTextContents(), [name, "plan"]);
+    await shot(page, `beside-${name.replace(" ", "-")}`);
+  }
+}));
+
+test("timelines follow the sliders", () => visit(async (page) => {
+  await example(page, "SqueezeNet");
+  await page.getByText("Timelines of weight transfers").click();
+  await page.getByText("The best is").waitFor();
+  await page.locator(".timelines img").waitFor();
+  await shot(page, "timelines");
+  await accessible(page);
+  const text = () => page.locator(".timelines table").innerText();
+  const before = await text();
+  await page.locator("#machine").selectOption("own");
+  await page.locator("#bandwidth").fill("24");
+  await until(async () => (await text()) !== before);
+  await page.locator("#memory").fill("16");
+  await page.getByText("None fits into 64 KiB").waitFor();
+}));
+
 test("exports are what the command writes", () => visit(async (page) => {
   await example(page, "Five buffers");
   const saved = async (button: string) => {
@@ -213,7 +249,7 @@ test("a link carries a small instance", async () => {
   await visit(async (page) => {
     await example(page, "A wasteful layout");
     await page.getByRole("button", { name: "Link", exact: true }).click();
-    await page.waitForFunction("location.hash.length > 10");
+    await until(async () => String(await page.evaluate("location.hash")).length > 10);
     hash = await page.evaluate("location.hash");
   });
   await visit(async (page) => {

@@ -11,11 +11,13 @@ export interface Settings {
   alignment: number;
   capacity: number | null;
   seconds: number;
+  /** What to show beside the answer: an algorithm, [`FILE_ORDER`], or nothing. */
+  beside: string;
   /** Options for free dimensions, such as `--dim batch=1`. */
   shapes: string[];
 }
 
-export const DEFAULTS: Settings = { solver: "exact", order: "exact", alignment: 1, capacity: null, seconds: 20, shapes: [] };
+export const DEFAULTS: Settings = { solver: "exact", order: "exact", alignment: 1, capacity: null, seconds: 20, beside: "", shapes: [] };
 
 /** Runs the command; rejects if the run is cancelled. */
 export type Ask = (args: string[], files: Files) => Promise<Answer>;
@@ -210,6 +212,72 @@ export async function spilled(ask: Ask, placed: Source, capacity: number, second
   const report = JSON.parse((await answered(ask, args, filesOf(placed))).out) as Json;
   const buffers = ((report.spilled ?? []) as Json[]).map((row) => ({ id: words(row.id), size: number(row.size) }));
   return { buffers, traffic: number(report.traffic), bound: number(report.lower_bound), claim: words(report.claim) };
+}
+
+/** Timelines on one machine. */
+export interface Overlapped {
+  /** Seconds. */
+  bound: number;
+  best: string | null;
+  /** Why the first schedule does not fit. */
+  reason: string;
+  schedules: { name: string; makespan: number | null; waiting: number | null }[];
+  /** The picture of the best timeline. */
+  gantt: Uint8Array | null;
+}
+
+interface OnMachine {
+  /** A name, or the text of a machine file. */
+  machine: string;
+  isFile: boolean;
+  capacity: number;
+  buffers: number;
+  shapes: string[];
+}
+
+/** Asks for the timelines of a model. */
+export async function overlapped(ask: Ask, source: Source, on: OnMachine): Promise<Overlapped> {
+  const files = { ...filesOf(source), ...(on.isFile ? { "own.toml": binary(on.machine) } : {}) };
+  const args = ["overlap", source.name, "--json", "--machine", on.isFile ? "own.toml" : on.machine];
+  const options = ["--capacity", String(on.capacity), "--buffers", String(on.buffers), "--time-limit", "2", "--gantt", "gantt.svg"];
+  const answer = await answered(ask, [...args, ...options, ...on.shapes], files);
+  const report = JSON.parse(answer.out) as Json;
+  const all = (report.schedules ?? []) as Json[];
+  const schedules = all.map((one) => ({
+    name: words(one.schedule),
+    makespan: typeof one.makespan_seconds === "number" ? one.makespan_seconds : null,
+    waiting: typeof one.waiting_percent === "number" ? one.waiting_percent : null,
+  }));
+  return {
+    bound: number(report.lower_bound_seconds),
+    best: words(report.best) || null,
+    reason: words(all.find((one) => one.reason)?.reason),
+    schedules,
+    gantt: answer.files["gantt.svg"] ?? null,
+  };
+}
+
+/** Stands for the plan in the order of the file. */
+export const FILE_ORDER = "file order";
+
+/** Computes another layout of the same buffers: by another algorithm, or in the order of the file. */
+export async function beside(ask: Ask, source: Source, solved: Solved, settings: Settings): Promise<Layout> {
+  const ids = solved.view.buffers;
+  if (settings.beside === FILE_ORDER) {
+    const { view } = await plan(ask, source, { ...settings, order: "as-in-file" });
+    const index = new Map(view.buffers.map((buffer, at) => [buffer.id, at]));
+    const order = ids.map((buffer) => index.get(buffer.id)!);
+    const buffers = order.map((at) => view.buffers[at]);
+    const [layout] = view.layouts;
+    const offsets = Float64Array.from(order, (at) => layout.offsets[at]);
+    const own = { ...view, buffers, bound: { ...view.bound, reason: { text: "" } } };
+    return { name: FILE_ORDER, offsets, peak: layout.peak, own };
+  }
+  const options = ["--solver", settings.beside, "--time-limit", String(settings.seconds)];
+  const args = ["solve", solved.placed.name, "--json", "--no-capacity", "--output", LAYOUT, ...options];
+  const answer = await answered(ask, args, filesOf(solved.placed));
+  if (!answer.files[LAYOUT]) throw new Refused(`${settings.beside} found no layout within the limits`);
+  return layoutOf(settings.beside, ids, inOrder(rows(text(answer.files[LAYOUT])), ids));
 }
 
 /** Returns the options that an error message suggests for free dimensions: `--dim batch=1`. */

@@ -16,6 +16,8 @@ export interface Layout {
   /** The offset of every buffer in bytes. */
   offsets: Float64Array;
   peak: number;
+  /** The buffers of this layout, if the operators run in another order; the indices are the same. */
+  own?: View;
 }
 
 /** Why no layout can be lower, as far as it can be drawn. */

@@ -5,7 +5,7 @@ import { Cancelled, Engine, type Run } from "../engine/client";
 import type { Answer as EngineAnswer, Files, Progress } from "../engine/run";
 import type { Scheme } from "../map/colours";
 import type { Focus } from "../map/plot";
-import { DEFAULTS, Refused, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
+import { DEFAULTS, Refused, beside, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
 import { base64, decoded, fragment, shared } from "../model/link";
 import { binary, generating, source as recognised, type Example, type Source } from "../model/source";
 import { Answer } from "./Answer";
@@ -14,6 +14,7 @@ import { Export } from "./Export";
 import { Maps } from "./Maps";
 import { Open } from "./Open";
 import { Table } from "./Table";
+import { Timelines } from "./Timelines";
 
 /** What `plimsoll view` writes into the page. */
 export interface Given {
@@ -107,6 +108,12 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       setFocus({ ...NO_FOCUS, step: found.view.load.step });
       setSearch("");
     } else change({ step: found.view.load.step, hovered: -1 });
+    if (settings.beside !== "") {
+      const other = await beside(run, source, found, settings);
+      if (mine !== asked.current) return;
+      const layouts = [other, ...found.view.layouts.slice(-1)];
+      if (other.name !== layouts[1]?.name) setAnswer({ ...found, view: { ...found.view, layouts } });
+    }
     await compare(found, settings);
   }), [attempt, run, names]);
 
@@ -261,6 +268,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
               </label>
             </div>
             {answer.view.layouts.length > 0 && <Maps view={answer.view} scheme={scheme} focus={focus} change={change} />}
+            {source?.kind === "model" && engine.exists && <Timelines source={source} ask={run} shapes={settings.shapes} />}
             <Table view={answer.view} focus={focus} change={change} />
           </>
         ) : (

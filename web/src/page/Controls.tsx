@@ -1,6 +1,6 @@
 // The controls: each change asks the engine again.
 
-import type { Settings } from "../model/ask";
+import { FILE_ORDER, type Settings } from "../model/ask";
 import { exact, short } from "../model/units";
 import type { Kind } from "../model/source";
 import type { View } from "../model/view";
@@ -24,7 +24,7 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
     <div class="field">
       <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {all.map((name) => <option key={name} value={name}>{name}</option>)}
+        {all.map((name) => <option key={name} value={name}>{name || "nothing"}</option>)}
       </select>
     </div>
   );
@@ -36,6 +36,8 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
       {select("Algorithm", "solver", settings.solver, solvers.length > 0 ? solvers : SOLVERS, (solver) => change({ solver }))}
       {kind === "model" && select("Order of the operators", "order", settings.order, orders.length > 0 ? orders : ORDERS, (order) => change({ order }))}
       {select("Alignment in bytes", "alignment", String(settings.alignment), ALIGNMENTS.map(String), (value) => change({ alignment: Number(value) }))}
+      {select("Beside it", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...(solvers.length > 0 ? solvers : SOLVERS)],
+        (beside) => change({ beside }))}
       {select("Seconds", "seconds", String(settings.seconds), ["1", "5", "20", "60", "300"], (value) => change({ seconds: Number(value) }))}
       <div class="field wide">
         <label for="capacity">Capacity in bytes{settings.capacity === null ? " (none)" : `: ${short(settings.capacity)}`}</label>

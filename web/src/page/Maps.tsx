@@ -40,7 +40,7 @@ export function Maps({ view, scheme, focus, change }: Props) {
   return (
     <div class={`maps count-${view.layouts.length}`}>
       {view.layouts.map((layout) => (
-        <One key={layout.name} {...{ view, layout, colours, camera, focus, change, high }} move={move} />
+        <One key={layout.name} view={layout.own ?? view} {...{ layout, colours, camera, focus, change, high }} move={move} />
       ))}
     </div>
   );
@@ -198,7 +198,7 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
     <figure class="map">
       <figcaption>
         <strong>{layout.name}</strong> peak {bytes(layout.peak)}
-        {layout.peak > view.bound.value ? `, ${exact(layout.peak - view.bound.value)} above the bound` : ", as low as possible"}
+        {layout.own ? "" : layout.peak > view.bound.value ? `, ${exact(layout.peak - view.bound.value)} above the bound` : ", as low as possible"}
       </figcaption>
       <div class="frame">
         <canvas
