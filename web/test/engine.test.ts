@@ -73,10 +73,35 @@ test("progress is reported", () => {
   assert(seen.length > 0);
 });
 
-const corpus = (folder: string) => {
+test("mutated files end with a message", { timeout: 300_000 }, () => {
+  const originals: [string, string, Buffer][] = [
+    ["solve", "a.csv", generated("above-load", "csv")],
+    ["plan", "a.json", generated("nested-if", "json")],
+    ...corpus("tflite").slice(0, 2).map((path): [string, string, Buffer] => ["plan", "a.tflite", readFileSync(path)]),
+    ...corpus("onnx").slice(-1).map((path): [string, string, Buffer] => ["plan", "a.onnx", readFileSync(path)]),
+  ];
+  let state = 7;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const codes = new Map<number, number>();
+  for (let at = 0; at < 2000; at++) {
+    const [command, name, original] = originals[at % originals.length];
+    const data = Buffer.from(next(4) === 0 ? original.subarray(0, next(original.length)) : original);
+    for (let change = 0; change <= next(4) && data.length > 0; change++) data[next(data.length)] = next(256);
+    const { code, err } = run(module, [command, name, "--json", "--node-limit", "200", "--time-limit", "1"], { [name]: data });
+    assert([0, 1, 2, 3].includes(code), `${code}: ${err}`);
+    if (code === 2) assert.match(err, /^plimsoll: /);
+    codes.set(code, (codes.get(code) ?? 0) + 1);
+  }
+  console.log("mutated files by exit code:", Object.fromEntries(codes));
+});
+
+function corpus(folder: string): string[] {
   if (!PLIMSOLL_CORPORA) return [];
   return readdirSync(join(PLIMSOLL_CORPORA, folder)).map((name) => join(PLIMSOLL_CORPORA!, folder, name));
-};
+}
 
 for (const path of corpus("minimalloc").filter((path) => path.endsWith(".csv"))) {
   test(`MiniMalloc's ${basename(path)}`, () => {

@@ -40,7 +40,8 @@ export function Maps({ view, scheme, focus, change }: Props) {
   return (
     <div class={`maps count-${view.layouts.length}`}>
       {view.layouts.map((layout) => (
-        <One key={layout.name} view={layout.own ?? view} {...{ layout, colours, camera, focus, change, high }} move={move} />
+        <One key={layout.name} view={layout.own ?? view} {...{ layout, colours, camera, change, high }} move={move}
+          focus={layout.own ? { ...focus, step: layout.own.load.step } : focus} />
       ))}
     </div>
   );

@@ -47,5 +47,6 @@ export function floor(view: View): string {
 export function anyOrder(view: View): string | null {
   const bound = view.bound.anyOrder;
   if (!bound || bound.value === 0) return null;
-  return `No order of the operators gets below ${bytes(bound.value)}${bound.text ? ` (${bound.text})` : ""}.`;
+  const reason = bound.text.startsWith("completed search") ? "a completed search rules out every lower one" : bound.text;
+  return `No order of the operators gets below ${bytes(bound.value)}${reason ? `: ${reason}` : ""}.`;
 }
