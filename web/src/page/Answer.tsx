@@ -16,6 +16,7 @@ interface Props {
 export function Answer({ answer, spill, focus, settings, change }: Props) {
   const { view } = answer;
   const layout = best(view);
+  const other = view.layouts.length > 1 ? view.layouts[0] : null;
   const { reason } = view.bound;
   const canLight = reason.step !== undefined || reason.window !== undefined || reason.buffers !== undefined;
   const light = () => {
@@ -35,6 +36,9 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
         </p>
       ) : (
         <p class="lead">No layout was found within the limits.</p>
+      )}
+      {other && other.peak !== layout.peak && (
+        <p>The layout {other.name === "yours" ? "in the file" : `of ${other.name}`} has a peak of {bytes(other.peak)}, which is {bytes(Math.abs(other.peak - layout.peak))} {other.peak > layout.peak ? "more" : "less"}.</p>
       )}
       <p>
         {floor(view)}{" "}

@@ -129,6 +129,8 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     setSource(source);
     setSettings(settings);
     setAnswer(null);
+    // On a narrow screen, the answer appears above the examples.
+    scrollTo({ top: 0 });
     setSpill(null);
     return solve(source, settings, false);
   }, [solve]);
