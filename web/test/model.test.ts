@@ -9,7 +9,7 @@ import { binary, source } from "../src/model/source.ts";
 import { short } from "../src/model/units.ts";
 import { liveAt, profile, slack, type Buffer, type View } from "../src/model/view.ts";
 
-const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "" });
+const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "", region: "" });
 
 const view = (...buffers: Buffer[]): View => ({
   title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [],

@@ -210,6 +210,17 @@ test("a plan stands beside that of the file order", () => visit(async (page) => 
   }
 }));
 
+test("two branches share addresses", () => visit(async (page) => {
+  await example(page, "Nested branches");
+  const regions = page.locator(".regions button");
+  assert((await regions.count()) >= 3);
+  await page.locator(".regions").getByText("then").first().click();
+  await page.locator(".regions").getByText("else").first().click();
+  assert.match(await page.locator(".regions p").innerText(), /share [\d,]+ byte/);
+  await shot(page, "regions");
+  await accessible(page);
+}));
+
 test("timelines follow the sliders", () => visit(async (page) => {
   await example(page, "SqueezeNet");
   await page.getByText("Timelines of weight transfers").click();

@@ -62,6 +62,7 @@ const bufferOf = (row: Row): Buffer => ({
   parts: partsOf(row),
   operator: "",
   kind: "",
+  region: "",
 });
 
 function layoutOf(name: string, buffers: Buffer[], all: Row[]): Layout {
@@ -158,9 +159,10 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
   const makers = new Map(((listed.tensors ?? []) as Json[]).map((tensor) => [
     words(tensor.tensor), kinds.get(`${words(tensor.region)}:${String(tensor.operator)}`),
   ]));
+  const homes = new Map(((listed.tensors ?? []) as Json[]).map((tensor) => [words(tensor.tensor), words(tensor.region)]));
   const buffers = all.map(bufferOf).map((buffer) => {
     const maker = makers.get(buffer.id);
-    return { ...buffer, operator: words(maker?.operator), kind: words(maker?.kind) || "input" };
+    return { ...buffer, operator: words(maker?.operator), kind: words(maker?.kind) || "input", region: homes.get(buffer.id) ?? "" };
   });
   const witness = words(report.witness) || words(regions[0]?.witness);
   const anyOrder = { value: number(report.joint_bound), text: words(report.joint_witness ?? regions[0]?.joint_witness) };

@@ -9,6 +9,8 @@ export interface Buffer {
   operator: string;
   /** The kind of that operator, or an empty text. */
   kind: string;
+  /** The region of a model that it belongs to, or an empty text. */
+  region: string;
 }
 
 export interface Layout {

@@ -13,6 +13,7 @@ import { Controls } from "./Controls";
 import { Export } from "./Export";
 import { Maps } from "./Maps";
 import { Open } from "./Open";
+import { Regions } from "./Regions";
 import { Table } from "./Table";
 import { Timelines } from "./Timelines";
 
@@ -57,6 +58,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const [focus, setFocus] = useState<Focus>(NO_FOCUS);
   const [scheme, setScheme] = useState<Scheme>("kind");
   const [search, setSearch] = useState("");
+  const [regions, setRegions] = useState<string[]>([]);
   const [isOver, setOver] = useState(false);
   const change = useCallback((part: Partial<Focus>) => setFocus((focus) => ({ ...focus, ...part })), []);
 
@@ -104,10 +106,11 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     const found = await ask(run, source, settings);
     if (mine !== asked.current) return;
     setAnswer(found);
+    setRegions([]);
     if (!isSame) {
       setFocus({ ...NO_FOCUS, step: found.view.load.step });
       setSearch("");
-    } else change({ step: found.view.load.step, hovered: -1 });
+    } else change({ step: found.view.load.step, hovered: -1, found: null });
     if (settings.beside !== "") {
       const other = await beside(run, source, found, settings);
       if (mine !== asked.current) return;
@@ -219,6 +222,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   const find = (words: string) => {
     setSearch(words);
+    setRegions([]);
     const text = words.trim().toLowerCase();
     const view = answer?.view;
     if (!view || text === "") return change({ found: null });
@@ -269,6 +273,10 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
                 </select>
               </label>
             </div>
+            <Regions view={answer.view} chosen={regions} change={change} choose={(chosen) => {
+              setRegions(chosen);
+              setSearch("");
+            }} />
             {answer.view.layouts.length > 0 && <Maps view={answer.view} scheme={scheme} focus={focus} change={change} />}
             {source?.kind === "model" && engine.exists && <Timelines source={source} ask={run} shapes={settings.shapes} />}
             <Table view={answer.view} focus={focus} change={change} />
