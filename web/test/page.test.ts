@@ -31,11 +31,17 @@ const DESKTOP: Size = { width: 1280, height: 900 };
 const PHONE: Size = { width: 390, height: 844 };
 
 /** Opens the page, and fails if the console speaks or anything but the page and its worker is requested. */
-async function visit(work: (page: Page) => Promise<void>, size = DESKTOP, colorScheme: "light" | "dark" = "light", hash = ""): Promise<void> {
+async function visit(
+  work: (page: Page) => Promise<void>,
+  size = DESKTOP,
+  colorScheme: "light" | "dark" = "light",
+  hash = "",
+  path = PLIMSOLL_PAGE!,
+): Promise<void> {
   const context = await browser.newContext({ viewport: size, colorScheme, acceptDownloads: true });
   const page = await context.newPage();
   const heard: string[] = [];
-  const url = pathToFileURL(PLIMSOLL_PAGE!).href;
+  const url = pathToFileURL(path).href;
   page.on("console", (message) => heard.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => heard.push(`error: ${error.message}`));
   page.on("request", (request) => {
@@ -267,6 +273,29 @@ test("a link carries a small instance", async () => {
     await answered(page);
     assert.equal(await page.locator("figure").count(), 2);
   }, DESKTOP, "light", hash);
+});
+
+test("`view` writes pages with and without the solver", { skip: !PLIMSOLL_NATIVE }, async () => {
+  const layout = given("own.csv", "id,lower,upper,size,offset\na,0,3,30,0\nb,2,5,20,30\nc,4,7,30,50\n");
+  const view = (...args: string[]) => {
+    const done = spawnSync(PLIMSOLL_NATIVE!, ["view", layout, ...args], { encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+  };
+  const [small, whole] = [join(scratch, "small.html"), join(scratch, "whole.html")];
+  view("--output", small);
+  await visit(async (page) => {
+    await answered(page);
+    assert.match(await page.locator(".lead").innerText(), /The peak is 50 bytes/);
+    assert.equal(await page.locator("figure").count(), 2);
+    assert.equal(await page.locator("#file, #solver").count(), 0);
+    await accessible(page);
+  }, DESKTOP, "light", "", small);
+  view("--output", whole, "--page", PLIMSOLL_PAGE!);
+  await visit(async (page) => {
+    await answered(page);
+    await page.getByLabel("Algorithm").selectOption("naive");
+    await page.getByText("The peak is 80 bytes").waitFor();
+  }, DESKTOP, "light", "", whole);
 });
 
 test("pasted and dropped files are opened", () => visit(async (page) => {

@@ -242,7 +242,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       <aside>
         {engine.exists
           ? <Open open={open} take={take} />
-          : <p class="empty">This page shows one answer. It was written without the solver; `make web` builds a page that contains it.</p>}
+          : <p class="empty">This page shows one answer. It was written without the solver; <code>make web</code> builds a page that contains it.</p>}
         {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
         {answer && <Export solved={answer} picture={picture} link={engine.exists ? link : null} />}
       </aside>
