@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c overhead-c install-c test-veripb test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -16,6 +16,8 @@ help:
 	@echo "make test-minimalloc    solve MiniMalloc's instances with its flags (needs PLIMSOLL_CORPORA)"
 	@echo "                (PLIMSOLL_MINIMALLOC=FILE compares with the program itself)"
 	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
+	@echo "make web        build the page that plans in a browser: $(TARGET)/page/plimsoll.html (needs Node)"
+	@echo "make test-web   compare its engine with the command, and drive the page in Chromium"
 	@echo "make overhead-c    the time through the C library relative to Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"
@@ -61,6 +63,14 @@ test-minimalloc:
 test-c:
 	@bash scripts/setup.sh first
 	@bash scripts/c.sh test
+
+web:
+	@bash scripts/setup.sh first
+	@bash scripts/web.sh build
+
+test-web:
+	@bash scripts/setup.sh first
+	@bash scripts/web.sh test
 
 overhead-c:
 	@bash scripts/setup.sh first

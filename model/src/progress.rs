@@ -7,6 +7,7 @@ use crate::Bound;
 use crate::problem::Problem;
 use crate::solver::Observer;
 use crate::value::{Value as _, gap_percent};
+use serde::Serialize;
 use std::sync::OnceLock;
 
 type Listener = Box<dyn Fn(&Progress) + Send + Sync>;
@@ -14,7 +15,7 @@ type Listener = Box<dyn Fn(&Progress) + Send + Sync>;
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 
 /// The progress of one run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
     /// The name of the algorithm.
     pub algorithm: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::help;
@@ -47,6 +47,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Compare layouts with each other and with the proven optimum
     Compare(compare::CompareArgs),
+    /// Write an HTML page that shows a layout or a plan
+    View(view::ViewArgs),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
     Bench(bench::BenchArgs),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
@@ -126,12 +128,21 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Solve(args) => solve::main(&args),
         Command::Verify(args) => verify::main(&args),
         Command::Compare(args) => compare::main(&args),
+        #[cfg(not(target_family = "wasm"))]
+        Command::View(args) => view::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Bench(args) => bench::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Sweep(args) => sweep::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Merge(args) => merge::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Report(args) => report::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Recheck(args) => recheck::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::SweepWorker => sweep::worker(),
+        #[cfg(not(target_family = "wasm"))]
         Command::Reaper => {
             reaper::serve(std::io::stdin());
             Ok(ANSWERED)
@@ -142,15 +153,22 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Overlap(args) => overlap::main(&args),
         Command::Tiers(args) => tiers::main(&args),
         Command::Fuse(args) => fuse::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Measure(args) => measure::main(&args),
         Command::Spill(args) => spill::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Generate(args) => generate::main(&args),
         Command::Convert(args) => convert::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Datasets(args) => datasets::main(&args),
         Command::List(args) => list::main(&args),
+        #[cfg(not(target_family = "wasm"))]
         Command::Completions(args) => shell::completions(&args, declaration()),
+        #[cfg(not(target_family = "wasm"))]
         Command::Man(args) => shell::manual(&args, declaration()),
+        #[cfg(target_family = "wasm")]
+        _ => Err(Failure::input("this command does not run in a browser")),
     };
     progress::clear();
     if interrupt::is_requested() {

@@ -32,6 +32,8 @@ pub const LAYOUT: Format = format("CSV or a C header", &["csv", "h"]);
 pub const PLACES: Format = format("CSV, JSON or a C header", &["csv", "json", "h"]);
 /// A model with its plan, in the format of the model.
 pub const MODEL: Format = format("a model", &["onnx", "tflite"]);
+/// A page for a browser.
+pub const HTML: Format = format("HTML", &["html", "htm"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
@@ -55,7 +57,7 @@ const KNOWN: [Format; 22] = [
     format("WebP", &["webp"]),
     format("PDF", &["pdf"]),
     format("PostScript", &["ps", "eps"]),
-    format("HTML", &["html", "htm"]),
+    HTML,
     format("Markdown", &["md"]),
     format("XML", &["xml"]),
     format("YAML", &["yaml", "yml"]),

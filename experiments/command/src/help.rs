@@ -15,7 +15,7 @@ const NAMES: usize = 15;
 
 /// Tasks, with the commands for each task.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Place the buffers of an instance", &["solve", "verify", "compare", "spill"]),
+    ("Place the buffers of an instance", &["solve", "verify", "compare", "spill", "view"]),
     ("Plan a model", &["import", "order", "plan", "overlap", "tiers", "fuse", "measure"]),
     ("Compare and measure algorithms", &["bench", "sweep", "merge", "report", "recheck", "reproduce"]),
     ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
@@ -53,6 +53,16 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "compare",
         "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv best.csv --plot both.svg",
         "Compare two layouts, and draw them side by side",
+    ),
+    (
+        "view",
+        "plimsoll generate above-load --out a.csv && plimsoll view a.csv --output a.html",
+        "Write a page that shows the optimal layout",
+    ),
+    (
+        "view",
+        "plimsoll generate squeezenet --out net.json && plimsoll view net.json -- --time-limit 5",
+        "Write net.html, with the best plan of a model found within 5 seconds",
     ),
     (
         "spill",

@@ -1,5 +1,8 @@
 //! The command `plimsoll`.
 
+// A browser runs only the commands that need no process, thread or file system.
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
+
 mod args;
 mod cli;
 mod commands;

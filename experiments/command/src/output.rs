@@ -50,13 +50,24 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
 /// Returns the number of columns for text, which is at least 40. It is the width of the terminal or,
 /// without a terminal, the value of the environment variable COLUMNS, or 80.
 pub fn width() -> usize {
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal_width().or_else(given).unwrap_or(80).max(40)
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn terminal_width() -> Option<usize> {
     let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
         terminal_size::terminal_size_of(io::stderr())
     } else {
         terminal_size::terminal_size_of(io::stdout())
     };
-    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.map(|(width, _)| usize::from(width.0)).or_else(given).unwrap_or(80).max(40)
+    terminal.map(|(width, _)| usize::from(width.0))
+}
+
+/// Returns `None`: a browser has no terminal.
+#[cfg(target_family = "wasm")]
+fn terminal_width() -> Option<usize> {
+    None
 }
 
 /// Wraps each line of a text at [`width`]. Continuation lines are indented like the line or, if the line

@@ -1,4 +1,5 @@
-//! The progress line of long runs, on standard error. It is shown only on a terminal.
+//! The progress line of long runs, on standard error. It is shown only on a terminal. In a browser, which has
+//! none, every report is one JSON object per line.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::progress::{Progress, listen};
@@ -11,7 +12,13 @@ static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Shows the progress of all runs from now on.
 pub fn show() {
-    if std::io::stderr().is_terminal() {
+    if cfg!(target_family = "wasm") {
+        listen(|progress| {
+            if let Ok(line) = serde_json::to_string(progress) {
+                eprintln!("{line}");
+            }
+        });
+    } else if std::io::stderr().is_terminal() {
         listen(|progress| {
             let mut bar = BAR.lock().unwrap_or_else(PoisonError::into_inner);
             let bar = bar.get_or_insert_with(create);

@@ -4,6 +4,7 @@
 //! run checks. Any other signal ends the process immediately, with exit code 128 plus the number of the
 //! signal, unless it arrives very soon after the first.
 
+#[cfg(unix)]
 use plimsoll::model::interrupt;
 use std::io;
 

@@ -31,3 +31,4 @@ pub mod subject;
 pub mod sweep;
 pub mod tiers;
 pub mod verify;
+pub mod view;

@@ -9,6 +9,7 @@
 #[cfg(unix)]
 use super::reaper::{Leader, kill_group, pid_of};
 use crate::machine::high_water_mark;
+#[cfg(unix)]
 use plimsoll::interrupt;
 use std::io;
 use std::process::{Child, Command, ExitStatus};

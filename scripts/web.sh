@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Builds the page that plans memory in a browser, or tests it. Needs Node 20.19 or newer; installs the packages of
+# web/package-lock.json and the Rust target for WASI.
+#
+#   scripts/web.sh build   target/page/plimsoll.html: one file, with the engine
+#   scripts/web.sh test    the engine against the native command, and the page in Chromium, which is installed
+#                          with apt if it is missing; PLIMSOLL_CORPORA is the folder of the corpora
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
+command=(--package plimsoll-command --bin plimsoll --no-default-features --locked)
+shell=experiments/command/src/commands/view.html
+
+build() {
+    if ! command -v npm >/dev/null; then
+        echo "npm is missing. Node 20.19 or newer is required." >&2
+        exit 1
+    fi
+    if command -v rustup >/dev/null; then rustup target add wasm32-wasip1; fi
+    cargo build --target wasm32-wasip1 --profile web "${command[@]}"
+    npm --prefix web ci --no-audit --no-fund
+    npm --prefix web run check
+    npm --prefix web run build
+    cmp --silent "$target/page/page.html" "$shell" || {
+        if [ "${CI:-}" = true ]; then
+            echo "$shell is not the page that web/ builds; run make web and commit it" >&2
+            exit 1
+        fi
+        cp "$target/page/page.html" "$shell"
+        echo "updated $shell; commit it" >&2
+    }
+    # The budget of the whole page, as it is transferred.
+    local bytes
+    bytes=$(gzip -9 -c "$target/page/plimsoll.html" | wc -c)
+    echo "$target/page/plimsoll.html: $bytes bytes compressed" >&2
+    if [ "$bytes" -gt $((3 << 20)) ]; then
+        echo "the page is larger than 3 MiB" >&2
+        exit 1
+    fi
+}
+
+chromium() {
+    local name
+    for name in chromium chromium-browser google-chrome; do
+        if [ -x "/usr/bin/$name" ]; then return; fi
+    done
+    if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
+        echo "Chromium is missing. Install it with the package manager of this system." >&2
+        exit 1
+    fi
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium
+}
+
+case "${1:-}" in
+build) build ;;
+test)
+    chromium
+    build
+    cargo build "${command[@]}"
+    export PLIMSOLL_ENGINE=$target/wasm32-wasip1/web/plimsoll.wasm PLIMSOLL_NATIVE=$target/debug/plimsoll
+    export PLIMSOLL_PAGE=$target/page/plimsoll.html PLIMSOLL_AXE=$PWD/web/node_modules/axe-core/axe.min.js
+    export PLIMSOLL_SHOTS=$target/page/shots
+    npm --prefix web test
+    ;;
+*)
+    echo "usage: scripts/web.sh build|test" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,46 @@
+// The worker in which the engine runs, so that the page stays responsive.
+
+import { run, type Answer, type Files, type Progress } from "./run";
+
+/** What the page asks: unpack the engine, or run it. */
+export type Question =
+  | { kind: "unpack"; packed: Uint8Array }
+  | { kind: "run"; module: WebAssembly.Module; args: string[]; files: Files };
+
+/** What the worker reports. */
+export type Reply =
+  | { kind: "module"; module: WebAssembly.Module }
+  | { kind: "progress"; progress: Progress }
+  | { kind: "answer"; answer: Answer }
+  | { kind: "failure"; message: string };
+
+const post = (reply: Reply) => postMessage(reply);
+
+async function unpack(packed: Uint8Array): Promise<WebAssembly.Module> {
+  const stream = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+/** Reports progress at most this often, in milliseconds. */
+const PAUSE = 50;
+
+async function serve(question: Question): Promise<void> {
+  if (question.kind === "unpack") {
+    post({ kind: "module", module: await unpack(question.packed) });
+    return;
+  }
+  let last = 0;
+  const listen = (progress: Progress) => {
+    const now = performance.now();
+    if (now - last < PAUSE) return;
+    last = now;
+    post({ kind: "progress", progress });
+  };
+  post({ kind: "answer", answer: run(question.module, question.args, question.files, listen) });
+}
+
+onmessage = (event: MessageEvent<Question>) => {
+  serve(event.data).catch((error: unknown) => {
+    post({ kind: "failure", message: error instanceof Error ? error.message : String(error) });
+  });
+};

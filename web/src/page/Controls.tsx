@@ -1,0 +1,58 @@
+// The controls: each change asks the engine again.
+
+import { FILE_ORDER, type Settings } from "../model/ask";
+import { exact, short } from "../model/units";
+import type { Kind } from "../model/source";
+import type { View } from "../model/view";
+import { best } from "./state";
+
+const SOLVERS = ["exact", "ejection", "large-first", "naive", "sequential", "hill-climb", "iterated"];
+const ORDERS = ["exact", "as-in-file", "greedy", "dfs", "beam"];
+const ALIGNMENTS = [1, 4, 8, 16, 32, 64, 128, 256, 4096];
+
+interface Props {
+  kind: Kind;
+  settings: Settings;
+  view: View | null;
+  solvers: string[];
+  orders: string[];
+  change: (part: Partial<Settings>) => void;
+}
+
+export function Controls({ kind, settings, view, solvers, orders, change }: Props) {
+  const select = (label: string, id: string, value: string, all: string[], set: (value: string) => void) => (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {all.map((name) => <option key={name} value={name}>{name || "nothing"}</option>)}
+      </select>
+    </div>
+  );
+  const peak = view ? (best(view)?.peak ?? view.bound.value) : 0;
+  const most = Math.max(1, Math.ceil(peak * 1.25));
+  return (
+    <section aria-labelledby="controls-title" class="controls">
+      <h2 id="controls-title">Controls</h2>
+      {select("Algorithm", "solver", settings.solver, solvers.length > 0 ? solvers : SOLVERS, (solver) => change({ solver }))}
+      {kind === "model" && select("Order of the operators", "order", settings.order, orders.length > 0 ? orders : ORDERS, (order) => change({ order }))}
+      {select("Alignment in bytes", "alignment", String(settings.alignment), ALIGNMENTS.map(String), (value) => change({ alignment: Number(value) }))}
+      {select("Beside it", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...(solvers.length > 0 ? solvers : SOLVERS)],
+        (beside) => change({ beside }))}
+      {select("Seconds", "seconds", String(settings.seconds), ["1", "5", "20", "60", "300"], (value) => change({ seconds: Number(value) }))}
+      <div class="field wide">
+        <label for="capacity">Capacity in bytes{settings.capacity === null ? " (none)" : `: ${short(settings.capacity)}`}</label>
+        <input id="capacity" type="number" min={0} step={1} value={settings.capacity ?? ""} placeholder="none"
+          onChange={(event) => {
+            const value = event.currentTarget.value;
+            change({ capacity: value === "" ? null : Math.max(0, Math.floor(Number(value))) });
+          }} />
+        <input type="range" aria-label="Capacity" min={0} max={most} value={settings.capacity ?? most}
+          aria-valuetext={settings.capacity === null ? "none" : `${exact(settings.capacity)} bytes`}
+          onInput={(event) => {
+            const value = Number(event.currentTarget.value);
+            change({ capacity: value >= most ? null : value });
+          }} />
+      </div>
+    </section>
+  );
+}

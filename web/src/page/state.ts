@@ -1,0 +1,52 @@
+// Texts about an answer, which all parts of the page share.
+
+import { bytes, exact, percent } from "../model/units";
+import { liveAt, operatorAt, type View } from "../model/view";
+
+/** Returns the best layout that was computed, which is the last one. */
+export const best = (view: View) => view.layouts[view.layouts.length - 1];
+
+/** `a (8,000 bytes, 50 %), b (..) and 3 more` */
+export function made(view: View, step: number, most: number): string {
+  const live = liveAt(view, step);
+  const whole = live.reduce((sum, at) => sum + view.buffers[at].size, 0);
+  const part = (at: number) => {
+    const { id, size } = view.buffers[at];
+    return `${brief(id)} (${exact(size)} bytes, ${percent(size, whole)})`;
+  };
+  const named = live.slice(0, most).map(part);
+  const rest = live.length - named.length;
+  if (rest > 0) return `${named.join(", ")} and ${exact(rest)} more`;
+  return named.length > 1 ? `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}` : (named[0] ?? "nothing");
+}
+
+/** Shortens a long name from its start, because names of tensors differ at their end. */
+export const brief = (name: string, most = 40): string => (name.length <= most ? name : `…${name.slice(1 - most)}`);
+
+/** Names a step and the operator that runs there. */
+export function stepName(view: View, step: number): string {
+  const operator = operatorAt(view, step);
+  return operator ? `step ${exact(step)}, while ${brief(operator.name)} runs` : `step ${exact(step)}`;
+}
+
+/** States how low a layout can be, and why. */
+export function floor(view: View): string {
+  const { value, reason } = view.bound;
+  const peak = best(view)?.peak;
+  const head = peak === value ? `No layout is lower` : `No layout is lower than ${bytes(value)}`;
+  if (reason.buffers && reason.step === undefined) {
+    return `${head}: ${exact(reason.buffers.length)} buffers can share no memory with each other (${reason.text}).`;
+  }
+  if (reason.step !== undefined) return `${head}: at step ${exact(reason.step)}, ${exact(value)} bytes are live.`;
+  if (reason.window) return `${head}: the buffers between steps ${exact(reason.window[0])} and ${exact(reason.window[1])} need that much.`;
+  if (reason.text.startsWith("completed search")) return `${head}: a completed search rules out every lower one.`;
+  return `${head} (${reason.text}).`;
+}
+
+/** States what holds for all operator orders. */
+export function anyOrder(view: View): string | null {
+  const bound = view.bound.anyOrder;
+  if (!bound || bound.value === 0) return null;
+  const reason = bound.text.startsWith("completed search") ? "a completed search rules out every lower one" : bound.text;
+  return `No order of the operators gets below ${bytes(bound.value)}${reason ? `: ${reason}` : ""}.`;
+}

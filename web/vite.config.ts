@@ -1,0 +1,61 @@
+// Builds one HTML file: code, style and engine are part of it, so it works from a disk without a server.
+
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+const target = process.env.CARGO_TARGET_DIR ?? new URL("../target", import.meta.url).pathname;
+const engine = process.env.PLIMSOLL_ENGINE ?? `${target}/wasm32-wasip1/web/plimsoll.wasm`;
+
+const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Allows the two inline texts, the engine and its worker, and no request at all. */
+function policy(code: string, style: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hash(code)} 'wasm-unsafe-eval'`,
+    `style-src ${hash(style)}`,
+    "worker-src blob:",
+    "img-src blob: data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+/** Writes `page.html`, which shows answers, and `plimsoll.html`, which also contains the engine. */
+function onePage(): Plugin {
+  return {
+    name: "one-page",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      let code = "";
+      let style = "";
+      let html = "";
+      for (const [name, part] of Object.entries(bundle)) {
+        if (part.type === "chunk") code = part.code.replaceAll("</script", "<\\/script").trim();
+        else if (name.endsWith(".css")) style = String(part.source).trim();
+        else if (name.endsWith(".html")) html = String(part.source);
+        delete bundle[name];
+      }
+      const page = html
+        .replace(/\s*<(script|link)[^>]*(src|href)="[^"]*"[^>]*>(<\/script>)?/g, "")
+        .replace("<!-- policy -->", `<meta http-equiv="Content-Security-Policy" content="${policy(code, style)}">`)
+        .replace("<!-- style -->", () => `<style>${style}</style>`)
+        .replace("<!-- code -->", () => `<script type="module">${code}</script>`);
+      this.emitFile({ type: "asset", fileName: "page.html", source: page });
+      if (existsSync(engine)) {
+        const packed = gzipSync(readFileSync(engine), { level: 9 }).toString("base64");
+        const source = page.replace('id="engine">', () => `id="engine">${packed}`);
+        this.emitFile({ type: "asset", fileName: "plimsoll.html", source });
+      } else {
+        this.warn(`no engine at ${engine}, so plimsoll.html is not written`);
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [onePage()],
+  build: { outDir: `${target}/page`, emptyOutDir: true, modulePreload: false, target: "es2023", cssCodeSplit: false },
+});

@@ -1,0 +1,17 @@
+// Translates the tests for Node, which does not run TypeScript in all supported versions. They are written below
+// `node_modules`, where they find their packages.
+
+import { readdirSync } from "node:fs";
+import { defineConfig } from "vite";
+
+const tests = readdirSync(new URL("test", import.meta.url)).filter((name) => name.endsWith(".test.ts"));
+
+export default defineConfig({
+  build: {
+    ssr: true,
+    outDir: "node_modules/.cache/test",
+    emptyOutDir: true,
+    minify: false,
+    rollupOptions: { input: tests.map((name) => `test/${name}`), output: { entryFileNames: "[name].mjs" } },
+  },
+});
