@@ -1,8 +1,8 @@
 //! Declares, parses and dispatches the subcommands.
 
 use crate::commands::{
-    bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    audit, bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap,
+    plan, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::help;
@@ -47,6 +47,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Compare layouts with each other and with the proven optimum
     Compare(compare::CompareArgs),
+    /// Report how far the plan of another planner is from the floor
+    Audit(audit::AuditArgs),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
     Bench(bench::BenchArgs),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
@@ -126,6 +128,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Solve(args) => solve::main(&args),
         Command::Verify(args) => verify::main(&args),
         Command::Compare(args) => compare::main(&args),
+        Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Merge(args) => merge::main(&args),
@@ -168,6 +171,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
         Command::Solve(_)
         | Command::Verify(_)
         | Command::Compare(_)
+        | Command::Audit(_)
         | Command::Order(_)
         | Command::Plan(_)
         | Command::Overlap(_)
