@@ -15,14 +15,16 @@
 //! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block. Parameters,
 //! constants, outputs and thread-local memory have allocations of their own, and are not part of it.
 //!
-//! Values whose ranges and addresses overlap share memory in XLA on purpose:
+//! Values whose ranges and addresses overlap share memory in XLA on purpose. The converted problem keeps these
+//! decisions:
 //!
-//! - If their ranges have exactly one step in common, the second value is written over the first one (*in
-//!   place*). The lifespan of the first one then ends before this step. If the step defines other values too,
-//!   the pair becomes an exclusion instead, so that these values still conflict with the first one.
-//! - If they have the same offset and more steps in common, they are one buffer under several names, such as
-//!   the state of a loop. They become one buffer with the union of their ranges and the largest size.
-//! - Otherwise, one is a part of the other, and the pair becomes an exclusion.
+//! - If they have the same offset, and either the same size or more than one step in common, they are one
+//!   buffer under several names, such as an operand and the result that is written over it, or the state of a
+//!   loop. They become one buffer with the union of their ranges and the largest size, as in XLA's own heap
+//!   simulator.
+//! - Otherwise, if they have exactly one step in common and this step defines no other value, the lifespan of
+//!   the first one ends before this step.
+//! - All other pairs become exclusions.
 //!
 //! Source: `xla/service/buffer_assignment.cc`, `xla/hlo/utils/hlo_live_range.cc`,
 //! `xla/service/heap_simulator/heap_simulator.cc`.
@@ -173,17 +175,19 @@ fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, Captu
     Ok(Capture { planner: "XLA".to_owned(), instance, layout: Some(layout), peak: Bytes::new(size) })
 }
 
-/// Unites values with the same offset that have more than one step in common.
+/// Unites values with the same offset that have several steps, or one step and the size, in common.
 fn united(mut values: Vec<Value>) -> Vec<Value> {
     values.sort_by(|a, b| (a.first, a.last, &a.name).cmp(&(b.first, b.last, &b.name)));
     let mut united: Vec<Value> = Vec::new();
     // The last value at an offset: all earlier ones at this offset end before it does.
     let mut latest: HashMap<u64, usize> = HashMap::new();
+    let are_one = |a: &Value, b: &Value| {
+        let several = a.last > b.first || a.first == b.first;
+        a.overlaps(b) && (several || (a.last == b.first && a.size == b.size))
+    };
     for value in values {
         match latest.get(&value.offset).map(|&at| &mut united[at]) {
-            Some(other)
-                if other.overlaps(&value) && (other.last > value.first || other.first == value.first) =>
-            {
+            Some(other) if are_one(other, &value) => {
                 other.last = other.last.max(value.last);
                 other.size = other.size.max(value.size);
             }
