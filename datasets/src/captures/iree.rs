@@ -32,11 +32,30 @@ const PACK: &str = "stream.resource.pack";
 #[derive(Default)]
 struct Function<'t> {
     name: &'t str,
-    /// Constants of type `index`, by their names.
+    /// Constants of type `index`, by their names. Regions may define a name again.
     constants: HashMap<&'t str, u64>,
     packs: Vec<Pack<'t>>,
     /// The operands that may be offsets or sizes of memory, in order of their occurrence.
-    operands: Vec<&'t str>,
+    operands: Vec<Operand>,
+}
+
+/// An operand that may be an offset or the size of a memory.
+struct Operand {
+    /// The operation in `packs` and the number of its result, if the operand is one.
+    result: Option<(usize, usize)>,
+    /// The value, if the operand is a constant.
+    value: Option<u64>,
+}
+
+impl Function<'_> {
+    /// Adds an operand, whose name refers to the last definition before it.
+    fn use_operand(&mut self, name: &str) {
+        let result = name.split_once('#').and_then(|(own, number)| {
+            let pack = self.packs.iter().rposition(|pack| pack.result == own)?;
+            Some((pack, number.parse().ok()?))
+        });
+        self.operands.push(Operand { result, value: self.constants.get(name).copied() });
+    }
 }
 
 /// An operation that requests a plan.
@@ -50,16 +69,20 @@ struct Pack<'t> {
 pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
     let (before, after) = functions(text_of(data)?)?;
     let after: HashMap<&str, &Function<'_>> = after.iter().map(|one| (one.name, one)).collect();
-    let packs = || before.iter().flat_map(|one| one.packs.iter().map(move |pack| (one, pack)));
-    let (stem, count) =
-        (stem(path, ".layout-slices"), packs().filter(|(_, pack)| !pack.slices.is_empty()).count());
+    let filled = |one: &Function<'_>| -> Vec<usize> {
+        let used = |at: &usize| !one.name.is_empty() && !one.packs[*at].slices.is_empty();
+        (0..one.packs.len()).filter(used).collect()
+    };
+    let packs: Vec<_> =
+        before.iter().flat_map(|one| filled(one).into_iter().map(move |at| (one, at))).collect();
+    let stem = stem(path, ".layout-slices");
     let mut captures = Vec::new();
-    for (at, (function, pack)) in packs().filter(|(_, pack)| !pack.slices.is_empty()).enumerate() {
-        let name = match count {
+    for &(function, at) in &packs {
+        let name = match packs.len() {
             1 => stem.clone(),
             _ => format!("{stem}:{}-{at}", function.name.trim_start_matches('@')),
         };
-        captures.extend(capture(name, function, pack, after.get(function.name).copied())?);
+        captures.extend(capture(name, function, at, after.get(function.name).copied())?);
     }
     if captures.is_empty() {
         return Err(CaptureProblem::Nothing(
@@ -77,6 +100,9 @@ fn functions(text: &str) -> Result<(Vec<Function<'_>>, Vec<Function<'_>>), Captu
     while let Some((text, line)) = lines.next() {
         if text.starts_with("// -----// IR Dump ") {
             is_after = text.starts_with("// -----// IR Dump After");
+            // Initialisers have no name, and are not paired.
+            let list = if is_after { &mut after } else { &mut before };
+            list.push(Function::default());
             continue;
         }
         let list: &mut Vec<Function<'_>> = if is_after { &mut after } else { &mut before };
@@ -94,7 +120,7 @@ fn functions(text: &str) -> Result<(Vec<Function<'_>>, Vec<Function<'_>>), Captu
             continue;
         }
         constant(text, function);
-        operands(text, &mut function.operands);
+        operands(text, |name| function.use_operand(name));
     }
     Ok((before, after))
 }
@@ -118,19 +144,20 @@ fn constant<'t>(line: &'t str, function: &mut Function<'t>) {
     }
 }
 
-/// Adds the operands in `[%a for %b]` and in `transient>{%c}`.
-fn operands<'t>(line: &'t str, found: &mut Vec<&'t str>) {
+/// Finds the operands in `[%a for %b]` and in `!stream.resource<transient>{%c}`.
+fn operands(line: &str, mut found: impl FnMut(&str)) {
     let mut rest = line;
     while let Some(at) = rest.find(['[', '{']) {
         let is_offset = rest.as_bytes()[at] == b'[';
-        let is_size = rest[..at].ends_with("!stream.resource<transient>");
+        let kind = rest[..at].strip_suffix('>').and_then(|head| head.rsplit_once("!stream.resource<"));
+        let is_size = kind.is_some_and(|(_, kind)| kind.bytes().all(|byte| byte.is_ascii_lowercase()));
         rest = &rest[at + 1..];
         let end = if is_offset { " for " } else { "}" };
         if let Some((operand, _)) = rest.split_once(end).filter(|_| is_offset || is_size)
             && operand.starts_with('%')
             && !operand.contains([' ', ','])
         {
-            found.push(operand);
+            found(operand);
         }
     }
 }
@@ -160,30 +187,31 @@ fn slices<'t>(
     Err(CaptureProblem::Nothing("a list of slices does not end"))
 }
 
-/// Returns the plan of an operation, or `None` if the function after the pass is missing.
+/// Returns the plan of the operation `packs[at]`, or `None` if the function after the pass is missing.
 fn capture(
     name: String,
     function: &Function<'_>,
-    pack: &Pack<'_>,
+    at: usize,
     after: Option<&Function<'_>>,
 ) -> Result<Option<Capture>, CaptureProblem> {
     let Some(after) = after.filter(|after| after.operands.len() == function.operands.len()) else {
         return Ok(None);
     };
     // The values of the results `%7#0`, `%7#1`, ..
-    let mut results: Vec<Option<u64>> = vec![None; pack.slices.len() + 1];
+    let mut results: Vec<Option<u64>> = vec![None; function.packs[at].slices.len() + 1];
     for (operand, replaced) in function.operands.iter().zip(&after.operands) {
-        let number = operand.strip_prefix(pack.result).and_then(|rest| rest.strip_prefix('#'));
-        let Some(Ok(number)) = number.map(str::parse::<usize>) else { continue };
-        if let Some(result) = results.get_mut(number) {
-            *result = after.constants.get(replaced).copied();
+        if let Some((pack, number)) = operand.result
+            && pack == at
+            && let Some(result) = results.get_mut(number)
+        {
+            *result = replaced.value;
         }
     }
     let Some(peak) = results[0] else { return Ok(None) };
     let offsets: Option<Vec<u64>> = results[1..].iter().copied().collect();
     let alignment = alignment_of(offsets.iter().flatten().copied());
     let mut builder = InstanceBuilder::new(name.clone());
-    for (at, &(size, first, last)) in pack.slices.iter().enumerate() {
+    for (at, &(size, first, last)) in function.packs[at].slices.iter().enumerate() {
         let lifespan = Lifespan::single(first, last + 1).expect("the last step is not before the first");
         builder = builder.buffer(Buffer::new(format!("slice{at}"), size, lifespan).aligned(alignment));
     }

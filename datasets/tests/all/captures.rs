@@ -58,6 +58,31 @@ fn iree_slices_get_the_offsets_that_the_pass_computed() {
 }
 
 #[test]
+fn names_that_regions_define_again_are_distinct() {
+    let pack = |size: &str| format!("%1:2 = stream.resource.pack slices({{\n[0, 1] = %{size}\n}}) : index\n");
+    let uses = "%2 = stream.resource.alloca : !stream.resource<transient>{%1#0}\nwo %2[%1#1 for %a]\n";
+    let constant = |name: &str, value: u64| format!("%{name} = arith.constant {value} : index\n");
+    let before = format!(
+        "// -----// IR Dump Before x\nutil.func @f() {{\n{}{}{uses}{}{}{uses}",
+        constant("a", 64),
+        pack("a"),
+        constant("a", 128),
+        pack("a")
+    );
+    let used = "%2 = stream.resource.alloca : !stream.resource<transient>{%a}\nwo %2[%z for %a]\n";
+    let after = format!(
+        "// -----// IR Dump After x\nutil.func @f() {{\n{}{}{used}{}{used}",
+        constant("z", 0),
+        constant("a", 64),
+        constant("a", 128)
+    );
+    let found = read_iree(Path::new("t"), format!("{before}{after}").as_bytes()).unwrap();
+    let found: Vec<_> =
+        found.iter().map(|one| (one.instance.name(), one.peak.get(), rows(one)[0].1)).collect();
+    assert_eq!(found, [("t:f-0", 64, 64), ("t:f-1", 128, 128)]);
+}
+
+#[test]
 fn memories_without_buffers_are_skipped() {
     let found = only("lanes.capture.json");
     assert_eq!((found.planner.as_str(), found.instance.name()), ("tinygrad TLSF", "lanes:compute"));

@@ -48,6 +48,9 @@ enum Command {
     /// Compare layouts with each other and with the proven optimum
     Compare(compare::CompareArgs),
     /// Report how far the plan of another planner is from the floor
+    #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
+        .help("Captured plan (of XLA, IREE, or .json), a folder of them, instance (.csv), graph (.json) or model \
+            (.onnx, .tflite)")))]
     Audit(audit::AuditArgs),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
     Bench(bench::BenchArgs),

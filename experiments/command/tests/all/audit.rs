@@ -47,7 +47,7 @@ fn the_threshold_sets_the_exit_code() {
         assert_eq!((&json["within"], &json["gap_bytes"]), (&json!(code == 0), &json!(1)), "{most}");
         assert_eq!(json["verdict"], "above the optimum");
     }
-    scratch.plimsoll(&["audit", "t.csv", "mine.csv", "--max-gap", "-1"]).refuses(&["--max-gap"]);
+    scratch.plimsoll(&["audit", "t.csv", "mine.csv", "--max-gap=-1"]).refuses(&["--max-gap"]);
     scratch.plimsoll(&["audit", "t.csv", "mine.csv", "--max-gap=x"]).refuses(&["percentage", "5%"]);
 }
 
