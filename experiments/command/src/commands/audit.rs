@@ -13,7 +13,7 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
-use plimsoll::model::csv::Answer;
+use plimsoll::model::csv::{Answer, write_instance, write_layout};
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
 use plimsoll_lab::report::{gap_percent, percent};
 use serde_json::{Value, json};
@@ -38,6 +38,9 @@ pub struct AuditArgs {
     /// Draw the layout of the planner and the best known one side by side as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
+    /// Write each instance and the layout of its planner as NAME.csv and NAME.layout.csv into this folder
+    #[arg(long, value_name = "FOLDER", value_parser = format::folder())]
+    export: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -59,6 +62,9 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> = [file].into_iter().chain(args.layout.as_deref()).collect();
     output::check_targets(&[&args.plot], &inputs)?;
     let (cases, skipped) = cases(args)?;
+    if let Some(folder) = &args.export {
+        cases.iter().try_for_each(|case| case.export(folder, &inputs))?;
+    }
     let audited = cases.iter().map(|case| Audited::of(case, args.effort)).collect::<Result<Vec<_>, _>>()?;
     // The plan with the largest gap; invalid plans come first.
     let key = |one: &Audited<'_>| (one.is_sound(), -one.gap_percent.unwrap_or(f64::MAX));
@@ -182,6 +188,23 @@ impl Case {
             }
         };
         Ok(Self { subject, planner, layout, peak })
+    }
+
+    /// Writes the instance and its layout as CSV files.
+    fn export(&self, folder: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+        let fail = |error| format!("cannot create the folder {}: {error}", folder.display());
+        std::fs::create_dir_all(folder).map_err(|error| Failure::input(fail(error)))?;
+        let instance = &self.subject.instance;
+        let name: String =
+            instance.name().chars().map(|c| if ":/\\".contains(c) { '-' } else { c }).collect();
+        let capacity = instance.capacity().map_or_else(String::new, |capacity| format!(".{capacity}"));
+        let file = folder.join(format!("{name}{capacity}.csv"));
+        output::check_target(&file, inputs)?;
+        output::write_file(&file, |file| write_instance(instance, file))?;
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let file = folder.join(format!("{name}.layout.csv"));
+        output::check_target(&file, inputs)?;
+        output::write_file(&file, |file| write_layout(instance, layout, file))
     }
 
     fn captured(capture: Capture) -> Self {

@@ -104,6 +104,17 @@ fn captured_plans_contain_their_planner() {
 }
 
 #[test]
+fn captured_plans_become_instances_and_layouts() {
+    let scratch = Scratch::new();
+    copied(&scratch, "slices.mlir");
+    copied(&scratch, "lanes.capture.json");
+    scratch.plimsoll(&["audit", ".", "--export", "out"]).exits(0);
+    let run = scratch.plimsoll(&["compare", "out/slices.csv", "out/slices.layout.csv"]).exits(0);
+    assert!(run.stdout.contains("13.42  above the optimum"), "{}", run.stdout);
+    scratch.plimsoll(&["verify", "out/lanes-compute.csv", "out/lanes-compute.layout.csv"]).exits(0);
+}
+
+#[test]
 fn folders_give_one_row_per_plan() {
     let scratch = Scratch::new();
     for name in ["slices.mlir", "loss-buffer-assignment.txt", "loss-live-range.txt", "lanes.capture.json"] {
