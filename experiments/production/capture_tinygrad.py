@@ -4,7 +4,7 @@
 
 Writes `NAME.capture.json` in the format `plimsoll-capture` per network, mode and batch size. tinygrad places the
 buffers of every device in two lanes, one for copies and one for all other kernels, with its TLSF allocator. A
-network is scheduled for the device NULL, which compiles and runs nothing. Captures that exist are kept, so an
+network is scheduled for the device NULL, and no kernel is compiled or run. Captures that exist are kept, so an
 interrupted run can be repeated. `plimsoll audit FOLDER` reads the folder.
 
 The script reads the arguments and the result of `memory_plan_rewrite`: sizes in bytes, rounded up to 256 as the
@@ -200,20 +200,21 @@ def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
     from tinygrad import Tensor, nn
     from tinygrad.helpers import Context
 
-    Tensor.manual_seed(0)
     net, shape = MODELS[model]()
     weights = nn.state.get_parameters(net)
-    Tensor.realize(*weights)
-    x = Tensor.zeros(batch, *shape).contiguous().realize()
+    for weight in weights:
+        weight.replace(Tensor.empty(*weight.shape, dtype=weight.dtype))
+    x = Tensor.empty(batch, *shape)
     SEEN.clear()
     if mode == "training":
         with Context(TRAINING=1):
             optimiser = nn.optim.SGD(weights, 0.1)
             optimiser.zero_grad()
             net(x).square().mean().backward()
-            optimiser.step()
+            updates = optimiser.schedule_step()
+            updates[0].linear_with_vars(*updates[1:])
     else:
-        net(x).realize()
+        net(x).linear_with_vars()
     return max(SEEN, key=lambda one: sum(len(lane["buffers"]) for lane in one), default=[])
 
 

@@ -10,8 +10,8 @@
 //!
 //! `peak` is the number of bytes that the planner itself reserves. Unknown members are rejected.
 
+use super::capture::{Capture, stem};
 use super::error::{CaptureError, CaptureProblem};
-use super::{Capture, stem};
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

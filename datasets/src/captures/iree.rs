@@ -21,7 +21,8 @@
 //!
 //! Source: `iree/compiler/Dialect/Stream/Transforms/LayoutSlices.cpp`.
 
-use super::{Capture, CaptureProblem, alignment_of, stem, text_of};
+use super::capture::{Capture, alignment_of, stem, text_of};
+use super::error::CaptureProblem;
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use std::collections::HashMap;
 use std::path::Path;

@@ -29,7 +29,8 @@
 //! Source: `xla/service/buffer_assignment.cc`, `xla/hlo/utils/hlo_live_range.cc`,
 //! `xla/service/heap_simulator/heap_simulator.cc`.
 
-use super::{Capture, CaptureProblem, alignment_of, stem, text_of};
+use super::capture::{Capture, alignment_of, stem, text_of};
+use super::error::CaptureProblem;
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
