@@ -49,7 +49,8 @@ def main() -> int:
             failed += 1
             continue
         unfinished = file.with_suffix(".part")
-        unfinished.write_text(done.stderr)
+        # Warnings may precede the text.
+        unfinished.write_text(done.stderr[max(0, done.stderr.find("// -----// IR Dump ")) :])
         unfinished.rename(file)
         print(name, flush=True)
     return 1 if failed else 0

@@ -53,7 +53,7 @@ def xla(file: Path) -> Found:
             continue
         values = []
         for label, bytes_, offset in re.findall(r"value: <\d+ (.*?) @\d+> \(size=(\d+),offset=(\d+)\)", body):
-            name = label.split()[-1]
+            name = label.split()[0]
             values.append((int(offset), int(bytes_), *lives[name if name.endswith("}") else name + "{}"]))
         steps = {first for _, _, first, _ in values}
         at = [[(o, o + s) for o, s, first, last in values if first <= step <= last] for step in steps]
@@ -119,7 +119,8 @@ def main() -> int:
         if not expected:
             continue
         command = [plimsoll, "audit", str(file), "--json", "--node-limit", "1000"]
-        output = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+        done = subprocess.run(command, capture_output=True, text=True)
+        output = json.loads(done.stdout) if done.stdout else {"cases": []}
         cases = output.get("cases", [output])
         found = [(case["load"], case["planner_peak"]) for case in cases]
         files, plans = files + 1, plans + len(cases)

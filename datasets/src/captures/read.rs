@@ -26,7 +26,8 @@ impl CaptureFormat {
         let text = text.trim_start();
         match () {
             () if text.starts_with("BufferAssignment:") => Some(Self::Xla),
-            () if text.starts_with("// -----// IR Dump ") => Some(Self::Iree),
+            // Warnings of the compiler may precede the text.
+            () if text.contains("// -----// IR Dump ") => Some(Self::Iree),
             () if text.starts_with('{') && text.contains("\"plimsoll-capture\"") => Some(Self::Json),
             () => None,
         }

@@ -138,8 +138,7 @@ fn value(text: &str, line: usize, ranges: &Ranges) -> Result<Value, CaptureProbl
     let (places, _) = rest.split_once(')').ok_or_else(wrong)?;
     let (size, offset) = places.split_once(",offset=").ok_or_else(wrong)?;
     let (size, offset) = (size.parse().map_err(|_| wrong())?, offset.parse().map_err(|_| wrong())?);
-    let mut words = label.split(' ').skip(1).filter(|word| *word != "PHI");
-    let name = words.next().filter(|name| !name.is_empty()).ok_or_else(wrong)?.to_owned();
+    let name = label.split(' ').nth(1).filter(|name| !name.is_empty()).ok_or_else(wrong)?.to_owned();
     let key = if name.ends_with('}') { name.clone() } else { format!("{name}{{}}") };
     let Some(&(first, last)) = ranges.get(&key) else {
         return Err(CaptureProblem::NoLiveRange { line, name });

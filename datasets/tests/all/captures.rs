@@ -108,7 +108,7 @@ const TEMP: &str = "allocation 7: size 64, preallocated-temp:\n";
 #[test]
 fn xla_values_of_one_buffer_are_united() {
     let values = " value: <1 init @0> (size=64,offset=0): f32[16]\n \
-        value: <2 PHI while{1} @0> (size=64,offset=0): f32[16]\n";
+        value: <2 while{1} (phi) @0> (size=64,offset=0): f32[16]\n";
     let found = xla(&format!("{TEMP}{values}"), "    init{}:1-5\n    while{1}:2-9\n").unwrap();
     assert_eq!(rows(&found), [("init".to_owned(), 64, 1, 10, 0)]);
 }

@@ -109,7 +109,7 @@ fn captured_plans() {
         "[0, 1] = %c64\n",
         "%c64 = arith.constant 64 : index\n",
         "18446744073709551615",
-        "PHI ",
+        " (phi)",
         "-",
         "{",
         "}",
