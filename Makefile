@@ -79,6 +79,10 @@ bench: setup
 results: setup
 	@bash scripts/results.sh
 
+captures:
+	@bash scripts/setup.sh first
+	@bash scripts/captures.sh
+
 report: release
 	$(TARGET)/release/plimsoll report results --out $(or $(REPORT),$(TARGET)/report) --title 'Plimsoll: results on record'
 
