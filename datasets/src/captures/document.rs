@@ -6,7 +6,9 @@
 //! | `framework`, `framework_version`, `planner` | the origin of the plan, as text |
 //! | `model`, `batch` | name of the model; batch size |
 //! | `memories[]` | `name`, `alignment` in bytes (default 1), `peak` in bytes, `buffers[]` |
-//! | `memories[].buffers[]` | `id`, `size` in bytes, `lower` and `upper` (half-open, steps), `offset` in bytes (optional) |
+//! | `memories[].buffers[]` | `id`, `size` and `offset` (optional) in bytes, `lower` and `upper` in steps |
+//!
+//! Lifespans are half-open.
 //!
 //! `peak` is the number of bytes that the planner itself reserves. Unknown members are rejected.
 

@@ -3,7 +3,8 @@
 //! The compiler prints its program around the pass that places transient buffers:
 //!
 //! ```text
-//! iree-compile .. --mlir-print-ir-before=iree-stream-layout-slices --mlir-print-ir-after=iree-stream-layout-slices
+//! PASS=iree-stream-layout-slices
+//! iree-compile .. --mlir-print-ir-before=$PASS --mlir-print-ir-after=$PASS
 //! ```
 //!
 //! In the text before the pass, an operation lists the buffers. **Both ends of an interval are inclusive.**
@@ -16,8 +17,8 @@
 //! ```
 //!
 //! `%7#0` is the number of bytes to be reserved, and `%7#1` and `%7#2` are the offsets. After the pass,
-//! constants replace them. The reader pairs the operands of a function before the pass with those after it, in
-//! order of their occurrence. Sizes that are not constants are not supported.
+//! constants replace them. The reader pairs the operands of a function before the pass with those after it,
+//! in order of their occurrence. Sizes that are not constants are not supported.
 //!
 //! Source: `iree/compiler/Dialect/Stream/Transforms/LayoutSlices.cpp`.
 

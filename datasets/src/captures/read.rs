@@ -49,8 +49,8 @@ pub fn capture_format(path: &Path) -> Result<Option<CaptureFormat>, CaptureError
 /// Reads the captured plans of a file. For XLA, the live ranges are read from the file of the same name that
 /// ends in `-live-range.txt` instead of `-buffer-assignment.txt`.
 ///
-/// Plans without buffers are skipped. The time is O(n log n + p) for n buffers and p pairs of buffers that are
-/// live at the same step.
+/// Plans without buffers are skipped. The time is O(n log n + p) for n buffers and p pairs of buffers that
+/// are live at the same step.
 ///
 /// # Errors
 /// See [`CaptureError`].

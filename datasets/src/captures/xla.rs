@@ -8,15 +8,16 @@
 //!  value: <88 multiply_add_fusion.2 @0> (size=2048,offset=0): f32[8,64]{1,0}
 //! ```
 //!
-//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`, counted
-//! in the instruction sequence. **Both ends are inclusive.** A value is live while the last instruction that
+//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`,
+//! counted in the instruction sequence. **Both ends are inclusive.** A value is live while the last instruction that
 //! reads it runs.
 //!
-//! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block. Parameters,
-//! constants, outputs and thread-local memory have allocations of their own, and are not part of it.
+//! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block.
+//! Parameters, constants, outputs and thread-local memory have allocations of their own, and are not part of
+//! it.
 //!
-//! Values whose ranges and addresses overlap share memory in XLA on purpose. The converted problem keeps these
-//! decisions:
+//! Values whose ranges and addresses overlap share memory in XLA on purpose. The converted problem keeps
+//! these decisions:
 //!
 //! - If they have the same offset, and either the same size or more than one step in common, they are one
 //!   buffer under several names, such as an operand and the result that is written over it, or the state of a
