@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-tflm test-minimalloc test-c test-web web overhead-c install-c test-veripb test-long bench results captures report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
+	@echo "make captures   capture plans of XLA, IREE and tinygrad; regenerate datasets/captured (installs 1.5 GB)"
 	@echo "make report     analyse results/ into target/report/report.html (REPORT=DIR sets the folder)"
 	@echo "make docs       build the book: $(TARGET)/book/index.html"
 	@echo "make setup      only install build dependencies"
@@ -92,6 +93,10 @@ bench: setup
 
 results: setup
 	@bash scripts/results.sh
+
+captures:
+	@bash scripts/setup.sh first
+	@bash scripts/captures.sh
 
 report: release
 	$(TARGET)/release/plimsoll report results --out $(or $(REPORT),$(TARGET)/report) --title 'Plimsoll: results on record'

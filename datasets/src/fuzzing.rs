@@ -3,6 +3,7 @@
 //!
 //! The targets in `fuzz/` and the smoke test share these functions, so regular tests run them as well.
 
+use crate::captures::{CaptureFormat, read_capture_json, read_iree, read_xla};
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
 use crate::model_file::read_onnx;
@@ -134,6 +135,38 @@ pub fn onnx_model(data: &[u8]) {
     for options in [ImportOptions::default(), assuming, closed] {
         let Ok(import) = read_onnx(Path::new("fuzz.onnx"), data, &options) else { continue };
         check_graph(&import.graph);
+    }
+}
+
+/// Reads a captured plan and checks the round trip of its instances through CSV. For XLA, the file contains
+/// the buffer assignment and then the live ranges.
+///
+/// # Panics
+/// If a written instance reads back differently, or if a layout does not have one offset per buffer.
+pub fn captures(data: &[u8]) {
+    const RANGES: &[u8] = b"HloLiveRange";
+    let origin = Path::new("fuzz");
+    let found = match CaptureFormat::of(data) {
+        None => return,
+        Some(CaptureFormat::Iree) => read_iree(origin, data),
+        Some(CaptureFormat::Json) => read_capture_json(origin, data),
+        Some(CaptureFormat::Xla) => {
+            let ranges = data.windows(RANGES.len()).position(|text| text == RANGES).unwrap_or(data.len());
+            read_xla(origin, &data[..ranges], &data[ranges..])
+        }
+    };
+    for capture in found.into_iter().flatten() {
+        let instance = capture.instance;
+        let mut written = Vec::new();
+        if write_instance(&instance, &mut written).is_err() {
+            continue;
+        }
+        let again = read_instance(instance.name(), written.as_slice(), ReadOptions::default());
+        assert_eq!(again.expect("what was written is valid"), instance);
+        if let Some(layout) = capture.layout {
+            assert_eq!(layout.offsets().len(), instance.len());
+            check_layout(&instance, &layout);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+pub mod captures;
 pub mod control_cases;
 mod derivations;
 mod derive;

@@ -493,6 +493,8 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         if kind in "utbaox":
             self.step(kind, rest)
             return
+        if kind == "sweep":
+            raise Untranslatable("sweeps are not supported")
         if kind == "clause" and len(rest) > 1:
             self.derive(int(rest[0]), [tuple(int(b) for b in word.split("<")) for word in rest[1:]])
         elif kind == "delete":

@@ -1,7 +1,7 @@
 //! Runs the fuzz targets on mutations of valid files, for about a second each.
 
 use plimsoll_datasets::fuzzing::{
-    certificate_json, dsa_json, instance_csv, layout_csv, onnx_model, tflite_model,
+    captures, certificate_json, dsa_json, instance_csv, layout_csv, onnx_model, tflite_model,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -98,6 +98,30 @@ fn instances() {
 #[test]
 fn layouts() {
     smoke("layout_csv", CSV_WORDS, layout_csv);
+}
+
+#[test]
+fn captured_plans() {
+    let words = [
+        "allocation 1: size 64, preallocated-temp:\n",
+        " value: <1 a @0> (size=4,offset=0): f32[]\n",
+        "    a{}:0-1\n",
+        "[0, 1] = %c64\n",
+        "%c64 = arith.constant 64 : index\n",
+        "18446744073709551615",
+        " (phi)",
+        "-",
+        "{",
+        "}",
+        "0",
+        "9",
+        "%3#1",
+        " for ",
+        "null",
+        "\n",
+        "é",
+    ];
+    smoke("captures", &words, captures);
 }
 
 #[test]

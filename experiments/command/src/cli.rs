@@ -1,8 +1,8 @@
 //! Declares, parses and dispatches the subcommands.
 
 use crate::commands::{
-    bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
+    audit, bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap,
+    plan, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::help;
@@ -47,6 +47,11 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Compare layouts with each other and with the proven optimum
     Compare(compare::CompareArgs),
+    /// Report how far the plan of another planner is from the floor
+    #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
+        .help("Captured plan (of XLA, IREE, or .json), a folder of them, instance (.csv), graph (.json) or model \
+            (.onnx, .tflite)")))]
+    Audit(audit::AuditArgs),
     /// Write an HTML page that shows a layout or a plan
     View(view::ViewArgs),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
@@ -128,6 +133,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Solve(args) => solve::main(&args),
         Command::Verify(args) => verify::main(&args),
         Command::Compare(args) => compare::main(&args),
+        Command::Audit(args) => audit::main(&args),
         #[cfg(not(target_family = "wasm"))]
         Command::View(args) => view::main(&args),
         #[cfg(not(target_family = "wasm"))]
@@ -186,6 +192,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
         Command::Solve(_)
         | Command::Verify(_)
         | Command::Compare(_)
+        | Command::Audit(_)
         | Command::Order(_)
         | Command::Plan(_)
         | Command::Overlap(_)

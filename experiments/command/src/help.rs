@@ -1,6 +1,6 @@
 //! The help: commands grouped by question, and examples of each command.
 
-use crate::args::{TIME_LIMIT_OF_BEST, TIME_LIMIT_WITH_COMPARE};
+use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
 use clap::Command;
@@ -15,7 +15,7 @@ const NAMES: usize = 15;
 
 /// Tasks, with the commands for each task.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Place the buffers of an instance", &["solve", "verify", "compare", "spill", "view"]),
+    ("Place the buffers of an instance", &["solve", "verify", "compare", "audit", "spill", "view"]),
     ("Plan a model", &["import", "order", "plan", "overlap", "tiers", "fuse", "measure"]),
     ("Compare and measure algorithms", &["bench", "sweep", "merge", "report", "recheck", "reproduce"]),
     ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
@@ -53,6 +53,16 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "compare",
         "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv best.csv --plot both.svg",
         "Compare two layouts, and draw them side by side",
+    ),
+    (
+        "audit",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output mine.csv && plimsoll audit a.csv mine.csv",
+        "Report how far a layout is from the floor, and where it loses memory",
+    ),
+    (
+        "audit",
+        "plimsoll audit a.csv --planner-peak 400KiB --max-gap 100%",
+        "Check a peak in continuous integration: exit with 1 if it is too high",
     ),
     (
         "view",
@@ -235,6 +245,7 @@ fn limited(command: Command) -> Command {
         () if !has("time_limit") => return command,
         () if has("compare") => TIME_LIMIT_WITH_COMPARE,
         () if has("no_best") => TIME_LIMIT_OF_BEST,
+        () if has("planner_peak") => TIME_LIMIT_OF_AUDIT,
         () => return command,
     };
     command.mut_arg("time_limit", |argument| argument.help(help))

@@ -103,6 +103,16 @@ impl Report {
         self.text.push_str(&other.text);
     }
 
+    /// Adds the text of another report.
+    pub fn append_text(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+    }
+
+    /// Returns the object without the text.
+    pub fn into_object(self) -> Value {
+        self.object
+    }
+
     /// Adds a line. Long text continues on further lines.
     pub fn line(&mut self, name: &str, text: impl Display) {
         let mut name = name;

@@ -107,7 +107,8 @@ fn title(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-fn draw<P: Plan>(
+/// Draws named layouts side by side, with the best lower bound.
+pub fn draw<P: Plan>(
     instance: &Instance,
     drawn: &[(String, &P::Solution)],
     best: &Best<P>,

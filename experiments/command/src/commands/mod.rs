@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub mod audit;
 pub mod bench;
 pub mod best;
 pub mod choose;

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use plimsoll::branches::ordered_program;
 use plimsoll::datasets::{Import, import_file};
 use plimsoll::graphs::GraphRun;
-use plimsoll::model::graph::LivenessOptions;
+use plimsoll::model::graph::{Graph, LivenessOptions};
 use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Instance, Setup, Step, Witness};
 use plimsoll::run::Limits;
@@ -41,8 +41,8 @@ pub struct Subject {
 /// The model from which an instance was derived.
 struct FromModel {
     basis: Basis,
-    operators: usize,
-    regions: usize,
+    graph: Graph,
+    liveness: LivenessOptions,
     /// What happens at each step, with the names of operators.
     steps: Vec<String>,
 }
@@ -56,19 +56,17 @@ impl SubjectArgs {
                 let message = "options for models are not allowed with a CSV instance";
                 return Err(Failure::input(message).about(path));
             }
-            return Ok(Subject { instance: self.input.read(path)?, model: None });
+            return Ok(Subject::of(self.input.read(path)?));
         }
         if self.input.no_capacity || self.input.endpoints.is_some() {
             let message = "--no-capacity and --endpoints are allowed only with a CSV instance";
             return Err(Failure::input(message).about(path));
         }
         let import = import_file(path, &self.import.options()?).map_err(Failure::input)?;
-        let (instance, steps) =
-            in_file_order(&import, self.liveness.options()).map_err(|failure| failure.about(path))?;
-        let (operators, regions) = (import.graph.operators().len(), import.graph.regions().len());
-        let model = FromModel { basis: Basis::of(&import), operators, regions, steps };
+        let subject = Subject::of_model(import, self.liveness.options());
+        let subject = subject.map_err(|failure| failure.about(path))?;
         let capacity = self.input.capacity.map(Bytes::new);
-        Ok(Subject { instance: instance.with_capacity(capacity), model: Some(model) })
+        Ok(Subject { instance: subject.instance.with_capacity(capacity), ..subject })
     }
 
     /// Returns the file and the options for reading it as arguments of another command, quoted for a shell.
@@ -119,6 +117,24 @@ pub fn at_step(words: String, witness: &Witness, steps: &[String]) -> String {
 }
 
 impl Subject {
+    /// Creates the subject of an instance without a model.
+    pub fn of(instance: Instance) -> Self {
+        Self { instance, model: None }
+    }
+
+    /// Creates the subject of a model whose operators run in file order.
+    pub fn of_model(import: Import, liveness: LivenessOptions) -> Result<Self, Failure> {
+        let (instance, steps) = in_file_order(&import, liveness)?;
+        let basis = Basis::of(&import);
+        let model = FromModel { basis, graph: import.graph, liveness, steps };
+        Ok(Self { instance, model: Some(model) })
+    }
+
+    /// Returns the graph of the model, and the options of its liveness analysis.
+    pub fn graph(&self) -> Option<(&Graph, LivenessOptions)> {
+        self.model.as_ref().map(|model| (&model.graph, model.liveness))
+    }
+
     /// Creates a report that begins with the model, if there is one, and the instance.
     pub fn report(&self, object: Value) -> Report {
         let Some(model) = &self.model else {
@@ -128,8 +144,8 @@ impl Subject {
         };
         let mut report = Report::of_graph(object, &model.basis);
         report.extend(json!({ "order": "as-in-file" }));
-        let operators = human::count(model.operators, "operator");
-        let operators = match model.regions {
+        let operators = human::count(model.graph.operators().len(), "operator");
+        let operators = match model.graph.regions().len() {
             1 => operators,
             regions => format!("{operators} in {regions} regions"),
         };

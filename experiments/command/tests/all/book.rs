@@ -200,7 +200,7 @@ fn every_page_prints_what_it_quotes() {
 }
 
 /// Options of cargo and other programs that the pages mention.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 16] = [
     "--path",
     "--locked",
     "--features",
@@ -216,6 +216,9 @@ const FOREIGN: [&str; 14] = [
     "--minimize",
     "--canonical",
     "--print",
+    // Those of iree-compile.
+    "--mlir-print-ir-before",
+    "--mlir-print-ir-after",
 ];
 
 #[test]

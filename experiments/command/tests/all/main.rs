@@ -1,6 +1,7 @@
 //! All tests of this crate in one binary, so that the crate is linked only once.
 
 mod arithmetic;
+mod audit;
 mod bad_input;
 mod bench;
 mod book;

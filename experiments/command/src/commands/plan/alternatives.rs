@@ -13,7 +13,7 @@ use plimsoll::model::graph::{Graph, LivenessOptions, Role};
 use plimsoll::run::Limits;
 
 /// The arena and the bound of a plan that was computed as an alternative.
-pub(super) struct Tried {
+pub struct Tried {
     pub arena: Bytes,
     /// A lower bound over all orders and layouts, and its reason.
     pub bound: Bytes,

@@ -131,6 +131,13 @@ pub struct ControlArgs {
     pub runs: u64,
 }
 
+/// The values that the command line has by default.
+impl Default for ControlArgs {
+    fn default() -> Self {
+        Self { handover: HandoverArg::Copy, carries: CarriesArg::Resident, runs: 200 }
+    }
+}
+
 impl ControlArgs {
     /// Converts the arguments to the options of the library.
     pub fn options(self, liveness: LivenessOptions) -> ProgramOptions {

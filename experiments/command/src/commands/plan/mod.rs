@@ -12,15 +12,17 @@ mod structure;
 mod write;
 
 use super::choose;
+use crate::args::EffortArgs;
 use crate::failure::Failure;
 use crate::output;
-use alternatives::{Alternatives, Tried};
-use args::ConflictsArg;
+use alternatives::Alternatives;
+pub use alternatives::Tried;
 pub use args::PlanArgs;
+use args::{ConflictsArg, ControlArgs};
 use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
-use plimsoll::model::graph::Graph;
+use plimsoll::model::graph::{Graph, LivenessOptions};
 use plimsoll::model::{Entry, Orders};
 use plimsoll::run::Limits;
 
@@ -65,12 +67,26 @@ fn plan(
     match placement {
         Placement::Joint(joint) if graph.regions().len() > 1 => {
             let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
-            program::tried(asked.args, graph, &run, asked.scheme, (solver, Some(joint)))
+            program::tried(asked.args.control, graph, &run, asked.scheme, (solver, Some(joint)))
         }
         Placement::After(solver) if is_program(graph, asked.scheme) => {
-            program::tried(asked.args, graph, &run, asked.scheme, (solver, None))
+            program::tried(asked.args.control, graph, &run, asked.scheme, (solver, None))
         }
         _ => straight::tried(graph, &run, placement),
+    }
+}
+
+/// Orders a graph with the default algorithms and places its tensors, without printing a report.
+pub fn over_orders(graph: &Graph, liveness: LivenessOptions, effort: EffortArgs) -> Result<Tried, Failure> {
+    let registry = plimsoll::registry();
+    let order = choose::named(&registry.orders, "exact", "order")?;
+    let solver = choose::named(&registry.offsets, "exact", "solver")?;
+    let run = GraphRun { liveness, order, setup: effort.setup(), limits: effort.limits() };
+    let scheme = scheme("exclusive")?;
+    if is_program(graph, scheme) {
+        program::tried(ControlArgs::default(), graph, &run, scheme, (solver, None))
+    } else {
+        straight::tried(graph, &run, Placement::After(solver))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Plans a graph with branches or loops as one program.
 
 use super::alternatives::{Alternatives, Tried};
-use super::args::PlanArgs;
+use super::args::{ControlArgs, PlanArgs};
 use super::capacity::Planned;
 use super::places::{Memory, Places};
 use super::write;
@@ -35,7 +35,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         }
     };
     let first = GraphRun { limits: asked.own_limits(), ..*run };
-    let (ordered, found, bound) = planned(args, &import.graph, &first, scheme, (solver, joint))?;
+    let (ordered, found, bound) = planned(args.control, &import.graph, &first, scheme, (solver, joint))?;
     store(args, import, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
@@ -62,13 +62,13 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
 
 /// Plans a graph and returns only the arena and the bound, for comparison with another plan.
 pub(super) fn tried(
-    args: &PlanArgs,
+    control: ControlArgs,
     graph: &Graph,
     run: &GraphRun<'_>,
     scheme: &'static SchemeEntry,
     solvers: (&Entry<Offsets>, Option<&Entry<Joint>>),
 ) -> Result<Tried, Failure> {
-    let (_, found, bound) = planned(args, graph, run, scheme, solvers)?;
+    let (_, found, bound) = planned(control, graph, run, scheme, solvers)?;
     Ok(Tried { arena: found.peak, bound: bound.value, reason: reason(&bound, graph) })
 }
 
@@ -76,14 +76,14 @@ pub(super) fn tried(
 /// innermost first; the regions of an operator count as one block. The whole program is then planned in these
 /// orders.
 fn planned<'g>(
-    args: &PlanArgs,
+    control: ControlArgs,
     graph: &'g Graph,
     run: &GraphRun<'_>,
     scheme: &'static SchemeEntry,
     (solver, joint): (&Entry<Offsets>, Option<&Entry<Joint>>),
 ) -> Result<(OrderedProgram<'g>, ProgramPlan, ProgramBound), Failure> {
     let first = GraphRun { limits: run.limits.share(2), ..*run };
-    let options = args.control.options(run.liveness);
+    let options = control.options(run.liveness);
     let ordered = match joint {
         None => ordered_program(graph, &first, options)?,
         Some(joint) => {
@@ -94,7 +94,7 @@ fn planned<'g>(
         }
     };
     let bound = ProgramBound::of(graph, &run.liveness).map_err(Failure::input)?;
-    let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
+    let (setup, limits, execution) = (run.setup, run.limits, control.execution(run.setup.seed));
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
     Ok((ordered, found, bound))
 }

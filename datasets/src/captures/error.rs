@@ -1,0 +1,68 @@
+//! Errors of the readers of captured plans.
+
+use plimsoll_model::{InstanceError, json_error};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error with the file that it concerns.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", file.display())]
+pub struct CaptureError {
+    /// The file.
+    pub file: PathBuf,
+    /// The problem, with the line and the value.
+    pub problem: Box<CaptureProblem>,
+}
+
+/// A problem with a file.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
+pub enum CaptureProblem {
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    #[error("the file has {0} bytes; a captured plan may have at most 1 GiB")]
+    TooLarge(u64),
+    /// The first bytes belong to no known format.
+    #[error(
+        "unknown format; `audit` reads captured plans of XLA, IREE and plimsoll-capture, instances and models"
+    )]
+    UnknownFormat,
+    /// An unexpected value in a line.
+    #[error("line {line}: found '{found}', expected {expected}")]
+    Line { line: usize, found: String, expected: &'static str },
+    /// A buffer of a plan without a lifespan.
+    #[error("line {line}: value '{name}' has no live range")]
+    NoLiveRange { line: usize, name: String },
+    /// The live ranges of XLA are in a file of their own.
+    #[error("the live ranges are missing: a name ending in -buffer-assignment.txt leads to -live-range.txt")]
+    NoLiveRanges,
+    #[error("{}", json_error(.0))]
+    Json(#[from] serde_json::Error),
+    #[error("version {0} is not supported; the only supported version is 1")]
+    Version(u64),
+    /// Buffers that do not form a valid instance.
+    #[error("memory '{memory}': {source}")]
+    Instance { memory: String, source: InstanceError },
+    /// An invalid member of a JSON document.
+    #[error("memory '{memory}', buffer '{buffer}': {reason}")]
+    Buffer { memory: String, buffer: String, reason: String },
+    /// The file contains no plan that could be compared.
+    #[error("no memory plan: {0}")]
+    Nothing(&'static str),
+}
+
+impl CaptureProblem {
+    /// Returns the problem of a line, counted from 1. Long values are shortened.
+    pub(super) fn line(line: usize, found: &str, expected: &'static str) -> Self {
+        let mut found: String = found.trim().chars().take(80).collect();
+        if found.is_empty() {
+            found.push_str("nothing");
+        }
+        Self::Line { line, found, expected }
+    }
+
+    /// Attaches the file to the problem.
+    pub(super) fn of(self, file: &Path) -> CaptureError {
+        CaptureError { file: file.to_path_buf(), problem: Box::new(self) }
+    }
+}

@@ -1,0 +1,22 @@
+//! Memory plans captured from production compilers and runtimes: buffers, lifespans and the planner's layout.
+//!
+//! | format | source | interval ends |
+//! |---|---|---|
+//! | XLA | `*-buffer-assignment.txt` and `*-live-range.txt`, written with `--xla_dump_to` | inclusive |
+//! | IREE | MLIR printed before and after the pass `iree-stream-layout-slices` | inclusive |
+//! | JSON | `plimsoll-capture`, written by the scripts in `experiments/production` | half-open |
+//!
+//! The readers convert inclusive ends to half-open ones. Text formats of compilers have no version, so each
+//! reader rejects what it does not know inside the parts that it reads, and skips all other parts.
+
+mod capture;
+mod document;
+mod error;
+mod iree;
+mod read;
+mod xla;
+
+pub use capture::Capture;
+pub use document::{CaptureDocument, CapturedBuffer, CapturedMemory};
+pub use error::{CaptureError, CaptureProblem};
+pub use read::{CaptureFormat, capture_format, read_capture_json, read_captures, read_iree, read_xla};

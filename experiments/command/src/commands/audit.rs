@@ -1,0 +1,388 @@
+//! `plimsoll audit`: reports how far the memory plan of another planner is from the floor.
+
+use super::best::Best;
+use super::compare::draw;
+use super::layouts::{Compared, lines_of, read};
+use super::plan::{Tried, over_orders};
+use super::subject::{Subject, SubjectArgs};
+use crate::args::{EffortArgs, bytes as size_of};
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::format;
+use crate::input::{input_file, shown};
+use crate::output;
+use crate::report::{Report, bytes, noted, sized};
+use clap::Args;
+use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
+use plimsoll::model::csv::{Answer, write_instance, write_layout};
+use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
+use plimsoll_lab::report::{gap_percent, percent};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Default time limit of each search.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
+
+#[derive(Args, Debug)]
+pub struct AuditArgs {
+    /// Layout of the planner: a CSV file with columns `id` and `offset`, or with `offset` alone in the order
+    /// of the instance
+    #[arg(index = 2, value_name = "LAYOUT", value_parser = input_file())]
+    layout: Option<PathBuf>,
+    /// Peak that the planner reports, if its layout is not known
+    #[arg(long, value_name = "BYTES", conflicts_with = "layout", value_parser = size_of)]
+    planner_peak: Option<u64>,
+    /// Exit with 1 if the planner is more than this far above the floor, as in 5%
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    max_gap: Option<f64>,
+    /// Draw the layout of the planner and the best known one side by side as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
+    plot: Option<PathBuf>,
+    /// Write each instance and the layout of its planner as NAME.csv and NAME.layout.csv into this folder
+    #[arg(long, value_name = "FOLDER", value_parser = format::folder())]
+    export: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    effort: EffortArgs,
+    #[command(flatten)]
+    subject: SubjectArgs,
+}
+
+/// Parses a share such as `5%`, `5` or `0.5 %`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse().ok();
+    let valid = number.filter(|share: &f64| share.is_finite() && *share >= 0.0);
+    valid.ok_or_else(|| "expected a percentage that is not negative, as in 5%".to_owned())
+}
+
+pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
+    let file = args.subject.instance.as_path();
+    let inputs: Vec<&Path> = [file].into_iter().chain(args.layout.as_deref()).collect();
+    output::check_targets(&[&args.plot], &inputs)?;
+    let (cases, skipped) = cases(args)?;
+    if let Some(folder) = &args.export {
+        cases.iter().try_for_each(|case| case.export(folder, &inputs))?;
+    }
+    let audited = cases.iter().map(|case| Audited::of(case, args.effort)).collect::<Result<Vec<_>, _>>()?;
+    // The plan with the largest gap; invalid plans come first.
+    let key = |one: &Audited<'_>| (one.is_sound(), -one.gap_percent.unwrap_or(f64::MAX));
+    let order =
+        |a: &&Audited<'_>, b: &&Audited<'_>| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal);
+    let worst = audited.iter().min_by(order).ok_or_else(|| Failure::internal("no plan was read"))?;
+    if let Some(path) = &args.plot {
+        worst.draw(path)?;
+    }
+    let mut report = match &audited[..] {
+        [one] if !file.is_dir() => one.report(),
+        _ => summary(&audited, worst, skipped),
+    };
+    let is_met = audited.iter().all(|one| one.meets(args.max_gap));
+    report.extend(json!({ "max_gap_percent": args.max_gap, "within": is_met }));
+    report.print(args.json)?;
+    Ok(if is_met { ANSWERED } else { REFUTED })
+}
+
+/// Returns the plans to be audited, and the number of files of a folder that contain none.
+fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
+    let file = args.subject.instance.as_path();
+    if !file.is_dir() {
+        let is_capture = capture_format(file).map_err(Failure::input)?.is_some();
+        if !is_capture {
+            return Ok((vec![Case::given(args)?], 0));
+        }
+        let captures = read_captures(file).map_err(Failure::input)?;
+        let cases = own_plans_only(args).map(|()| captures.into_iter().map(Case::captured).collect());
+        return Ok((cases?, 0));
+    }
+    own_plans_only(args)?;
+    let wrong = |error: std::io::Error| Failure::input(format!("{}: cannot read: {error}", file.display()));
+    let entries = std::fs::read_dir(file).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(wrong)?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    let (mut cases, mut skipped) = (Vec::new(), 0);
+    for path in paths {
+        if capture_format(&path).map_err(Failure::input)?.is_none() {
+            skipped += 1;
+            continue;
+        }
+        match read_captures(&path) {
+            Ok(captures) => cases.extend(captures.into_iter().map(Case::captured)),
+            // Many modules of a compiler need no memory of their own.
+            Err(error) if matches!(*error.problem, CaptureProblem::Nothing(_)) => skipped += 1,
+            Err(error) => return Err(Failure::input(error)),
+        }
+    }
+    if cases.is_empty() {
+        return Err(Failure::input(format!("{}: no file contains a captured plan", file.display())));
+    }
+    Ok((cases, skipped))
+}
+
+/// Rejects a layout or a peak beside a file that contains plans.
+fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
+    if args.layout.is_none() && args.planner_peak.is_none() {
+        return Ok(());
+    }
+    let file = shown(&args.subject.instance);
+    Err(Failure::input(format!(
+        "{file} contains the plan of its planner: LAYOUT and --planner-peak do not apply"
+    )))
+}
+
+/// Returns the report on several plans: one row per plan, and the details of the worst one.
+fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize) -> Report {
+    let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+    let count = |verdict| audited.iter().filter(|one| one.verdict() == verdict).count();
+    let (optimal, proved) = (count("optimal"), count("optimal") + count("above the optimum"));
+    let rows: Vec<Value> = audited.iter().map(|one| one.report().into_object()).collect();
+    let name = worst.case.subject.instance.name();
+    let mut report = Report::new(json!({
+        "plans": audited.len(),
+        "files_without_plan": skipped,
+        "at_floor": optimal,
+        "optimum_known": proved,
+        "mean_gap_percent": mean,
+        "worst": name,
+        "worst_gap_percent": worst.gap_percent,
+        "cases": rows,
+    }));
+    report
+        .show("plans", "{plans}, of which {at_floor} at the floor; the optimum of {optimum_known} is proved");
+    report.show("mean gap", "{mean_gap_percent} %");
+    report.table(
+        &rows,
+        "instance, buffers, planner = planner_peak, floor = lower_bound, gap % = gap_percent, verdict",
+    );
+    report.push(&format!("\n{name}\n"));
+    report.append_text(&worst.report());
+    report
+}
+
+/// The plan of another planner.
+struct Case {
+    subject: Subject,
+    /// The origin of the plan: a file, or an option.
+    planner: String,
+    layout: Option<Layout>,
+    /// The peak that the planner reports, if it is not that of the layout.
+    peak: Option<Bytes>,
+}
+
+impl Case {
+    /// Reads the instance or model, and its layout or peak.
+    fn given(args: &AuditArgs) -> Result<Self, Failure> {
+        let subject = args.subject.read()?;
+        let peak = args.planner_peak.map(Bytes::new);
+        let (planner, layout) = match (&args.layout, peak) {
+            (Some(path), _) => (shown(path), Some(offsets(path, &subject.instance)?)),
+            (None, Some(_)) => ("--planner-peak".to_owned(), None),
+            (None, None) => {
+                let file = shown(&args.subject.instance);
+                return Err(Failure::input(format!(
+                    "{file}: the plan to be audited is missing: name its LAYOUT, or give its peak with --planner-peak"
+                )));
+            }
+        };
+        Ok(Self { subject, planner, layout, peak })
+    }
+
+    /// Writes the instance and its layout as CSV files.
+    fn export(&self, folder: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+        let fail = |error| format!("cannot create the folder {}: {error}", folder.display());
+        std::fs::create_dir_all(folder).map_err(|error| Failure::input(fail(error)))?;
+        let instance = &self.subject.instance;
+        let name: String =
+            instance.name().chars().map(|c| if ":/\\".contains(c) { '-' } else { c }).collect();
+        let capacity = instance.capacity().map_or_else(String::new, |capacity| format!(".{capacity}"));
+        let file = folder.join(format!("{name}{capacity}.csv"));
+        output::check_target(&file, inputs)?;
+        output::write_file(&file, |file| write_instance(instance, file))?;
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let file = folder.join(format!("{name}.layout.csv"));
+        output::check_target(&file, inputs)?;
+        output::write_file(&file, |file| write_layout(instance, layout, file))
+    }
+
+    fn captured(capture: Capture) -> Self {
+        let Capture { planner, instance, layout, peak } = capture;
+        Self { subject: Subject::of(instance), planner, layout, peak: Some(peak) }
+    }
+}
+
+/// Reads a layout with one offset per buffer.
+fn offsets(path: &Path, instance: &Instance) -> Result<Layout, Failure> {
+    match read(path, instance)? {
+        Answer::Layout(layout) => Ok(layout),
+        _ => Err(Failure::input(format!(
+            "{}: `audit` reads only layouts with one offset per buffer; `compare` also reads other answers",
+            path.display()
+        ))),
+    }
+}
+
+/// A plan, compared with the floor.
+struct Audited<'a> {
+    case: &'a Case,
+    /// The bytes that the planner uses.
+    peak: Bytes,
+    best: Best<Offsets>,
+    compared: Option<Compared>,
+    /// The best plan over all orders that was found, and the bound over all orders, if there is a graph.
+    orders: Option<Tried>,
+    gap_percent: Option<f64>,
+}
+
+impl<'a> Audited<'a> {
+    fn of(case: &'a Case, effort: EffortArgs) -> Result<Self, Failure> {
+        let instance = &case.subject.instance;
+        let effort = match effort.is_default() {
+            true => EffortArgs { time_limit: Some(TIME_LIMIT), ..effort },
+            false => effort,
+        };
+        let layout = case.layout.as_ref();
+        let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
+        let best = Best::<Offsets>::of(instance, &[peak], Some(effort))?;
+        let compared = layout.map(|layout| Compared::of::<Offsets>(instance, layout, &best));
+        let orders = case.subject.graph().map(|(graph, liveness)| over_orders(graph, liveness, effort));
+        let gap_percent = gap_percent(peak.get(), best.bound.value.get());
+        Ok(Self { case, peak, best, compared, orders: orders.transpose()?, gap_percent })
+    }
+
+    /// Returns the verdict in one word or two.
+    fn verdict(&self) -> &'static str {
+        let floor = self.best.bound.value;
+        match &self.compared {
+            Some(compared) if !compared.violations.is_empty() => compared.verdict(),
+            _ if self.peak < floor => "below the floor",
+            _ if self.peak == floor => "optimal",
+            _ if self.best.is_optimal() => "above the optimum",
+            _ => "open",
+        }
+    }
+
+    /// Returns true if the plan is valid and not below the floor.
+    fn is_sound(&self) -> bool {
+        matches!(self.verdict(), "optimal" | "above the optimum" | "open")
+    }
+
+    /// Returns true if the plan is valid and at most `most` percent above the floor.
+    fn meets(&self, most: Option<f64>) -> bool {
+        self.is_sound() && most.is_none_or(|most| self.gap_percent.is_some_and(|gap| gap <= most))
+    }
+
+    /// Returns the verdict as a paragraph.
+    fn paragraph(&self) -> String {
+        let (floor, verdict) = (self.best.bound.value, self.verdict());
+        let used = format!("The planner uses {}.", bytes(self.peak));
+        let lost = Bytes::new(self.peak.get().abs_diff(floor.get()));
+        let lost = format!("{}, {} %", bytes(lost), percent(self.gap_percent.unwrap_or_default()));
+        let more = match (verdict, self.best.solution()) {
+            ("optimal", _) => "This is the floor for this order, so no layout can need less.".to_owned(),
+            ("above the optimum", Some((solver, ..))) => format!(
+                "It loses {lost}: {solver} found a layout of {}, and no layout for this order can need less.",
+                bytes(floor)
+            ),
+            ("below the floor", _) => format!(
+                "No layout of these buffers needs less than {}, so the planner had other lifespans or sizes. \
+                 It may share memory between buffers that this file lists separately.",
+                bytes(floor)
+            ),
+            ("open", Some((solver, peak, _))) if peak < self.peak => format!(
+                "It is at most {lost} above the floor of {}. {solver} found a layout of {}; \
+                 a longer --time-limit may close the rest of the gap.",
+                bytes(floor),
+                bytes(peak)
+            ),
+            ("open", _) => format!(
+                "It is at most {lost} above the floor of {}. The search found no better layout; \
+                 a longer --time-limit may decide whether there is one.",
+                bytes(floor)
+            ),
+            (verdict, _) => format!("The layout is {verdict}."),
+        };
+        let orders = self.orders.as_ref().map(|orders| self.other_orders(orders)).unwrap_or_default();
+        format!("{used} {more}{orders}")
+    }
+
+    /// Returns a sentence on other orders of the operators.
+    fn other_orders(&self, orders: &Tried) -> String {
+        match () {
+            () if self.verdict() == "below the floor" => String::new(),
+            () if orders.bound >= self.peak => " No other order of the operators needs less.".to_owned(),
+            () if orders.arena < self.peak.min(self.best.bound.value) => {
+                format!(" With another order of the operators, {} suffice.", bytes(orders.arena))
+            }
+            () => String::new(),
+        }
+    }
+
+    fn report(&self) -> Report {
+        let (subject, instance) = (&self.case.subject, &self.case.subject.instance);
+        let gap = self.peak.get() as i64 - self.best.bound.value.get() as i64;
+        let orders = self.orders.as_ref().map(
+            |orders| json!({ "peak": orders.arena, "lower_bound": orders.bound, "witness": orders.reason }),
+        );
+        let mut report = subject.report(json!({
+            "instance": instance.name(),
+            "buffers": instance.len(),
+            "planner": self.case.planner,
+            "planner_peak": self.peak,
+            "load": load(instance).0,
+        }));
+        report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance)));
+        report.extend(self.best.members(subject));
+        report.extend(json!({
+            // The distance of the peak that the planner reports from the bound; negative if it is below it.
+            "gap_bytes": gap,
+            "gap_percent": self.gap_percent,
+            "orders": orders,
+            "verdict": self.verdict(),
+            "paragraph": self.paragraph(),
+        }));
+        report.line("planner", noted(&bytes(self.peak), &self.case.planner));
+        self.best.lines(subject, &mut report);
+        if let Some(orders) = &self.orders {
+            let floor = noted(&bytes(orders.bound), &orders.reason);
+            report.line("all orders", format_args!("no order needs less than {floor}"));
+            report.line("", format_args!("best known: {}", sized(orders.arena, " bytes")));
+        }
+        if let Some(compared) = &self.compared {
+            for line in lines_of(&compared.violations) {
+                report.line("violation", line);
+            }
+            compared.reasons(instance, &mut report);
+        }
+        report.line("verdict", self.paragraph());
+        report
+    }
+
+    fn draw(&self, path: &Path) -> Result<(), Failure> {
+        let instance = &self.case.subject.instance;
+        let mut drawn = Vec::new();
+        drawn.extend(self.case.layout.as_ref().map(|layout| ("planner".to_owned(), layout)));
+        drawn.extend(self.best.solution().map(|(solver, _, layout)| (solver.to_owned(), layout)));
+        if drawn.is_empty() {
+            return Err(Failure::input("--plot requires a layout, but the planner reports only its peak"));
+        }
+        draw::<Offsets>(instance, &drawn, &self.best, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percentages() {
+        for (text, number) in [("5%", 5.0), ("0", 0.0), ("0.5 %", 0.5), ("12.5", 12.5)] {
+            assert_eq!(share(text), Ok(number), "{text}");
+        }
+        for text in ["", "%", "-1", "nan", "inf", "five"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+"""Captures the memory plans of ExecuTorch's `greedy`.
+
+    python capture_executorch.py FOLDER [NAME...]
+
+Writes `NAME.capture.json` in the format `plimsoll-capture` per network of torchvision, with random weights and in fp32
+without delegation. The packages are those of `scripts/executorch.sh`. Captures that exist are kept, so an interrupted
+run can be repeated. `plimsoll audit FOLDER` reads the folder.
+
+The script reads the arguments and the result of `greedy`. Sizes are rounded up to the alignment, as the planner does.
+The inclusive ends of lifetimes become half-open. Tensors inside the storage of another tensor are not listed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+SMALL = "squeezenet1_1 mobilenet_v3_small mobilenet_v2 shufflenet_v2_x1_0 resnet18 mnasnet1_0 regnet_y_400mf alexnet"
+LARGE = "mobilenet_v3_large googlenet efficientnet_b0 densenet121 resnet50 convnext_tiny inception_v3 swin_t vit_b_16"
+NETWORKS = f"{SMALL} {LARGE}".split()
+BATCHES = (1, 4)
+
+
+def memories(specs: Any, result: Any, alignment: int) -> list[dict[str, Any]]:
+    """Returns the memories of a plan."""
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for at, spec in enumerate(sorted(specs, key=lambda spec: (spec.lifetime, spec.allocated_memory))):
+        if spec.storage_base is None:
+            place = result.spec_dict[spec]
+            first, last = spec.lifetime
+            row = {"size": spec.allocated_memory, "lower": first, "upper": last + 1, "offset": place.mem_offset}
+            rows.setdefault(place.mem_id, []).append({"id": f"t{at}", **row})
+    return [
+        {"name": f"memory{key}", "alignment": alignment, "peak": result.bufsizes[key], "buffers": buffers}
+        for key, buffers in sorted(rows.items())
+    ]
+
+
+def capture(name: str, batch: int) -> list[dict[str, Any]]:
+    import torch
+    import torchvision
+    from executorch.exir import ExecutorchBackendConfig, to_edge
+    from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, greedy
+    from executorch.exir.passes import MemoryPlanningPass
+    from torch.export import export
+
+    found: list[dict[str, Any]] = []
+
+    def recorded(alignment: int, specs: Any, *more: Any, **options: Any) -> Any:
+        result = greedy(alignment, specs, *more, **options)
+        found.extend(memories(specs, result, alignment))
+        return result
+
+    torch.manual_seed(0)
+    options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
+    network = getattr(torchvision.models, name)(weights=None, **options).eval()
+    size = 299 if name == "inception_v3" else 224
+    exported = export(network, (torch.randn(batch, 3, size, size),))
+    suite = MemoryPlanningAlgorithmSuite(algo_list=[recorded])
+    to_edge(exported).to_executorch(ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass(suite)))
+    return found
+
+
+def main() -> int:
+    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    for model, batch in ((model, batch) for batch in BATCHES for model in NETWORKS):
+        name = f"{model}-b{batch}"
+        file = folder / f"{name}.capture.json"
+        if (wanted and name not in wanted) or file.exists():
+            continue
+        document = {
+            "format": "plimsoll-capture",
+            "version": 1,
+            "framework": "ExecuTorch",
+            "framework_version": version("executorch"),
+            "planner": "greedy",
+            "model": model,
+            "batch": batch,
+            "memories": capture(model, batch),
+        }
+        unfinished = file.with_suffix(".part")
+        unfinished.write_text(json.dumps(document))
+        unfinished.rename(file)
+        print(name, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

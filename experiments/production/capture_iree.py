@@ -1,0 +1,60 @@
+"""Captures the slices that IREE places in transient memory.
+
+    python capture_iree.py FOLDER [NAME...]
+
+Writes `NAME.layout-slices.mlir` per network, mode and batch size (see `jax_models.py`): the program before and
+after the pass `iree-stream-layout-slices`, without the bodies of kernels. Captures that exist are kept, so an
+interrupted run can be repeated. `plimsoll audit FOLDER` reads the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PASS = "iree-stream-layout-slices"
+OPTIONS = [
+    "--iree-input-type=stablehlo",
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=vmvx",
+    "--compile-to=stream",
+    f"--mlir-print-ir-before={PASS}",
+    f"--mlir-print-ir-after={PASS}",
+    "-o",
+    os.devnull,
+]
+
+
+def main() -> int:
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    from jax_models import cases, lowered
+
+    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    compiler = Path(sys.executable).parent / "iree-compile"
+    failed = 0
+    for name, model, mode, batch in cases():
+        file = folder / f"{name}.layout-slices.mlir"
+        if (wanted and name not in wanted) or file.exists():
+            continue
+        with tempfile.TemporaryDirectory() as temporary:
+            program = Path(temporary) / "program.mlir"
+            program.write_text(lowered(model, mode, batch).as_text("stablehlo"))
+            done = subprocess.run([compiler, *OPTIONS, str(program)], capture_output=True, text=True)
+        if done.returncode:
+            print(f"{name}: {(done.stderr.splitlines() or ['no dump'])[-1]}", file=sys.stderr)
+            failed += 1
+            continue
+        unfinished = file.with_suffix(".part")
+        # Warnings may precede the text.
+        unfinished.write_text(done.stderr[max(0, done.stderr.find("// -----// IR Dump ")) :])
+        unfinished.rename(file)
+        print(name, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

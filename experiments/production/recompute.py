@@ -1,0 +1,136 @@
+"""Recomputes loads and peaks from raw dumps, and compares them with `plimsoll audit --json`.
+
+    python recompute.py PLIMSOLL FOLDER...
+
+Shares no code with the readers. For XLA, the load is the largest measure of the union of the addresses of all values
+that are live at a step, so values that share memory count once. For IREE, it is the largest sum of the slices whose
+intervals contain a step, and the peak is the size of the allocation in the text after the pass. Prints one
+line per file that differs, and a summary. Exits with 1 if any file differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+Found = list[tuple[int, int]]
+
+
+def most(lives: list[tuple[int, int, int]]) -> int:
+    """Returns the largest sum of sizes over all steps; both ends of a lifetime are inclusive."""
+    change: dict[int, int] = {}
+    for size, first, last in lives:
+        change[first] = change.get(first, 0) + size
+        change[last + 1] = change.get(last + 1, 0) - size
+    total = best = 0
+    for step in sorted(change):
+        total += change[step]
+        best = max(best, total)
+    return best
+
+
+def covered(ranges: list[tuple[int, int]]) -> int:
+    """Returns the measure of a union of half-open ranges."""
+    total = end = 0
+    for lower, upper in sorted(ranges):
+        total += max(0, upper - max(lower, end))
+        end = max(end, upper)
+    return total
+
+
+def xla(file: Path) -> Found:
+    text = file.read_text()
+    ranges = Path(str(file).replace("buffer-assignment", "live-range")).read_text()
+    lives = {
+        name: (int(first), int(last)) for name, first, last in re.findall(r"^    (\S+):(\d+)-(\d+)$", ranges, re.M)
+    }
+    found = []
+    for size, kind, body in re.findall(r"^allocation \d+: size (\d+), (.*?):\n((?: .*\n?)*)", text, re.M):
+        if "preallocated-temp" not in kind:
+            continue
+        values = []
+        for label, bytes_, offset in re.findall(r"value: <\d+ (.*?) @\d+> \(size=(\d+),offset=(\d+)\)", body):
+            name = label.split()[0]
+            values.append((int(offset), int(bytes_), *lives[name if name.endswith("}") else name + "{}"]))
+        steps = {first for _, _, first, _ in values}
+        at = [[(o, o + s) for o, s, first, last in values if first <= step <= last] for step in steps]
+        if values:
+            found.append((max(map(covered, at)), int(size)))
+    return found
+
+
+def iree(file: Path) -> Found:
+    halves: dict[str, dict[str, str]] = {"Before": {}, "After": {}}
+    for part in re.split(r"(?=// -----// IR Dump )", file.read_text()):
+        if head := re.match(r"// -----// IR Dump (Before|After)", part):
+            if function := re.search(r"func\b.*?(@[^\s(]+)\(", part):
+                halves[head[1]][function[1]] = part
+    found = []
+    for name, before in halves["Before"].items():
+        after = halves["After"][name]
+        constants: dict[str, int] = {}
+        loads: dict[str, int] = {}
+        wanted: list[int | None] = []
+        slices: list[tuple[int, int, int]] = []
+        result = ""
+        for line in before.splitlines():
+            if constant := re.match(r"\s*(%\S+) = arith.constant (\d+) : index", line):
+                constants[constant[1]] = int(constant[2])
+            elif pack := re.match(r"\s*(%\w+):\d+ = stream.resource.pack", line):
+                result, slices = pack[1], []
+            elif cut := re.match(r"\s*\[(\d+), (\d+)\] = (%[^,\s]+)", line):
+                slices.append((constants[cut[3]], int(cut[1]), int(cut[2])))
+            elif result and re.match(r"\s*\}\) : index", line):
+                loads[result], result = most(slices), ""
+            elif size := re.search(r"resource.alloca .*resource<\w+>\{(%\w+)(#0)?\}", line):
+                wanted.append(loads.get(size[1]) if size[2] else None)
+        sizes = []
+        constants = {}
+        for line in after.splitlines():
+            if constant := re.match(r"\s*(%\S+) = arith.constant (\d+) : index", line):
+                constants[constant[1]] = int(constant[2])
+            elif size := re.search(r"resource.alloca .*resource<\w+>\{(%\w+)\}", line):
+                sizes.append(constants.get(size[1], -1))
+        found += [(load, size) for load, size in zip(wanted, sizes, strict=True) if load is not None]
+    return found
+
+
+def document(file: Path) -> Found:
+    found = []
+    for memory in json.loads(file.read_text())["memories"]:
+        rows = memory["buffers"]
+        if rows:
+            found.append((most([(one["size"], one["lower"], one["upper"] - 1) for one in rows]), memory["peak"]))
+    return found
+
+
+KINDS = {"-buffer-assignment.txt": xla, ".layout-slices.mlir": iree, ".capture.json": document}
+
+
+def main() -> int:
+    plimsoll, folders = sys.argv[1], sys.argv[2:]
+    files = plans = wrong = at_load = 0
+    for file in sorted(path for folder in folders for path in Path(folder).iterdir()):
+        read = next((read for end, read in KINDS.items() if file.name.endswith(end)), None)
+        expected = read(file) if read else []
+        if not expected:
+            continue
+        command = [plimsoll, "audit", str(file), "--json", "--node-limit", "1000"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        output = json.loads(done.stdout) if done.stdout else {"cases": []}
+        cases = output.get("cases", [output])
+        found = [(case["load"], case["planner_peak"]) for case in cases]
+        files, plans = files + 1, plans + len(cases)
+        at_load += sum(case["load"] == case["lower_bound"] for case in cases)
+        if sorted(found) != sorted(expected):
+            wrong += 1
+            print(f"{file}: found {found}, expected {expected}")
+    print(f"{files} files, {plans} plans, {at_load} with a floor equal to the load; {wrong} files differ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

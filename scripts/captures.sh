@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs XLA, IREE and tinygrad into an environment of their own (1.5 GB), captures the memory plans of small networks,
+# and builds the data set of captured instances. ExecuTorch is captured as well if `scripts/executorch.sh` has installed
+# it. CAPTURES sets the folder of the raw dumps, DATASET that of the instances, and PLIMSOLL a command that is already
+# built. Existing captures are kept.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+captures=${CAPTURES:-$target/production/captures}
+environment=$target/production/light
+python=$environment/bin/python
+"$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+"$python" -m pip install --quiet -r experiments/production/requirements.txt
+for framework in xla iree tinygrad; do
+    "$python" "experiments/production/capture_$framework.py" "$captures/$framework"
+done
+executorch=${EXECUTORCH:-$target/executorch/bin/python}
+if [ -x "$executorch" ]; then
+    "$executorch" experiments/production/capture_executorch.py "$captures/executorch"
+fi
+plimsoll=${PLIMSOLL:-}
+if [ -z "$plimsoll" ]; then
+    cargo build --release --locked --package plimsoll-command --no-default-features
+    plimsoll=$target/release/plimsoll
+fi
+"$python" experiments/production/recompute.py "$plimsoll" "$captures"/*
+"$python" experiments/production/collect.py "$plimsoll" "$captures" "${DATASET:-datasets/captured}"
