@@ -182,8 +182,8 @@ pub struct Record {
     pub claimed: String,
     /// The lower bound that an external program claims.
     pub claimed_bound: Option<u64>,
-    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty without
-    /// one. This and the following four columns are stored only on request.
+    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty if
+    /// nothing is certified. This and the following four columns are stored only on request.
     pub certified: String,
     /// The reason why `certified` holds: `proof` (a proof that the checker accepted) or `witness` (a witness
     /// that was recomputed).
