@@ -8,9 +8,9 @@
 //!  value: <88 multiply_add_fusion.2 @0> (size=2048,offset=0): f32[8,64]{1,0}
 //! ```
 //!
-//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`,
-//! counted in the instruction sequence. **Both ends are inclusive.** A value is live while the last instruction that
-//! reads it runs.
+//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`. They
+//! count the steps of the instruction sequence. **Both ends are inclusive.** A value is live while the last
+//! instruction that reads it runs.
 //!
 //! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block.
 //! Parameters, constants, outputs and thread-local memory have allocations of their own, and are not part of
@@ -19,10 +19,10 @@
 //! Values whose ranges and addresses overlap share memory in XLA on purpose. The converted problem keeps
 //! these decisions:
 //!
-//! - If they have the same offset, and either the same size or more than one step in common, they are one
-//!   buffer under several names, such as an operand and the result that is written over it, or the state of a
-//!   loop. They become one buffer with the union of their ranges and the largest size, as in XLA's own heap
-//!   simulator.
+//! - If they have the same offset, and either the same size or more than one step in common, they become one
+//!   buffer. It has the union of their ranges and the largest size, as in XLA's own heap simulator. Such
+//!   values are one buffer under several names: a result that is written over an operand, or the state of a
+//!   loop.
 //! - Otherwise, if they have exactly one step in common and this step defines no other value, the lifespan of
 //!   the first one ends before this step.
 //! - All other pairs become exclusions.

@@ -3,7 +3,9 @@
 use plimsoll_datasets::captures::{
     Capture, CaptureFormat, capture_format, read_capture_json, read_captures, read_iree, read_xla,
 };
+use plimsoll_model::csv::{ReadOptions, read_instance_file};
 use plimsoll_model::{Bytes, check_layout, load};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 fn file(name: &str) -> PathBuf {
@@ -179,4 +181,34 @@ fn json_errors_name_the_memory_and_the_buffer() {
         let message = read_capture_json(Path::new("t"), text.as_bytes()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
+}
+
+/// The files of the data set are those that the manifest lists, and its bounds do not contradict each other.
+#[test]
+fn the_manifest_describes_the_data_set() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("captured");
+    let manifest = std::fs::read_to_string(folder.join("manifest.csv")).unwrap();
+    let mut lines = manifest.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let column = |name: &str| header.iter().position(|own| *own == name).unwrap();
+    let (mut plans, mut proved) = (0, 0);
+    for row in lines {
+        let (text, number) = (|name| row[column(name)], |name| row[column(name)].parse::<u64>().unwrap());
+        let path = folder.join(text("file"));
+        let digest = Sha256::digest(std::fs::read(&path).unwrap());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, text("sha256"), "{}", path.display());
+        let instance = read_instance_file(&path, ReadOptions::default()).unwrap();
+        assert_eq!(instance.len() as u64, number("buffers"), "{}", path.display());
+        assert_eq!(load(&instance).0.get(), number("load"), "{}", path.display());
+        let chain = ["load", "lower_bound", "best_peak", "planner_peak"].map(number);
+        assert!(chain.is_sorted(), "{}: {chain:?}", path.display());
+        plans += 1;
+        proved += u64::from(chain[1] == chain[2]);
+    }
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: usize =
+        files.filter(|path| path.is_dir()).map(|path| std::fs::read_dir(path).unwrap().count()).sum();
+    assert_eq!(files, plans);
+    assert!(proved * 100 >= plans as u64 * 95, "{proved} of {plans} plans have a proven optimum");
 }
