@@ -124,9 +124,12 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
         return Err(CaptureProblem::Nothing("the module has no allocation with preallocated-temp"));
     }
     let alone = captures.len() == 1;
-    let named = |(_, capture): (u64, Capture)| match alone {
-        true => Capture { instance: capture.instance.with_name(stem.clone()), ..capture },
-        false => capture,
+    let named = |(_, capture): (u64, Capture)| {
+        if alone {
+            Capture { instance: capture.instance.with_name(stem.clone()), ..capture }
+        } else {
+            capture
+        }
     };
     Ok(captures.into_iter().map(named).collect())
 }
@@ -151,7 +154,9 @@ fn value(text: &str, line: usize, ranges: &Ranges) -> Result<Value, CaptureProbl
 fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, CaptureProblem> {
     let values = united(values);
     let mut starts: HashMap<u64, usize> = HashMap::new();
-    values.iter().for_each(|value| *starts.entry(value.first).or_default() += 1);
+    for value in &values {
+        *starts.entry(value.first).or_default() += 1;
+    }
     let mut uppers: Vec<u64> = values.iter().map(|value| value.last + 1).collect();
     let mut exclusions = Vec::new();
     for (a, b) in overlapping(&values) {

@@ -239,10 +239,8 @@ struct Audited<'a> {
 impl<'a> Audited<'a> {
     fn of(case: &'a Case, effort: EffortArgs) -> Result<Self, Failure> {
         let instance = &case.subject.instance;
-        let effort = match effort.is_default() {
-            true => EffortArgs { time_limit: Some(TIME_LIMIT), ..effort },
-            false => effort,
-        };
+        let time_limit = if effort.is_default() { Some(TIME_LIMIT) } else { effort.time_limit };
+        let effort = EffortArgs { time_limit, ..effort };
         let layout = case.layout.as_ref();
         let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
         let best = Best::<Offsets>::of(instance, &[peak], Some(effort))?;

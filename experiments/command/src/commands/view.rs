@@ -8,7 +8,6 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -114,7 +114,7 @@ fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
     assert!(scratch.read("report/report.html").contains("<summary>Certificates</summary>"));
     // The proofs are repeated as well.
     scratch.plimsoll(&["recheck", "r"]).exits(0);
-    scratch.write("r/rows.csv", &rows.replace(&format!(",proof,{bytes},"), ",proof,7,"));
+    scratch.write("r/rows.csv", rows.replace(&format!(",proof,{bytes},"), ",proof,7,"));
     let differs = scratch.plimsoll(&["recheck", "r"]).exits(1).stdout;
     assert!(differs.contains("proof_bytes"), "{differs}");
     scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
@@ -159,6 +159,6 @@ fn sweeps_prove_bounds_in_every_shard() {
     assert_eq!(column(&rows, "certified_by").concat().matches("proof").count(), 1, "{rows}");
     assert_eq!(column(&rows, "certified").iter().filter(|own| *own == "optimal").count(), 3, "{rows}");
     scratch.plimsoll(&["recheck", "whole"]).exits(0);
-    scratch.write("s.toml", &text.replace("proofs = true\n", ""));
+    scratch.write("s.toml", text.replace("proofs = true\n", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).refuses(&["proofs is true there, false here"]);
 }
