@@ -77,7 +77,7 @@ def rows_of(plimsoll: str, folder: Path, dataset: Path, seconds: str) -> list[di
                     "load": case["load"],
                     "planner_peak": case["planner_peak"],
                     "lower_bound": case["lower_bound"],
-                    "best_peak": best["peak"] if best else case["planner_peak"],
+                    "best_peak": min((best or {}).get("peak") or case["planner_peak"], case["planner_peak"]),
                     "gap_percent": f"{case['gap_percent']:.4f}",
                     "verdict": case["verdict"],
                     "sha256": digest,
