@@ -4,6 +4,7 @@ use crate::error::{CheckError, Reason};
 use crate::facts::{Added, Facts};
 use crate::instance::{Instance, decode};
 use crate::sweep::Sweep;
+use crate::words::{buffer, number};
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read};
 
@@ -93,16 +94,6 @@ impl<'a> Words<'a> {
             Err(Reason::Word { expected: "the end of the line", found: word.to_owned() })
         })
     }
-}
-
-fn number<N: std::str::FromStr>(word: &str, expected: &'static str) -> Result<N, Reason> {
-    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
-    let number = word.parse().ok().filter(|_| digits);
-    number.ok_or_else(|| Reason::Word { expected, found: word.to_owned() })
-}
-
-pub(crate) fn buffer(word: &str) -> Result<u32, Reason> {
-    number(word, "the number of a buffer")
 }
 
 fn order(word: &str) -> Result<(u32, u32), Reason> {

@@ -81,6 +81,7 @@ mod facts;
 mod instance;
 mod sweep;
 mod tree;
+mod words;
 
 pub use check::{Proved, check};
 pub use error::{CheckError, InstanceError, Reason};

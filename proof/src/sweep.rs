@@ -2,6 +2,7 @@
 
 use crate::error::Reason;
 use crate::tree::{Set, Tree, bits};
+use crate::words::buffer;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Number of leaves for buffers. The others are for holes: one half for those of a step, the other half for
@@ -125,7 +126,7 @@ impl Sweep {
                         }
                         1 << (holes + count as u32 - 1)
                     } else {
-                        let buffer = crate::check::buffer(word)?;
+                        let buffer = buffer(word)?;
                         step.live.get(&buffer).ok_or_else(|| wrong(word))?.0
                     };
                     if seen & leaf != 0 {
