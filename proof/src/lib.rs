@@ -69,8 +69,8 @@
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
 //! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, and
-//! limited. Memory is proportional to the size of the instance, of the clauses that have not been deleted, and
-//! of the trees of two steps, because a proof is read line by line.
+//! limited. Memory is proportional to the size of the instance, of the clauses that have not been deleted,
+//! and of the trees of two steps, because a proof is read line by line.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

@@ -189,8 +189,8 @@ impl Tree {
         }
     }
 
-    /// Replaces leaves by other leaves, or removes those for which `name` returns `None`. Returns `None` if no
-    /// leaf is left.
+    /// Replaces leaves by other leaves, or removes those for which `name` returns `None`. Returns `None` if
+    /// no leaf is left.
     pub fn renamed(&self, name: &dyn Fn(Set) -> Option<Set>) -> Option<Self> {
         match self {
             Self::Leaf(leaf) => name(*leaf).map(Self::Leaf),

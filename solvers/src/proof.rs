@@ -1,9 +1,9 @@
 //! Writes proofs of lower bounds. The crate `plimsoll-proof` checks them.
 //!
 //! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
-//! capacity just below it is refuted once more, whichever method found the bound: by a sweep over arrangements
-//! ([`crate::search::arrangements`]), or by clause learning with a log ([`crate::search::learn`]). A proof
-//! therefore never depends on the search that it confirms.
+//! capacity just below it is refuted once more, whichever method found the bound: by a sweep over
+//! arrangements ([`crate::search::arrangements`]), or by clause learning with a log
+//! ([`crate::search::learn`]). A proof therefore never depends on the search that it confirms.
 
 use crate::search::arrangements::{Swept, certify};
 pub use crate::search::learn::NoProof;

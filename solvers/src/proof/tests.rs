@@ -80,9 +80,9 @@ fn simple_bounds_have_short_proofs() {
 }
 
 /// Instances with a constant load, so that sweeps apply. Some buffers lose up to `waste` units.
-fn flat(live: u64, steps: u64, waste: u64, seed: u64) -> Instance {
+fn flat(steps: u64, waste: u64, seed: u64) -> Instance {
     let family = plimsoll_datasets::Family::named("recombined").unwrap();
-    let params = [("alive", live), ("steps", steps), ("unit", 8)];
+    let params = [("steps", steps), ("unit", 8)];
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let made = family.generate(seed, &params).unwrap().instance().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
@@ -99,7 +99,7 @@ fn sweeps_are_proofs() {
     let (mut swept, mut files) = (0, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     for seed in 0..40 {
-        let t = flat(9 + seed % 4, 14, seed / 4 % 3, seed);
+        let t = flat(12, seed % 3, seed);
         let (best, load) = (low_peak(&t).get(), load(&t).0.get());
         for bound in (load + 8..=best + 8).step_by(8) {
             let proof = Proof::swept(&t, Bytes::new(bound), 20_000, &mut Budget::unlimited());
@@ -187,7 +187,7 @@ fn alter(count: usize, seed: u64) {
     let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
     while verdicts.len() < count {
         let (t, proof) = if verdicts.len() % 3 == 0 {
-            let t = flat(9, 8, rng.random_range(0..3), rng.random_range(0..1 << 40));
+            let t = flat(8, rng.random_range(0..3), rng.random_range(0..1 << 40));
             let bound = Bytes::new(load(&t).0.get() + 8);
             let Some(proof) = Proof::swept(&t, bound, 5_000, &mut Budget::unlimited()) else { continue };
             (t, proof)

@@ -100,8 +100,8 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
 }
 
-/// Copies a complete layout without its offsets, so that the page compares it with the optimum. Returns `None`
-/// if a row has no offset.
+/// Copies a complete layout without its offsets, so that the page compares it with the optimum. Returns
+/// `None` /// if a row has no offset.
 fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
     let read = || -> Result<Option<Vec<u8>>, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;
