@@ -101,7 +101,7 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
 }
 
 /// Copies a complete layout without its offsets, so that the page compares it with the optimum. Returns
-/// `None` /// if a row has no offset.
+/// `None` if a row has no offset.
 fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
     let read = || -> Result<Option<Vec<u8>>, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;
