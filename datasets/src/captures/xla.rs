@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
     let stem = stem(path, "-buffer-assignment");
     let mut close = |open: &mut Option<(u64, u64, Vec<Value>)>| match open.take() {
         Some((id, size, values)) if !values.is_empty() => {
-            captures.push((id, capture(format!("{stem}:{id}"), size, values)?));
+            captures.push(capture(format!("{stem}:{id}"), size, values)?);
             Ok(())
         }
         _ => Ok::<(), CaptureProblem>(()),
@@ -124,9 +124,9 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
         return Err(CaptureProblem::Nothing("the module has no allocation with preallocated-temp"));
     }
     let alone = captures.len() == 1;
-    let named = |(_, capture): (u64, Capture)| match alone {
-        true => Capture { instance: capture.instance.with_name(stem.clone()), ..capture },
-        false => capture,
+    let named = |capture: Capture| {
+        let name = if alone { stem.clone() } else { capture.instance.name().to_owned() };
+        Capture { instance: capture.instance.with_name(name), ..capture }
     };
     Ok(captures.into_iter().map(named).collect())
 }
@@ -151,7 +151,9 @@ fn value(text: &str, line: usize, ranges: &Ranges) -> Result<Value, CaptureProbl
 fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, CaptureProblem> {
     let values = united(values);
     let mut starts: HashMap<u64, usize> = HashMap::new();
-    values.iter().for_each(|value| *starts.entry(value.first).or_default() += 1);
+    for value in &values {
+        *starts.entry(value.first).or_default() += 1;
+    }
     let mut uppers: Vec<u64> = values.iter().map(|value| value.last + 1).collect();
     let mut exclusions = Vec::new();
     for (a, b) in overlapping(&values) {

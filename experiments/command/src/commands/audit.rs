@@ -239,10 +239,8 @@ struct Audited<'a> {
 impl<'a> Audited<'a> {
     fn of(case: &'a Case, effort: EffortArgs) -> Result<Self, Failure> {
         let instance = &case.subject.instance;
-        let effort = match effort.is_default() {
-            true => EffortArgs { time_limit: Some(TIME_LIMIT), ..effort },
-            false => effort,
-        };
+        let default = effort.is_default().then_some(TIME_LIMIT);
+        let effort = EffortArgs { time_limit: effort.time_limit.or(default), ..effort };
         let layout = case.layout.as_ref();
         let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
         let best = Best::<Offsets>::of(instance, &[peak], Some(effort))?;
