@@ -24,7 +24,8 @@ pub struct Capture {
 /// Returns the text of a file.
 pub(super) fn text_of(data: &[u8]) -> Result<&str, CaptureProblem> {
     std::str::from_utf8(data).map_err(|error| {
-        let line = data[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+        let before = String::from_utf8_lossy(&data[..error.valid_up_to()]);
+        let line = 1 + before.matches('\n').count();
         CaptureProblem::line(line, "bytes that are not UTF-8", "UTF-8 text")
     })
 }

@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
     let stem = stem(path, "-buffer-assignment");
     let mut close = |open: &mut Option<(u64, u64, Vec<Value>)>| match open.take() {
         Some((id, size, values)) if !values.is_empty() => {
-            captures.push((id, capture(format!("{stem}:{id}"), size, values)?));
+            captures.push(capture(format!("{stem}:{id}"), size, values)?);
             Ok(())
         }
         _ => Ok::<(), CaptureProblem>(()),
@@ -124,12 +124,9 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
         return Err(CaptureProblem::Nothing("the module has no allocation with preallocated-temp"));
     }
     let alone = captures.len() == 1;
-    let named = |(_, capture): (u64, Capture)| {
-        if alone {
-            Capture { instance: capture.instance.with_name(stem.clone()), ..capture }
-        } else {
-            capture
-        }
+    let named = |capture: Capture| {
+        let name = if alone { stem.clone() } else { capture.instance.name().to_owned() };
+        Capture { instance: capture.instance.with_name(name), ..capture }
     };
     Ok(captures.into_iter().map(named).collect())
 }

@@ -196,8 +196,8 @@ fn the_manifest_describes_the_data_set() {
         let (text, number) = (|name| row[column(name)], |name| row[column(name)].parse::<u64>().unwrap());
         let path = folder.join(text("file"));
         let digest = Sha256::digest(std::fs::read(&path).unwrap());
-        let digest = plimsoll_model::hexadecimal(&digest);
-        assert_eq!(digest, text("sha256"), "{}", path.display());
+        let digest: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest.concat(), text("sha256"), "{}", path.display());
         let instance = read_instance_file(&path, ReadOptions::default()).unwrap();
         assert_eq!(instance.len() as u64, number("buffers"), "{}", path.display());
         assert_eq!(load(&instance).0.get(), number("load"), "{}", path.display());

@@ -239,8 +239,8 @@ struct Audited<'a> {
 impl<'a> Audited<'a> {
     fn of(case: &'a Case, effort: EffortArgs) -> Result<Self, Failure> {
         let instance = &case.subject.instance;
-        let time_limit = if effort.is_default() { Some(TIME_LIMIT) } else { effort.time_limit };
-        let effort = EffortArgs { time_limit, ..effort };
+        let default = effort.is_default().then_some(TIME_LIMIT);
+        let effort = EffortArgs { time_limit: effort.time_limit.or(default), ..effort };
         let layout = case.layout.as_ref();
         let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
         let best = Best::<Offsets>::of(instance, &[peak], Some(effort))?;
