@@ -134,7 +134,7 @@ fn base64(data: &[u8]) -> String {
     let mut text = String::with_capacity(data.len().div_ceil(3) * 4);
     for chunk in data.chunks(3) {
         let bits =
-            chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+            chunk.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for at in 0..4 {
             let digit = DIGITS[(bits >> (18 - 6 * at)) as usize & 63];
             text.push(if at <= chunk.len() { char::from(digit) } else { '=' });
