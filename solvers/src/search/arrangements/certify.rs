@@ -1,8 +1,8 @@
 //! Sweeps whose states are kept as a proof.
 
-use super::ArrangementRules;
 use super::pass::{Limit, PassEnd, Sequence, Trail};
 use super::refute::GROWTH;
+use super::{ArrangementRules, Wrong};
 use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Instance, Stop, sections};
 use std::io::{self, Write};
@@ -38,22 +38,35 @@ impl Swept {
 ///
 /// # Errors
 /// The budget ran out.
-pub(crate) fn certify(instance: &Instance, bound: u64, budget: &mut Budget) -> Result<Option<Swept>, Stop> {
-    let rules = ArrangementRules::default();
+pub(crate) fn certify(
+    instance: &Instance,
+    bound: u64,
+    rules: ArrangementRules,
+    budget: &mut Budget,
+) -> Result<Option<Swept>, Stop> {
     let Some(reduced) = Reduced::of(instance) else { return Ok(None) };
     let capacity = ((bound - 1) / reduced.grain) as i64;
-    let Some(sequence) = Sequence::at(&reduced, capacity, rules.waste, false) else { return Ok(None) };
+    let Some(mut sequence) = Sequence::at(&reduced, capacity, rules.waste, false) else { return Ok(None) };
+    if rules.is_wrong(Wrong::Groups) {
+        sequence.forget_large_groups();
+    }
+    if rules.is_wrong(Wrong::Waste) {
+        sequence.steps.list.iter_mut().for_each(|step| step.waste = step.waste.saturating_sub(1));
+    }
     let last = sequence.steps.list.len() - 1;
     let forwards = (0..last).map(|at| (at, false));
     let mut starts: Vec<(usize, bool)> = forwards.chain((1..=last).map(|at| (at, true))).collect();
     starts.sort_by_key(|&(at, backwards)| (sequence.steps.list[at].live.len(), at, backwards));
     let mut most = rules.first;
+    let narrow = rules.is_wrong(Wrong::Dominance);
     while most <= rules.last && !starts.is_empty() {
+        let limit = Limit { most: if narrow { 1 } else { most }, beam: narrow };
         let mut at = 0;
         while at < starts.len() {
             let (from, backwards) = starts[at];
             let mut trail = Trail::default();
-            match sequence.sweep(from, backwards, Limit { most, beam: false }, &[], &mut trail, budget) {
+            let end = sequence.sweep(from, backwards, limit, &[], &mut trail, budget);
+            match if narrow && end == PassEnd::TooMany { PassEnd::Refuted } else { end } {
                 PassEnd::Refuted => {
                     let sections = sections(instance);
                     let number = |section: usize| sections[section].interval.lower.get();

@@ -67,6 +67,12 @@ impl Exchange {
         })
     }
 
+    /// Removes all groups of several buffers. This is unsound.
+    pub fn without_large_groups(mut self) -> Self {
+        self.groups.retain(|group| group.mask.count_ones() <= 1);
+        self
+    }
+
     /// Returns the total size of those buffers in `leaves` that end.
     pub fn size(&self, leaves: Leaves) -> i64 {
         self.sizes.iter().filter(|&&(leaf, _)| leaf & leaves != 0).map(|&(_, size)| size).sum()

@@ -99,11 +99,47 @@ pub(crate) struct ArrangementRules {
     pub meet: bool,
     /// Search for layouts by beams.
     pub beam: bool,
+    /// An unsound rule, with which tests show that the checker rejects unsound proofs.
+    #[cfg(test)]
+    pub wrong: Option<Wrong>,
+}
+
+/// An unsound change of a rule for sweeps that become proofs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// One state counts as containing all others.
+    Dominance,
+    /// No two buffers replace a group together.
+    Groups,
+    /// A section has one unit less of waste.
+    Waste,
+}
+
+impl ArrangementRules {
+    /// Returns true if a test has made this rule unsound.
+    #[cfg(test)]
+    fn is_wrong(self, rule: Wrong) -> bool {
+        self.wrong == Some(rule)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests use it")]
+    const fn is_wrong(self, _: Wrong) -> bool {
+        false
+    }
 }
 
 impl Default for ArrangementRules {
     fn default() -> Self {
-        Self { waste: 12, first: 256, last: 1 << 15, meet: true, beam: true }
+        Self {
+            waste: 12,
+            first: 256,
+            last: 1 << 15,
+            meet: true,
+            beam: true,
+            #[cfg(test)]
+            wrong: None,
+        }
     }
 }
 

@@ -90,6 +90,18 @@ impl Sequence {
         cell.get_or_init(|| Exchange::of(&self.steps, at, next)).as_ref()
     }
 
+    /// Removes all groups of several beginning buffers. This is unsound.
+    pub fn forget_large_groups(&mut self) {
+        for at in 0..self.steps.list.len() {
+            for (way, neighbour) in [at.checked_add(1), at.checked_sub(1)].into_iter().enumerate() {
+                if let Some(next) = neighbour.filter(|&next| next < self.steps.list.len()) {
+                    let exchange = Exchange::of(&self.steps, at, next).map(Exchange::without_large_groups);
+                    self.exchanges[at][way] = exchange.into();
+                }
+            }
+        }
+    }
+
     /// Sweeps from all arrangements of the step `from`, or continues a sweep. One node of the budget is one
     /// chosen group. `trail` receives the states of all steps that the sweep passed. Drops each state that
     /// has no arrangement in common with the states of `others`, which sweeps in the other direction have
