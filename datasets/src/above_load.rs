@@ -15,7 +15,7 @@
 //!
 //! ```text
 //!  ┌───┐
-//!  │ c │ ?         a and c die together, and their one heir is as large as both.
+//!  │ c │ ?         a and c die together, and their only heir has their total size.
 //!  ├───┴─────┐     With b between them, the heir fits into neither hole:
 //!  │    b    │     in a layout at the load, a and c must be adjacent.
 //!  ├───┬─────┘
@@ -42,8 +42,9 @@ pub struct AboveLoadParams {
     pub bytes: u64,
     /// All sizes are multiples of this number of bytes, which is at least 1.
     pub unit: u64,
-    /// The maximum number of buffers that die together, and also of their heirs; at least 3. With three,
-    /// early decisions constrain late ones. With many, the difficulty is to find subsets whose sizes match.
+    /// The maximum number of buffers that die together, and the maximum number of their heirs. At least 3.
+    /// With three, early decisions constrain late ones. With many, the difficulty is to find subsets whose
+    /// sizes match.
     pub turnover: u64,
 }
 
@@ -78,8 +79,8 @@ pub struct AboveLoad {
     pub proved: bool,
 }
 
-/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers, the
-/// more often this is the case. The same parameters and seed give the same instance.
+/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers there
+/// are, the more often it does. The same parameters and seed give the same instance.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof
@@ -206,7 +207,7 @@ impl Lives {
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let live = &mut self.live;
         live.shuffle(rng);
-        // Exchanging a single buffer would only divide it, and exchanging all of them would start from
+        // Exchanging a single buffer would only divide it, and exchanging all live buffers would start from
         // scratch.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);

@@ -109,14 +109,11 @@ impl fmt::Display for Reason {
             Self::Underived(clause) => write!(f, "clause {clause} is not derived: there is no contradiction"),
             Self::NotAUnit(unit) => write!(f, "not all offsets can be multiples of {unit} bytes"),
             Self::NotFull(step) => {
-                write!(f, "at step {step}, there is no live buffer, or too little or too much free space for a sweep")
+                write!(f, "step {step} has no live buffer, or too little or too much free space for a sweep")
             }
             Self::TooManyLive(step) => write!(f, "too many buffers are live or begin at step {step}"),
             Self::Unlisted { step, tree } => {
-                write!(
-                    f,
-                    "an arrangement at step {step} is not listed: it follows from tree {tree} of the previous step"
-                )
+                write!(f, "a successor of tree {tree} of the previous step is not listed at step {step}")
             }
             Self::TooManyChoices => write!(f, "there are too many ways to exchange buffers"),
             Self::TextAfterProof => write!(f, "text follows after the claim has been proved"),

@@ -59,9 +59,9 @@ impl<'a> Facts<'a> {
         self.heights[1].push(self.rounded(1, number, above));
     }
 
-    /// Returns the capacity in units of `unit` bytes. Returns `None` if a layout might need offsets that are not
-    /// multiples of the unit: the unit must divide all sizes and be a multiple of all alignments, and no offset
-    /// may be fixed.
+    /// Returns the capacity in units of `unit` bytes. Returns `None` if a layout might need offsets that are
+    /// not multiples of the unit: the unit must divide all sizes and be a multiple of all alignments, and no
+    /// offset may be fixed.
     pub fn units(&self, unit: u64) -> Option<u64> {
         let unit = i128::from(unit);
         let fits = |&at: &usize| {
@@ -71,7 +71,8 @@ impl<'a> Facts<'a> {
         (unit > 0 && self.origin.iter().all(fits)).then(|| (self.capacity / unit) as u64)
     }
 
-    /// Returns the declared buffers that are live at a step, with their sizes in units. All pairs must conflict.
+    /// Returns the declared buffers that are live at a step, with their sizes in units. All pairs must
+    /// conflict.
     pub fn live(&self, step: u64, unit: u64) -> Result<Vec<Live>, Reason> {
         let is_live = |&(_, at): &(u32, &usize)| {
             self.instance.buffers[*at].live.iter().any(|&(lower, upper)| (lower..upper).contains(&step))

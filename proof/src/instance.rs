@@ -26,8 +26,8 @@ pub struct Instance {
     paired: HashSet<usize>,
 }
 
-/// The column names that the checker accepts, each with the column that it denotes. A file with other names must
-/// be converted with `plimsoll convert`.
+/// The column names that the checker accepts, each with the column that it denotes. A file with other names
+/// must be converted with `plimsoll convert`.
 const COLUMNS: [(&str, &str); 14] = [
     ("id", "id"),
     ("buffer", "id"),

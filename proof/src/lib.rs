@@ -36,9 +36,10 @@
 //! ```
 //!
 //! # Soundness
-//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the declared buffers, it
-//! still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the other. *Heights* are lower bounds: the height below a buffer bounds its offset, and
-//! the height above it bounds the distance from its end to `C`.
+//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the declared buffers,
+//! it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the
+//! other. *Heights* are lower bounds: the height below a buffer bounds its offset, and the height above it
+//! bounds the distance from its end to `C`.
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
 //!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
 //!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
@@ -60,16 +61,16 @@
 //! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
 //!   pushing all buffers down makes all offsets multiples of the unit.
 //! - `at` and `tree`: buffers that are live at two steps keep their offsets, so the gaps between them do not
-//!   change. In each gap, the buffers that end and the holes are contiguous, apart from free units. The buffers
-//!   that begin take their place. Free units make up the difference in size. All divisions into such groups
-//!   are tried, and each result must be contained in a listed tree. At the first step, all arrangements are
-//!   possible. If none is possible at the last step, there is no layout.
+//!   change. In each gap, the buffers that end and the holes are contiguous, apart from free units. The
+//!   buffers that begin take their place. Free units make up the difference in size. All divisions into such
+//!   groups are tried, and each result must be contained in a listed tree. At the first step, all
+//!   arrangements are possible. If none is possible at the last step, there is no layout.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
 //! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, up to a
-//! fixed limit. Memory is proportional to the size of the instance, of the clauses that have not been deleted,
-//! and of the trees of two steps, because a proof is read line by line.
+//! fixed limit. Memory is proportional to the size of the instance, of the clauses that have not been
+//! deleted, and of the trees of two steps, because a proof is read line by line.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

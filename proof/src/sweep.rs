@@ -5,8 +5,8 @@ use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Number of leaves for buffers. The other leaves are for holes: one half for the holes of a step, the other half
-/// for those of the next step.
+/// Number of leaves for buffers. The other leaves are for holes: one half for the holes of a step, the other
+/// half for those of the next step.
 const BUFFER_LEAVES: u32 = 96;
 const HOLE_LEAVES: u32 = 16;
 
@@ -94,8 +94,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// `tree ..`: adds a tree to the list of the current step: `(..)` for a node whose children may be permuted, `[..]`
-    /// for a node whose children may be reversed, the numbers of buffers, and `*` for a hole.
+    /// `tree ..`: adds a tree to the list of the current step: `(..)` for a node whose children may be
+    /// permuted, `[..]` for a node whose children may be reversed, the numbers of buffers, and `*` for a
+    /// hole.
     pub fn tree<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
         let holes = BUFFER_LEAVES + self.half * HOLE_LEAVES;
         let step = self.now.as_mut().ok_or(Reason::Misplaced("tree"))?;
@@ -324,8 +325,8 @@ impl Successors<'_> {
         Ok(())
     }
 
-    /// Exchanges a set of leaves for every set of beginning buffers that contains `with` and has the same size
-    /// after holes or free units are added.
+    /// Exchanges a set of leaves for every set of beginning buffers that contains `with` and has the same
+    /// size after holes or free units are added.
     fn exchange(&mut self, tree: &Tree, set: Set, rest: Rest, with: Set) -> Result<(), Reason> {
         choose(&mut self.choices)?;
         let ended = self.old.iter().filter(|&&(leaf, _)| leaf & set != 0).map(|&(_, size)| size).sum::<u64>();

@@ -3,8 +3,8 @@
 /// A set of leaves, one bit each.
 pub(crate) type Set = u128;
 
-/// A PQ-tree. The children of an ordered node (Q-node) may only be reversed. Those of other nodes (P-nodes) may
-/// be permuted. The tree represents all orders of its leaves that these moves produce.
+/// A PQ-tree. The children of an ordered node (Q-node) may only be reversed. Those of other nodes (P-nodes)
+/// may be permuted. The tree represents all orders of its leaves that these moves produce.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
     Leaf(Set),
@@ -56,8 +56,8 @@ impl Tree {
         }
     }
 
-    /// Returns the permutations in which a nonempty set is contiguous, with the set replaced by the block `by`.
-    /// Returns `None` if there are none. O(leaves).
+    /// Returns the permutations in which a nonempty set is contiguous, with the set replaced by the block
+    /// `by`. Returns `None` if there are none. O(leaves).
     pub fn replaced(&self, set: Set, by: &Self) -> Option<Self> {
         if self.leaves() == set {
             return Some(by.clone());
@@ -97,8 +97,8 @@ impl Tree {
         Some(Self::new(true, sequence))
     }
 
-    /// Returns the leaves outside a set as a fixed sequence of trees, such that all leaves of the set can come
-    /// after them. Returns `None` if they cannot.
+    /// Returns the leaves outside a set as a fixed sequence of trees, such that all leaves of the set can
+    /// come after them. Returns `None` if they cannot.
     fn lined_up(&self, set: Set) -> Option<Vec<Self>> {
         let (ordered, children) = self.parts();
         let outside = children.iter().filter(|child| child.part(set) == Part::None).cloned();

@@ -34,7 +34,7 @@ pub enum CaptureProblem {
     #[error("line {line}: value '{name}' has no live range")]
     NoLiveRange { line: usize, name: String },
     /// The name of a buffer assignment of XLA does not determine the file with the live ranges.
-    #[error("cannot locate the live ranges: the name of the buffer assignment must end in -buffer-assignment.txt")]
+    #[error("cannot locate the live ranges: the file name must end in -buffer-assignment.txt")]
     NoLiveRanges,
     #[error("{}", json_error(.0))]
     Json(#[from] serde_json::Error),

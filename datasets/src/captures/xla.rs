@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`. Their
-//! numbers are steps of the instruction sequence. **Both ends are inclusive.** A value is still live while the
-//! last instruction that reads it runs.
+//! numbers are steps of the instruction sequence. **Both ends are inclusive.** A value is still live while
+//! the last instruction that reads it runs.
 //!
 //! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block.
 //! Parameters, constants, outputs and thread-local memory have allocations of their own, and are not part of

@@ -17,10 +17,10 @@
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are
-//!   picked, and the largest of them is cut at a random position. With a probability of `cuts` percent, the
-//!   cut splits the duration of the piece instead of its size. Some pieces become pinwheels. There are
-//!   `holes` surplus pieces per hundred buffers, which are omitted at random.
+//! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are picked,
+//!   and the largest of them is cut at a random position. With a probability of `cuts` percent, the cut
+//!   splits the duration of the piece instead of its size. Some pieces become pinwheels. For every hundred
+//!   buffers, 100 + `holes` pieces are cut. `holes` of them, chosen at random, are omitted.
 //! - *Bricks*: the first piece is the whole rectangle. The largest piece is repeatedly cut near the middle
 //!   or into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units
 //!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of
@@ -110,8 +110,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
 }
 
 /// Cuts `count` pieces and keeps `buffers` of them. Pieces around position `x` in time are omitted with a
-/// probability of `excluded(x)` percent; if these are too few, further pieces are omitted at random. No piece
-/// is omitted in an interval of `full` percent of the steps.
+/// probability of `excluded(x)` percent until enough are omitted. If too few are omitted in this way, further
+/// pieces are omitted at random. No piece is omitted in an interval of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,
@@ -132,7 +132,8 @@ fn thinned(
         // If too few pieces lie outside the interval with full load, none is omitted.
         return cut(buffers, rng);
     }
-    // Pieces drawn by position come first. Both parts are in random order.
+    // Pieces drawn with the probability of their position are omitted first, in random order. The other
+    // pieces follow, also in random order.
     spare.shuffle(rng);
     let mut drawn = |at: usize| {
         let Rectangle { x, w, .. } = pieces[at];

@@ -46,8 +46,8 @@ pub enum Trial {
     Fits,
     /// Inference reaches the end, but a branch that may be chosen cannot run.
     Partly,
-    /// Inference stops at an operator that cannot run on such shapes. The field is the number of operators
-    /// inferred before it.
+    /// Inference stops at an operator that cannot run on the trial shapes. The field is the number of
+    /// operators inferred before it.
     Misfit(usize),
     /// Inference fails for a reason that does not depend on the extents.
     Fails,

@@ -1,7 +1,7 @@
 //! Proofs of the bounds of runs, checked by the crate `plimsoll_proof`.
 //!
-//! If the witness of a bound can be recomputed, such as the load, the witness certifies the bound. A bound from
-//! a completed search is proved again, and the independent checker checks the proof.
+//! If the witness of a bound can be recomputed, such as the load, the witness certifies the bound. A bound
+//! from a completed search is proved again, and the independent checker checks the proof.
 
 use crate::record::Record;
 use plimsoll::run::Limits;
@@ -62,8 +62,8 @@ pub fn prove(
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
-/// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies it.
-/// If no proof is found within the limits, the column `error` contains the reason.
+/// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies
+/// it. If no proof is found within the limits, the column `error` contains the reason.
 #[must_use]
 pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits: Limits) -> Record {
     let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };

@@ -92,8 +92,8 @@ enum Readers {
 }
 
 /// Generates an `If` after operators that produce `shared` tensors. Each tensor is read by the first branch,
-/// by the second, by both, by an operator after the `If`, or by all three. As many of these five cases as
-/// possible occur. Each branch is a chain of `operators` operators.
+/// by the second, by both, by an operator after the `If`, or by both branches and that operator. As many of
+/// these five cases as possible occur. Each branch is a chain of `operators` operators.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;
