@@ -2,14 +2,14 @@
 
     python capture_tinygrad.py FOLDER [NAME...]
 
-Writes one file `NAME.capture.json` in the format `plimsoll-capture` per network, mode and batch size. tinygrad
-places the buffers of every device in two lanes, one for copies and one for all other kernels, with its TLSF
-allocator. Networks are scheduled for the device NULL, and no kernel is compiled or run. Existing captures are kept,
-so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
+Writes one file `NAME.capture.json` in the format `plimsoll-capture` per network, mode and batch size.
+tinygrad places the buffers of every device in two lanes, one for copies and one for all other kernels, with
+its TLSF allocator. Networks are scheduled for the device NULL, and no kernel is compiled or run. Existing
+captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
 
-The script reads the arguments of `memory_plan_rewrite`, and records the offsets that its allocators return. Sizes
-are rounded up to 256 bytes, as in the planner. Inclusive ends of lifetimes become half-open. Like the planner, the
-script extends the lifetimes of buffers of copies.
+The script reads the arguments of `memory_plan_rewrite`, and records the offsets that its allocators return.
+Sizes are rounded up to 256 bytes, as in the planner. Inclusive ends of lifetimes become half-open. Like the
+planner, the script extends the lifetimes of buffers of copies.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python collect.py PLIMSOLL CAPTURES DATASET [SECONDS]
 
-CAPTURES contains one folder per framework, as written by the scripts `capture_*.py`. Runs `plimsoll audit` on each
-folder, and writes one CSV instance per plan to `DATASET/FRAMEWORK/NAME.csv` and one row per plan to
-`DATASET/manifest.csv`. SECONDS is the time limit of each search (default: 10). Instances of one framework with equal
-content are listed once.
+CAPTURES contains one folder per framework, as written by the scripts `capture_*.py`. Runs `plimsoll audit` on
+each folder, and writes one CSV instance per plan to `DATASET/FRAMEWORK/NAME.csv` and one row per plan to
+`DATASET/manifest.csv`. SECONDS is the time limit of each search (default: 10). Instances of one framework
+with equal content are listed once.
 """
 
 from __future__ import annotations

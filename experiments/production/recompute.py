@@ -2,10 +2,10 @@
 
     python recompute.py PLIMSOLL FOLDER...
 
-Shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a step.
-Memory that several values share counts once. For IREE, the load is the largest total size of the slices that are live
-at a step, and the peak is the size of the allocation in the text after the pass. Prints one line per file that
-differs, and a summary. Exits with 1 if any file differs.
+Shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a
+step. Memory that several values share counts once. For IREE, the load is the largest total size of the slices
+that are live at a step, and the peak is the size of the allocation in the text after the pass. Prints one
+line per file that differs, and a summary. Exits with 1 if any file differs.
 """
 
 from __future__ import annotations

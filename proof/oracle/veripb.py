@@ -10,14 +10,14 @@ NAME.fit.opb, the question for the peak of the layout, and NAME.fit.pbp, the lay
 
 The variables of the question are the bits of each offset, in multiples of the alignment, and one order per
 conflicting pair. The weight of the highest bit is chosen such that all bits together add up to the highest
-possible offset. Every value of the bits is therefore a possible offset, and inverting all bits turns the layout
-upside down. `K(a,b)` requires that the end of a is at most the offset of b if a lies below b:
+possible offset. Every value of the bits is therefore a possible offset, and inverting all bits turns the
+layout upside down. `K(a,b)` requires that the end of a is at most the offset of b if a lies below b:
 
     offset(b) - offset(a) + C * [b below a] >= size(a)
 
 A derivation becomes a proof by contradiction, an order becomes a literal, a height becomes a bound on an
-offset, and a step becomes an addition of constraints. A stack needs one inequality for each pair of its buffers,
-see `Translator.between`.
+offset, and a step becomes an addition of constraints. A stack needs one inequality for each pair of its
+buffers, see `Translator.between`.
 """
 
 import csv
@@ -313,7 +313,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.forced(terms, sum(f.size[i] for i in path))
 
     def extremes(self, side, stack):
-        """The buffers that may be lowest (side 0) or highest, and for each other one, a buffer nearer to that end."""
+        """The buffers that may be lowest (side 0) or highest, and a nearer buffer for each other one."""
         nearer = {}
         for b in stack:
             found = [a for a in stack if ((a, b) if side == 0 else (b, a)) in self.orders]

@@ -19,8 +19,8 @@ const FIRST_ROUND: u64 = 1 << 12;
 /// See [`FIRST_ROUND`].
 const GROWTH: u64 = 8;
 
-/// The share of a round that sweeps get before clause learning, as a divisor: for a bound of a window, which
-/// is often a result of sweeps, and for other bounds.
+/// Each round starts with a sweep, whose node limit is that of the round divided by this number. The first
+/// number is for bounds of windows, which are often results of sweeps. The second is for other bounds.
 const SWEEP_SHARES: [u64; 2] = [1, 16];
 
 /// A proof that no layout of an instance has a peak below a bound.
@@ -34,7 +34,7 @@ pub struct Proof {
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// There is no space for the declared buffers, which conflict pairwise.
+    /// The declared buffers conflict pairwise, and there is not enough space for them.
     NoSpace,
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,
@@ -75,7 +75,7 @@ impl Proof {
         Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
     }
 
-    /// Refutes the capacity just below the bound by sweeps and by clause learning, in turn.
+    /// Refutes the capacity just below the bound by alternating sweeps and clause learning.
     fn searched(
         instance: &Instance,
         bound: Bytes,
