@@ -1,4 +1,4 @@
-//! Tests that `VeriPB`, a proof checker of another project, accepts translated proofs (`make test-veripb`).
+//! Tests translated proofs with `VeriPB`, a proof checker of another project (`make test-veripb`).
 
 use super::*;
 use plimsoll_model::csv::write_layout;
