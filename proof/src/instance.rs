@@ -83,7 +83,8 @@ impl Instance {
             let field =
                 |name: &str| columns.get(name).and_then(|&at| fields.get(at)).map_or("", String::as_str);
             let number = |name: &str| -> Result<u64, InstanceError> {
-                parse(field(name)).ok_or_else(|| fail(line, &format!("'{}' is not a valid {name}", field(name))))
+                parse(field(name))
+                    .ok_or_else(|| fail(line, &format!("'{}' is not a valid {name}", field(name))))
             };
             let (lower, upper) = (number("lower")?, number(upper)?.saturating_add(u64::from(inclusive)));
             let alignment = if field("alignment").is_empty() { 1 } else { number("alignment")? };
@@ -109,8 +110,11 @@ impl Instance {
             }
         }
         for (line, a, id, separated) in pairs {
-            let b =
-                instance.by_id.get(&id).copied().ok_or_else(|| fail(line, &format!("there is no buffer '{id}'")))?;
+            let b = instance
+                .by_id
+                .get(&id)
+                .copied()
+                .ok_or_else(|| fail(line, &format!("there is no buffer '{id}'")))?;
             let pair = (a.min(b), a.max(b));
             if separated {
                 instance.separated.insert(pair)

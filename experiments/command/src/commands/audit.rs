@@ -364,7 +364,9 @@ impl<'a> Audited<'a> {
         drawn.extend(self.case.layout.as_ref().map(|layout| ("planner".to_owned(), layout)));
         drawn.extend(self.best.solution().map(|(solver, _, layout)| (solver.to_owned(), layout)));
         if drawn.is_empty() {
-            return Err(Failure::input("--plot requires a layout, but only the peak of the planner is known"));
+            return Err(Failure::input(
+                "--plot requires a layout, but only the peak of the planner is known",
+            ));
         }
         draw::<Offsets>(instance, &drawn, &self.best, path)
     }
