@@ -5,7 +5,8 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::gap_percent;
 use std::collections::HashMap;
 
-/// The problem, the terms and the instance of a record.
+/// The key of a question: the problem, the terms, and the instance as suite and name. If the hash of the
+/// instance is known, the hash replaces the name and the suite is empty.
 pub(crate) type Place = [String; 4];
 
 /// The results that all records of a question prove together.

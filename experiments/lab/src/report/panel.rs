@@ -15,7 +15,7 @@ const LANE: f64 = 14.0;
 const AXIS: f64 = 44.0;
 /// Maximum number of lanes of spilled buffers that are drawn.
 const MOST_LANES: usize = 10;
-/// Maximum number of steps for which names are drawn.
+/// Maximum number of names of steps. If there are more names, none is drawn.
 const MOST_NAMES: usize = 32;
 /// Space for names of steps.
 const NAMES: f64 = 120.0;

@@ -144,7 +144,8 @@ fn input(case: Case, folder: &Path) -> Input {
     }
 }
 
-/// Removes the folder from the beginning of a text that starts with a path.
+/// Removes the folder and the slash after it from the start of a path or message. Other strings are returned
+/// unchanged.
 fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
     if folder.as_os_str().is_empty() {
         return text;

@@ -96,9 +96,9 @@ pub struct Sweep {
     pub runs: Vec<Run>,
     /// The columns of the rows.
     pub columns: Columns,
-    /// What to record on request.
+    /// The groups of optional columns to record.
     pub extras: Extras,
-    /// The metrics in the file, if there are any.
+    /// The metrics that the sweep file lists, or `None` if it lists none.
     metrics: Option<Vec<String>>,
     /// Time beyond the time limit after which a run counts as hung.
     pub grace: Duration,

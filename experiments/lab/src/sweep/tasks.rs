@@ -25,7 +25,7 @@ pub struct Task {
     pub peer: Option<usize>,
     /// The number of threads that a run may use.
     pub threads: usize,
-    /// Further terms of the question, including default values.
+    /// The terms of the question, including default values.
     pub terms: String,
     pub(super) decide: Option<Capacity>,
     pub(super) times: Vec<Option<Duration>>,
