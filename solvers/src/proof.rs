@@ -13,10 +13,10 @@ use plimsoll_model::{
 };
 use std::io::{self, Write};
 
-/// Nodes of the first round of clause learning. Each later round starts again with [`GROWTH`] times as many.
+/// Node limit of clause learning in the first round. Every round starts from scratch.
 const FIRST_ROUND: u64 = 1 << 12;
 
-/// See [`FIRST_ROUND`].
+/// Ratio of the node limits of successive rounds.
 const GROWTH: u64 = 8;
 
 /// Each round starts with a sweep, whose node limit is that of the round divided by this number. The first
@@ -48,7 +48,8 @@ impl Proof {
     /// The time is exponential in the worst case if the bound rests on a search, and otherwise linear.
     ///
     /// # Errors
-    /// [`NoProof`] if the bound cannot be proved within the budget.
+    /// [`NoProof`] if the bound is 0 or too high, if proofs do not support its witness, if the instance is
+    /// too large for clause learning, or if the budget runs out.
     pub fn of(instance: &Instance, bound: &LowerBound, budget: &mut Budget) -> Result<Self, NoProof> {
         if bound.value == Bytes::ZERO {
             return Err(NoProof::Nothing);
@@ -103,7 +104,8 @@ impl Proof {
         }
     }
 
-    /// Refutes the capacity just below the bound by a sweep, if that takes at most this number of nodes.
+    /// Refutes the capacity just below the bound by a sweep. Returns `None` if no sweep of at most `nodes`
+    /// nodes refutes it.
     fn swept(instance: &Instance, bound: Bytes, nodes: u64, budget: &mut Budget) -> Option<Self> {
         let mut part = budget.part(Some(nodes), None);
         let swept = certify(instance, bound.get(), &mut part);

@@ -37,7 +37,7 @@ impl Domain {
         domain.propagate(part, watch).then_some(domain)
     }
 
-    /// Creates the domain without propagation.
+    /// Creates the domain without propagation. Returns `None` if a fixed buffer ends above `upper`.
     pub fn plain(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
         let mut domain = Self {
             upper,

@@ -27,8 +27,8 @@ pub(super) struct Enumeration<'r, 'a> {
     begun: Vec<bool>,
     live: u64,
     steps: u64,
-    /// Pair sets for which no layout was better than the best arena when they were stored. They remain valid
-    /// because the best arena only decreases.
+    /// Pair sets whose layouts were no smaller than the best arena when the sets were stored. The sets remain
+    /// valid because the best arena only shrinks.
     failed: Vec<Vec<u64>>,
     /// False once the limits have left some order undecided.
     complete: bool,

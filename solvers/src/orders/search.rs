@@ -221,8 +221,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset as a node of the budget. In large nets a downset takes long, so the clock is read every
-/// time.
+/// Counts one downset as a node of the budget. In large nets, every downset takes long to process, so the
+/// clock is read every time.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();
@@ -242,7 +242,7 @@ pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
 }
 
 /// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
-/// Also returns false if more than `looks` downsets must be examined.
+/// Returns false if there is such a downset, or if more than `looks` downsets must be examined.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.live, looks };

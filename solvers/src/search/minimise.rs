@@ -1,10 +1,10 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
-//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the
-//! most, and a layout at this capacity finishes the search. Higher capacities yield layouts sooner. Each
-//! round therefore tries the bound first. It then tries the capacities half-way to the best layout, three
-//! quarters of the way, and so on up to just below the best layout. An infeasible capacity raises the bound,
-//! and a layout lowers the upper end.
+//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the most,
+//! and a layout at this capacity finishes the search. Higher capacities yield layouts sooner. Each round
+//! therefore tries the bound first, or the target if it is higher. It then tries the capacities half-way to
+//! the best layout, three quarters of the way, and so on up to just below the best layout. An infeasible
+//! capacity raises the bound, and a layout lowers the upper end.
 //!
 //! If a round does not find a much better layout, the next round is twice as long. If capacities at the
 //! bound are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a
@@ -85,8 +85,8 @@ const LEARN_SHARE: u64 = 32;
 /// Nodes of windows per node of a round, if a sweep may settle the whole instance.
 const SWEEP_SHARE: u64 = 16;
 
-/// Nodes of learning and of windows per node of a late round. In late rounds, learning usually finishes the
-/// search.
+/// Nodes of learning and of windows per node of a late round, if few buffers are simultaneously live. In late
+/// rounds, learning usually finishes the search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
@@ -334,7 +334,7 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Doubles the stride after an infeasible capacity, and reduces it after any other result. If units are
+    /// Doubles the stride after an infeasible capacity, and quarters it after any other result. If units are
     /// small, raising the bound unit by unit would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {

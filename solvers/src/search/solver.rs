@@ -87,9 +87,10 @@ impl Search {
         (0..self.setup.threads.max(1) as u64).map(move |at| seed.wrapping_add(at << 32))
     }
 
-    /// If the live bytes of most sections equal the load, raises a bound and improves a layout by sweeps
-    /// over arrangements. Then improves the layout by ejection search over orders. Each method uses at most
-    /// its given number of nodes and at most a quarter of the nodes that the budget has left.
+    /// If the live bytes of most sections equal the load, raises a bound and improves a layout by sweeps over
+    /// arrangements. If the layout is then still far above the bound, improves it by ejection search over
+    /// orders. Each method uses at most its given number of nodes and at most a quarter of the nodes that the
+    /// budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,

@@ -25,8 +25,8 @@
 //! one. The ground and the ceiling count as crossing buffers. These distances are exactly the projection of
 //! all constraints so far, because the constraints are difference constraints. The next section inserts its
 //! newborn buffers at every position of the order, updates the longest paths, and removes the buffers that
-//! die. A state whose longest path exceeds the capacity is removed. The length of the shortest such path is
-//! the next capacity to try.
+//! die. A state whose longest path exceeds the capacity is removed. The next capacity to try is the shortest
+//! of these longest paths.
 //!
 //! # Pruning
 //!
