@@ -71,7 +71,7 @@ test)
     try_installation "$prefix"
     ;;
 overhead)
-    : "${PLIMSOLL_CORPORA:?is the folder of the corpora, see 'plimsoll datasets fetch'}"
+    : "${PLIMSOLL_CORPORA:?must name the folder of the corpora, see 'plimsoll datasets fetch'}"
     cargo test --profile "${PROFILE:-release}" --locked --package plimsoll-capi --test c \
         overhead -- --ignored --exact --nocapture
     ;;

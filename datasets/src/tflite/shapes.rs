@@ -180,7 +180,8 @@ fn floor_div(op: &Operation) -> Facts {
     Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
 }
 
-/// The condition may have one element per row. It is not broadcast.
+/// The condition has the shape of the operands, a single element, or one element per row. Any other condition
+/// is an error, even if it could be broadcast.
 fn select(op: &Operation) -> Result<Made, Reason> {
     let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
     let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
