@@ -1,4 +1,4 @@
-"""Memory offset assignment: the lowest peak of a layout in which conflicting buffers share no bytes."""
+"""Memory offset assignment: minimise the peak of a layout in which conflicting buffers share no bytes."""
 
 import plimsoll
 from benchopt import BaseObjective

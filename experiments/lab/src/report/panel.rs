@@ -431,9 +431,10 @@ struct Label {
 }
 
 impl Label {
-    /// Returns the label of a rectangle. The label is turned upright if the name is too long for the width of
-    /// the rectangle and the height offers more space. If the name is still too long, the label shows only
-    /// its end. Returns `None` if not even that fits.
+    /// Returns the label of a rectangle. The label is turned upright if the name is too long for the width
+    /// of the rectangle and the height offers more space. If the name is still too long, the label shows
+    /// only its end. Returns `None` if fewer than three characters fit, or if the rectangle is too thin for
+    /// a line of text.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };

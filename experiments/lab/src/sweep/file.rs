@@ -27,7 +27,7 @@
 //!
 //! [[instances]]
 //! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems of graphs
-//! batch = 1                           # first dimension of inputs; dim_default sets all other free dimensions
+//! batch = 1                           # first dimension of inputs; dim_default: all other free dimensions
 //!
 //! [[instances]]
 //! path = "models"                     # a folder of models

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Default time beyond the time limit after which a run counts as hung.
+/// Default time beyond the time limit after which a run counts as hung and is killed.
 const GRACE: Duration = Duration::from_secs(10);
 /// Maximum number of runs of a sweep, which bounds the memory for the list of runs.
 const MOST_RUNS: u64 = 10_000_000;
