@@ -47,7 +47,7 @@ pub(super) fn least(
         solve(NAME, setup, (limits, budget), scale, None, |watch| build(cover, (unit, most), watch))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
-        // HiGHS failed numerically: spilling all buffers that may be spilled is a solution of the cover.
+        // The cover has a solution, which spills all buffers that may be spilled. HiGHS failed numerically.
         return Ok(Covered { bound: Some(0), stays: None, stop: Some(Stop::TimeLimit) });
     }
     let stays: Option<Vec<bool>> =
