@@ -116,9 +116,9 @@ fn ends(graph: &Graph, model: &Path, report: &mut Report) {
         report.line(
             "",
             if is_graph {
-                "(members `element` and `shape` of a tensor; the sizes in bytes suffice)"
+                "(the members `element` and `shape` state them; plans need only the size in bytes)"
             } else {
-                "(--input-shape and --dim set shapes; the sizes in bytes suffice)"
+                "(--input-shape and --dim set shapes; plans need only the size in bytes)"
             },
         );
     }

@@ -202,7 +202,7 @@ fn unknown_types_and_shapes_are_written_out() {
     let run = scratch.plimsoll(&["import", "net.json"]).exits(0);
     for line in [
         "input        x int8 400, 400 bytes\n",
-        "output       y, 40 bytes, element type and shape unknown\n             (members `element`",
+        "output       y, 40 bytes, element type and shape unknown\n             (the members `element`",
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
