@@ -57,7 +57,7 @@ pub struct SchemeEntry {
     pub name: &'static str,
     /// A summary in one line.
     pub about: &'static str,
-    /// The publication or project that describes it.
+    /// The publication or project that describes the scheme.
     pub source: &'static str,
     /// The scheme.
     pub scheme: Scheme,

@@ -12,10 +12,10 @@
 //! - temporaries of a loop body are dead between iterations.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans. With the same orders and options, no
-//! planner can do better. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] show the
-//! program as seen by planners with less information or more restrictions. Layouts of
-//! [`Program::sequential`] and [`Program::flat`] are also valid for [`Program::instance`], because these
-//! problems only extend lifespans and add conflicts.
+//! planner needs less memory than an optimal layout of this problem. [`Program::sequential`],
+//! [`Program::flat`] and [`Program::frames`] show the program as seen by planners with less information or
+//! more restrictions. Layouts of [`Program::sequential`] and [`Program::flat`] are also valid for
+//! [`Program::instance`], because these problems only extend lifespans and add conflicts.
 //!
 //! # Copies
 //!

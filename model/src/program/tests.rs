@@ -1,4 +1,4 @@
-//! Lifespans of small programs, derived by hand.
+//! Compares the lifespans of small programs with values derived by hand.
 
 use super::*;
 use crate::graph::{AliasKind, GraphBuilder, Operator, Tensor};

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
 //! | `streams=K` | all users of one finish before any user of the other starts, with operators in K streams |
-//! | `reachable` | the same holds in every execution, even if independent operators run concurrently |
+//! | `reachable` | all users of one finish before any user of the other starts in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
 //! The first three relations are based on a partial order of the operators, *happens before*. An allocation

@@ -331,8 +331,8 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Checks that the activations of every operator that computes while a buffer is occupied lie below the
-    /// buffer.
+    /// Compares an occupied buffer with the activations of every operator that computes meanwhile. The
+    /// activations must lie below the buffer.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();

@@ -1,4 +1,4 @@
-//! Audits of problems whose values are not in bytes.
+//! Tests the audits of problems whose values are not in bytes.
 
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
@@ -118,7 +118,7 @@ fn fusions_are_audited() {
     let search =
         |count| LowerBound::new(Relations::new(count), FusionWitness::Search { solver: "exact".to_owned() });
     assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
-    assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
+    assert!(reason(&problem, &conclude(&[5], search(2))).contains("there are only 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
     // A bound of fewer relations than a solution optimises is rejected.
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
