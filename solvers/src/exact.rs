@@ -110,7 +110,7 @@ struct Phases<'a> {
 }
 
 impl Phases<'_> {
-    /// Runs one phase and records its duration in seconds, unless the instance is already settled.
+    /// Runs one phase and records its duration in seconds. Does nothing if the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
             return None;
@@ -255,9 +255,9 @@ impl Phases<'_> {
         );
     }
 
-    /// Runs the ejection search from the best layout, or from the layout with the longest-lived buffers at
-    /// the bottom. On instances for which [`Search`] has little chance of success, the ejection search may
-    /// use most of the remaining time.
+    /// Runs the ejection search from the layout with the longest-lived buffers at the bottom if there is one,
+    /// otherwise from the best layout. On instances for which [`Search`] has little chance of success, the
+    /// ejection search may use most of the remaining time.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.

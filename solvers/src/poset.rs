@@ -147,7 +147,7 @@ impl Poset {
     }
 }
 
-/// The transfers of memory between positions.
+/// The minimum memory, a clique that proves it, and the transfers of memory between positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
     pub total: u64,

@@ -225,8 +225,8 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all neighbours of the guest, so it is also a neighbour of the pivot, which has
-    // the fewest neighbours.
+    // A host conflicts with all neighbours of the guest. It is therefore also a neighbour of the pivot, the
+    // neighbour of the guest with the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

@@ -1,4 +1,4 @@
-//! Enumerates the orders of a small problem. Among orders with the same conflicts, only one is solved.
+//! Enumerates the orders of a small problem. Of the orders with the same conflicts, only one is placed.
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
 //! size of the best arena. For a complete order, only the pairs of simultaneously live buffers matter. If

@@ -141,7 +141,7 @@ impl<'a> Paths<'a> {
         }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
-            // More runs are safe at a higher level.
+            // The level has risen since the downset was stored, so more runs are within it.
             return self.arrive(place);
         }
         let mut later = u64::MAX;

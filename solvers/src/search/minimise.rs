@@ -23,7 +23,7 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Nodes per capacity in the first round.
+/// Nodes for each capacity of the first round, except for the capacity with which the round begins.
 const FIRST_ROUND: u64 = 2_000;
 
 /// Ratio of the nodes for the first capacity of a round to those for all its other capacities together.
@@ -108,8 +108,8 @@ const REORDER_SHARE: u64 = 2;
 /// easy instances.
 const REORDER_PATIENCE: u64 = 1 << 2;
 
-/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The
-/// second number applies before the first round, where insertions would delay short proofs.
+/// The best layout is far above the bound if the distance between their values exceeds the bound divided by
+/// this number. The second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 
@@ -289,7 +289,8 @@ impl Minimiser<'_, '_> {
     }
 
     /// Returns the lowest and the highest capacity to decide. They are multiples of the grain, at or above
-    /// the bound, below the best layout, and within the capacity of the instance.
+    /// the bound, below the best layout, and within the capacity of the instance. Returns `None` if there are
+    /// no such capacities.
     fn window(&self) -> Option<(u64, u64)> {
         let low = self.progress.bound.value.get().next_multiple_of(self.grain);
         let below_best = self.value().map(|value| value.get() - 1);

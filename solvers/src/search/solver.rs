@@ -114,7 +114,7 @@ impl Search {
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout and a bound until they meet or the budget runs out.
+    /// Improves a valid layout and a bound until they meet, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
@@ -180,7 +180,7 @@ impl Solver<Offsets> for Search {
         observer.bound(&bound);
         let mut best = None;
         if budget.check().is_none() {
-            // The search starts at the bound whatever the quality of this layout.
+            // The search starts at the bound, so the quality of this layout matters little.
             best = start(instance, budget).map(|layout| {
                 let peak = layout.peak(instance);
                 observer.incumbent(&layout, peak);

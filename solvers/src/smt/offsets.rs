@@ -15,7 +15,7 @@
 //! The first query asks for the bound itself, which most practical instances and all perfect packings attain.
 //! If the budget has a target above the bound, the first query asks for the target instead. A positive answer
 //! lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the bound. If the
-//! answer is "unknown", the search continues with higher peaks while time remains.
+//! answer is "unknown", the search continues with higher peaks while the budget lasts.
 //!
 //! The theory is integer difference logic, which is decided by shortest paths. If alignments differ, it is
 //! linear arithmetic.

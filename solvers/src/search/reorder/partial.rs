@@ -4,7 +4,7 @@ use crate::search::valley::{Reduced, Span};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Maximum fraction by which the cost of a place is increased at random.
+/// Maximum fraction by which the cost of an offset is increased at random.
 const NOISE: f64 = 1.0;
 
 /// The placed buffers from bottom to top, and the range of offsets of each.

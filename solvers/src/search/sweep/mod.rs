@@ -31,8 +31,8 @@
 //! # Pruning
 //!
 //! - *Dominance.* A state is removed if another state has the same order and none of its distances is larger.
-//!   Every continuation of the removed state is possible from the other, with paths that are no longer. The
-//!   distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
+//!   Every continuation of the removed state is possible from the other, with paths of at most the same
+//!   length. The distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
 //! - *Short lifetimes.* If two neighbours in the order are live only in the current section, both of their
