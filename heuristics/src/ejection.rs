@@ -58,7 +58,7 @@ const EFFORT: (u64, u64) = (20_000, 4);
 
 /// Ejection search for the offset problem. A node is one placement.
 ///
-/// The search starts from a valley-fit layout and lowers its peak to ever lower targets by ejecting buffers.
+/// The search starts from a valley-fit layout and ejects buffers to meet ever lower targets for the peak.
 #[derive(Clone, Copy, Debug)]
 pub struct EjectionSearch {
     /// Seed of all random choices.

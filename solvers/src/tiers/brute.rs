@@ -18,7 +18,7 @@ const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
 /// Tries every choice of tiers. If addresses are required, it also tries every placement order in each tier,
-/// for at most nine buffers. Its name in the registry is `brute-force`.
+/// for at most nine buffers per tier. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 
