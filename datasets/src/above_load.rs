@@ -75,7 +75,8 @@ pub struct AboveLoad {
     pub instance: Instance,
     /// A lower bound on the peak in bytes: the load, or one unit more if `proved` is true.
     pub lower_bound: Bytes,
-    /// True if there is provably no layout at the load.
+    /// True if the generator proved that there is no layout at the load. False if there is one, or if the
+    /// search for a proof gave up.
     pub proved: bool,
 }
 
@@ -103,11 +104,11 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
 /// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
 /// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
-/// must cover many exchanges.
+/// must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is kept.
 ///
 /// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
-/// exchange and o up to [`ORDERS`] orders. With more than seven live buffers, there are too many orders to
-/// track, and the result is that of [`hard_above_load`].
+/// exchange and o up to [`ORDERS`] orders. With more than eight buffers at the first step, there are too many
+/// orders to track, and the result is that of [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -152,8 +153,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether there is
-/// provably no layout at the load.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether there is a
+/// proof that no layout at the load exists.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -236,8 +237,9 @@ pub const ORDERS: usize = 50_000;
 /// nearly all ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
-/// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
-/// if that needs too many orders, at later ones. Ignoring everything before the start is a relaxation.
+/// Returns true if there is a proof that no layout without an idle byte exists. The proof starts at the first
+/// step or, if that needs too many orders, at later ones. Ignoring everything before the start is a
+/// relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,

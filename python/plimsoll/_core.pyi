@@ -32,10 +32,10 @@ class Instance:
 
     ``buffers`` is one of the following: an iterable of rows; a mapping of columns; an integer array of shape
     (n, 3); a pandas or Polars data frame; an Arrow table. A row is a tuple ``(lower, upper, size)`` or
-    ``(id, lower, upper, size)``, or a mapping. Three columns are required: the start, ``lower``;
-    the end, as ``upper`` (exclusive) or ``end`` (inclusive); and ``size``. Starts and ends are in steps, and
-    sizes in bytes. The optional columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps).
-    ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
+    ``(id, lower, upper, size)``, or a mapping. Three columns are required: the start, ``lower``; the end, as
+    ``upper`` (exclusive) or ``end`` (inclusive); and ``size``. Starts and ends are in steps, and sizes in
+    bytes. The optional columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of
+    steps). ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """

@@ -6,8 +6,8 @@
 //! of them is live from its first use in any run to its last. All subgraphs share one arena. The plan does
 //! not place variables, which get memory of their own.
 //!
-//! An offline plan has no offsets for the scratch buffers of kernels, which no file contains. The runtime
-//! places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
+//! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
+//! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
 //!
 //! Sources: `micro_allocation_info.cc`, `greedy_memory_planner.cc`, `memory_helpers.cc` and `reshape.cc` of
 //! `tflite-micro` (2026).

@@ -3,10 +3,10 @@
 //!
 //! An operator with known arithmetic multiplies all its weights by the number of rows that matches its
 //! multiply-accumulates. An operator with hardly any weights multiplies rows by constants in on-chip memory
-//! instead. Any other operator reads and writes as many bytes as its tensors occupy. The graph is rewritten
-//! accordingly: the kinds of its operators become those of [`KINDS`], and their costs become the exact
-//! amounts of executed work. With a machine that has rates for these kinds, the times of the rewritten graph
-//! are predicted like those of any other graph.
+//! instead. An operator with unknown arithmetic reads its weights, and reads and writes as many bytes in
+//! total as its other tensors occupy. The graph is rewritten accordingly: the kinds of its operators become
+//! those of [`KINDS`], and their costs become the exact amounts of executed work. With a machine that has
+//! rates for these kinds, the times of the rewritten graph are predicted like those of any other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;

@@ -146,7 +146,7 @@ pub struct Row {
     pub printed: Option<Amount>,
     /// The computed value; `None` if it cannot be computed.
     pub ours: Option<Amount>,
-    /// The unit of both values.
+    /// The unit of the printed and the computed value.
     pub unit: String,
     /// The reason for a difference, or the method of computation.
     pub reason: String,
@@ -155,7 +155,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Derives the verdict from both values and the expectation.
+    /// Derives the verdict from the printed value, the computed value and the expectation.
     pub fn verdict(&self) -> Verdict {
         let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
             return if self.ours.is_some() { Verdict::Own } else { Verdict::Missing };
@@ -182,8 +182,8 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
-    /// Returns two lines. The first contains the label of the row, both values and the verdict. The second
-    /// contains the indented reason.
+    /// Returns two lines. The first contains the label of the row, the printed value, the computed value and
+    /// the verdict. The second contains the indented reason.
     pub fn in_words(&self) -> String {
         let ([printed, ours, _], verdict) = (self.numbers(), self.verdict().as_str());
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };

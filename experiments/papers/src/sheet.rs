@@ -53,7 +53,7 @@ struct Template {
     /// Expressions that yield a number, a pair of numbers for a range, a string, or none.
     printed: Option<String>,
     ours: Option<String>,
-    /// Number of decimals of both numbers. If absent, the numbers are integers.
+    /// Number of decimals of the printed and the computed number. If absent, the numbers are integers.
     digits: Option<usize>,
     /// Number of decimals of the printed number, if it differs from `digits`.
     printed_digits: Option<usize>,

@@ -52,8 +52,8 @@ fn nest(
 }
 
 /// Generates conditionals in sequence. In both branches, a chain of `operators` operators precedes the
-/// operator that produces the result. The tensors of one random branch are exactly `ratio` times as large
-/// as those of the other.
+/// operator that produces the result. The tensors of the chain are exactly `ratio` times as large in one
+/// random branch as in the other. The results of both branches have the same size.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
