@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words and phrases to avoid, each with better ones. All are in lower case, with words separated by spaces.
+/// Words and phrases to avoid, each with its replacements. All are in lower case, with words separated by
+/// spaces.
 const DIALECT: [(&str, &str); 44] = [
     ("alive", "live"),
     ("memory on chip", "on-chip memory"),

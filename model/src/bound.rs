@@ -35,7 +35,7 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
     Fixed { buffer: B },
-    /// Two conflicting buffers are fixed at overlapping addresses, so no layout satisfies both.
+    /// Two conflicting buffers are fixed at overlapping addresses, so no layout keeps both fixed offsets.
     Contradiction { buffers: Vec<B> },
     /// In every order, the sizes of the storages held at the first step add up to the bound.
     Start,

@@ -60,8 +60,9 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if [`write_atomically`] writes to `path` in place: `path` is an existing device, pipe or
-/// similar, is in a directory of file descriptors, or is the standard output or error of this process.
+/// Returns true if [`write_atomically`] writes to `path` in place. This is the case for existing devices,
+/// pipes and similar, for paths in a directory of file descriptors, and for the standard output or error of
+/// this process.
 pub fn is_stream(path: &Path) -> bool {
     own_stream(path).is_some()
         || is_descriptor(path)

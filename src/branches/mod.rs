@@ -250,7 +250,7 @@ struct Placed {
 }
 
 impl Planner<'_> {
-    /// Plans a program. The layout has passed both checkers.
+    /// Plans a program. The layout has passed the layout checker and the execution checker.
     ///
     /// # Errors
     /// See [`BranchError`].
