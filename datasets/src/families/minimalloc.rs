@@ -74,8 +74,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// The width and height of the median brick, in units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
-/// middle, across the side that is longer relative to a brick.
+/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece into a
+/// pinwheel, or in two near the middle, across the side that is longer relative to a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);

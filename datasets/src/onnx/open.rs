@@ -10,7 +10,7 @@ const PLAUSIBLE: &[u64] = &[
     2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 3, 80, 160, 224, 320, 384, 416, 448, 480, 576, 640,
 ];
 
-/// The maximum number of imports during a search.
+/// The maximum number of imports while a search changes one dimension at a time.
 const TRIALS: usize = 96;
 
 /// The maximum number of operators inferred during a search, over all trials.

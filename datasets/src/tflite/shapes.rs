@@ -214,8 +214,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// The shape is given by a vector or, if there is none, by the options. An extent of 0 has no special
-/// meaning. Old files have `[0]` for a scalar.
+/// The shape is given by a vector or, if there is none, by the options. In options, the list `[0]` stands for
+/// a scalar, as in old files. Otherwise, an extent of 0 has no special meaning.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
