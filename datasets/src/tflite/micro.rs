@@ -121,8 +121,8 @@ impl MicroArena {
         tensors.first().is_some_and(|&first| first >= self.tensors)
     }
 
-    /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of
-    /// decreasing size, the last of equally large buffers first, each in the lowest gap that is large
+    /// Places the buffers without an offset, as the greedy planner of the runtime does. Larger buffers come
+    /// first and, among equally large ones, the last. Each buffer is placed in the lowest gap that is large
     /// enough.
     fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
         let buffers = self.instance.buffers();

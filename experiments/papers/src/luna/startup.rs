@@ -202,7 +202,7 @@ mod tests {
     use plimsoll_model::timelines::{Dma, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Returns the makespans without overlap, with weights copied by the processor, and with ping-pong. A
+    /// Returns two makespans: without overlap, if the processor copies the weights, and with ping-pong. A
     /// byte is transferred by DMA in one picosecond, and copied in `slow` picoseconds.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
