@@ -75,8 +75,8 @@ class MemoryReport:
 class Report:
     """The plan of one graph."""
 
-    #: The reason why the plan is not that of the solver: the plan is that of the fallback or, for a program with
-    #: control flow, shares no bytes. None if the plan is that of the solver.
+    #: The reason why the plan is not that of the solver: the plan is that of the fallback or, for a program
+    #: with control flow, shares no bytes. None if the plan is that of the solver.
     fallback: str | None
     #: Seconds spent in the solver and in preparing its input, without the fallback.
     seconds: float
