@@ -147,7 +147,9 @@ impl Document {
         };
         if members.iter().any(|&at| self.buffers[at].pools.len() > 1) {
             let (subject, pool) = (first.label(), self.pools[pool].label());
-            notes.push(format!("{subject}: bound to pool {pool}, the only one that pins, colocations and capacities allow"));
+            notes.push(format!(
+                "{subject}: bound to pool {pool}, the only one that pins, colocations and capacities allow"
+            ));
         }
         Ok(Group { members, pool, pin })
     }
