@@ -2,7 +2,7 @@
 # Builds the C library and installs it under a prefix, or tests it.
 #
 #   scripts/c.sh install PREFIX   library (shared and static), headers, pkg-config file, CMake package
-#   scripts/c.sh test             sanitizers, 100,000 random instances, an installation used by both build tools
+#   scripts/c.sh test             sanitizers, 100,000 random instances, the installation with pkg-config and CMake
 #   scripts/c.sh overhead         time through C relative to Rust; PLIMSOLL_CORPORA is the folder of the corpora
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -71,7 +71,7 @@ test)
     try_installation "$prefix"
     ;;
 overhead)
-    : "${PLIMSOLL_CORPORA:?is the folder of the corpora, see 'plimsoll datasets fetch'}"
+    : "${PLIMSOLL_CORPORA:?must name the folder of the corpora, see 'plimsoll datasets fetch'}"
     cargo test --profile "${PROFILE:-release}" --locked --package plimsoll-capi --test c \
         overhead -- --ignored --exact --nocapture
     ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs XLA, IREE and tinygrad into an environment of their own (1.5 GB), captures the memory plans of small networks,
-# and builds the data set of captured instances. ExecuTorch is captured as well if `scripts/executorch.sh` has installed
-# it. CAPTURES sets the folder of the raw dumps, DATASET that of the instances, and PLIMSOLL a command that is already
-# built. Existing captures are kept.
+# Installs XLA, IREE and tinygrad into a virtual environment (1.5 GB), captures the memory plans of small
+# networks, and builds the data set of captured instances. If `scripts/executorch.sh` has installed
+# ExecuTorch, its plans are captured as well. CAPTURES sets the folder of the raw dumps, DATASET that of the
+# instances, and PLIMSOLL the path of an existing build of the command. Existing captures are kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

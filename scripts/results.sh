@@ -72,7 +72,8 @@ wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
 }
 
-# Maps need seven times the space of all other files, and `bench` regenerates them. Two are kept as examples.
+# Memory maps need seven times the space of all other files, and `bench` regenerates them. Two are kept as
+# examples.
 drop_maps() { # folder of a record
     local left="not kept here; the command regenerates them"
     case "$1" in *-head-to-head) left="only A and J are kept here; the command regenerates all" ;; esac

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
-corpora=${PLIMSOLL_CORPORA:?is the folder of the corpora, see 'plimsoll datasets fetch'}
+corpora=${PLIMSOLL_CORPORA:?must name the folder of the corpora, see 'plimsoll datasets fetch'}
 environment=${ENVIRONMENT:-$target/tflm}
 python=$environment/bin/python
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"

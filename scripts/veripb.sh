@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs VeriPB, a checker of pseudo-Boolean proofs, and lets it check translated proofs of lower bounds.
+# Installs VeriPB, a checker of pseudo-Boolean proofs, and checks translated proofs of lower bounds with it.
 #
 #   scripts/veripb.sh path   installs the program if it is missing, and prints its path
 #   scripts/veripb.sh test   translates proofs with proof/oracle/veripb.py and checks them
 #
-# PLIMSOLL_VERIPB is a program that is already installed. PROFILE is the profile of the test build.
+# PLIMSOLL_VERIPB sets the path of an installed VeriPB. PROFILE is the profile of the test build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}

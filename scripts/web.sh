@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the page that plans memory in a browser, or tests it. Needs Node 20.19 or newer; installs the packages of
+# Builds or tests the page that plans memory in a browser. Needs Node 20.19 or newer. Installs the packages of
 # web/package-lock.json and the Rust target for WASI.
 #
-#   scripts/web.sh build   target/page/plimsoll.html: one file, with the engine
-#   scripts/web.sh test    the engine against the native command, and the page in Chromium, which is installed
-#                          with apt if it is missing; PLIMSOLL_CORPORA is the folder of the corpora
+#   scripts/web.sh build   builds target/page/plimsoll.html: one file that contains the engine
+#   scripts/web.sh test    compares the engine with the native command, and tests the page in Chromium, which
+#                          apt installs if it is missing; PLIMSOLL_CORPORA is the folder of the corpora
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -23,13 +23,13 @@ build() {
     npm --prefix web run build
     cmp --silent "$target/page/page.html" "$shell" || {
         if [ "${CI:-}" = true ]; then
-            echo "$shell is not the page that web/ builds; run make web and commit it" >&2
+            echo "$shell differs from the page that web/ builds; run make web and commit the file" >&2
             exit 1
         fi
         cp "$target/page/page.html" "$shell"
         echo "updated $shell; commit it" >&2
     }
-    # The budget of the whole page, as it is transferred.
+    # Limits the compressed size of the whole page.
     local bytes
     bytes=$(gzip -9 -c "$target/page/plimsoll.html" | wc -c)
     echo "$target/page/plimsoll.html: $bytes bytes compressed" >&2

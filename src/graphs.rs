@@ -92,7 +92,7 @@ pub struct GraphRun<'a> {
 pub struct OrderedRegion {
     /// The region.
     pub region: RegionId,
-    /// The order problem, and the operators and tensors behind its ids.
+    /// The order problem, and the operators and tensors of the graph to which its ids refer.
     pub storages: Storages,
     /// The answer of the order algorithm.
     pub outcome: Outcome<Orders>,

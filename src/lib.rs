@@ -87,7 +87,7 @@
 //! let split = engine.answer::<SplitBuffers>("exact", &instance)?;
 //! println!("{}: peak {} bytes", split.claim, split.value.unwrap_or_default());
 //!
-//! // Shared objects: every buffer gets a whole object, and the total size of the objects is minimised.
+//! // Shared objects: a live buffer has an object to itself, and the total size of the objects is minimised.
 //! let objects = engine.answer::<SharedObjects>("shared-greedy-by-size", &instance)?;
 //! println!("{}: {} bytes in all", objects.claim, objects.value.unwrap_or_default());
 //!

@@ -15,7 +15,7 @@ pub struct Registry {
     pub offsets: Vec<&'static Entry<Offsets>>,
     /// Split buffers: a buffer may occupy several address ranges.
     pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
-    /// Shared objects: every buffer gets a whole object.
+    /// Shared objects: every buffer has an object to itself while it is live.
     pub shared_objects: Vec<&'static Entry<SharedObjects>>,
     /// The order problem: the operator order with the lowest peak.
     pub orders: Vec<&'static Entry<Orders>>,

@@ -1,5 +1,5 @@
-//! Spilling in graphs and instances: the traffic of every tensor, the decision on whether all buffers fit
-//! within a capacity, and a proof if they do not.
+//! Spilling in graphs and instances: the traffic of every tensor, whether all buffers fit within a capacity,
+//! and a proof if they do not.
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};

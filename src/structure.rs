@@ -29,8 +29,8 @@ pub const COMPARED: [Relation; 5] =
 pub struct RelatedRegion {
     /// The region.
     pub region: RegionId,
-    /// The order problem, in which every operator that owns regions needs a block, and the tensors behind its
-    /// ids.
+    /// The order problem, and the operators and tensors of the graph to which its ids refer. In the problem,
+    /// every operator that owns regions needs a block.
     pub storages: Storages,
     /// The order of the operators.
     pub order: Order,
@@ -54,7 +54,8 @@ pub struct RelatedRegion {
 /// runs.
 const CONFLICTS: &str = "conflicts";
 
-/// Pairs of storages that share addresses in a placement although both may be needed at the same time.
+/// Pairs of allocations (storages or scratch) that share addresses in a placement although both allocations
+/// may be needed at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
     /// Collisions if operators run sequentially in the given order.
@@ -118,9 +119,9 @@ pub struct RelatedPlan<P: Plan> {
     pub related: RelatedRegion,
     /// The placement, and the bound under these conflicts.
     pub outcome: Outcome<P>,
-    /// Address ranges of every storage.
+    /// Address ranges of every allocation.
     pub pieces: Vec<Vec<Piece>>,
-    /// Pairs that collide.
+    /// The pairs of allocations that collide.
     pub safety: Safety,
     /// Running time of the algorithm, in seconds.
     pub seconds: f64,
@@ -254,7 +255,7 @@ pub struct Row {
     pub graph: String,
     /// Number of operators of the body.
     pub operators: usize,
-    /// Number of storages of the body.
+    /// Number of buffers of the body: storages and scratch.
     pub buffers: usize,
     /// The conflict relation.
     pub conflicts: String,
@@ -288,9 +289,9 @@ pub struct Row {
     pub split_claim: &'static str,
     /// The arena `exact`, divided by the arena `exact` of the first relation.
     pub ratio: f64,
-    /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
+    /// Pairs of allocations that collide in the layout of `exact` if operators run sequentially.
     pub collide_in_order: usize,
-    /// Pairs of storages that collide in the layout of `exact` if operators run concurrently.
+    /// Pairs of allocations that collide in the layout of `exact` if operators run concurrently.
     pub collide: usize,
     /// Running time of all algorithms on the body, in seconds.
     pub seconds: f64,

@@ -56,8 +56,8 @@ pub struct TierSetting<'a> {
     /// Liveness options, and the order algorithm that applies if nothing is fused. Inputs and outputs must be
     /// inside the arena.
     pub run: GraphRun<'a>,
-    /// How operators of the body are fused; `None` if each runs on its own. Groups run in topological order,
-    /// the earliest ready group first.
+    /// How operators of the body are fused; `None` if each runs on its own. Groups run in topological order.
+    /// Among the ready groups, the one with the earliest operator comes next.
     pub fusing: Option<Fusing<'a>>,
     /// Whether a plan assigns addresses or only counts bytes.
     pub addresses: Addresses,
@@ -70,7 +70,7 @@ pub struct TierSetting<'a> {
 pub struct TierCase {
     /// The tier problem. All regions owned by an operator count as one block.
     pub problem: TierProblem,
-    /// Times of computations, launches and weight transfers.
+    /// Times of computations, operator starts and weight transfers.
     pub times: TierTimes,
     /// Share of the relations that lie within groups (cross-unit fusion, eq. 3).
     pub coverage: Coverage,

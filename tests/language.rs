@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words and phrases to avoid, each with better ones. All are in lower case, with words separated by spaces.
+/// Words and phrases to avoid, each with its replacements. All are in lower case, with words separated by
+/// spaces.
 const DIALECT: [(&str, &str); 44] = [
     ("alive", "live"),
     ("memory on chip", "on-chip memory"),
@@ -125,7 +126,7 @@ fn files(extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// A text and its location.
+/// Text and its location.
 struct Text {
     place: String,
     text: String,
@@ -231,7 +232,7 @@ fn without_code(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-/// Returns the words of a text in lower case.
+/// Returns the words of `text` in lower case.
 fn words(text: &str) -> Vec<String> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '\'';
     let words = text.split(|letter| !is_word(letter)).filter(|word| !word.is_empty());
@@ -250,7 +251,7 @@ fn segments(name: &str) -> Vec<String> {
     words(&spaced.replace('_', " "))
 }
 
-/// Describes the words of [`DIALECT`] that occur in a text.
+/// Describes the phrases of [`DIALECT`] that occur in `words`.
 fn dialect(words: &[String], place: &str) -> Vec<String> {
     let found = DIALECT.iter().filter(|(phrase, _)| {
         let phrase: Vec<&str> = phrase.split(' ').collect();

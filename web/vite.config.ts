@@ -1,4 +1,4 @@
-// Builds one HTML file: code, style and engine are part of it, so it works from a disk without a server.
+// Builds one HTML file that contains code, style and engine, so it works from disk without a server.
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const engine = process.env.PLIMSOLL_ENGINE ?? `${target}/wasm32-wasip1/web/plims
 
 const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Allows the two inline texts, the engine and its worker, and no request at all. */
+/** Allows the inline script and style, the engine and its worker, but no requests. */
 function policy(code: string, style: string): string {
   return [
     "default-src 'none'",

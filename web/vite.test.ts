@@ -1,5 +1,5 @@
-// Translates the tests for Node, which does not run TypeScript in all supported versions. They are written below
-// `node_modules`, where they find their packages.
+// Compiles the tests to JavaScript, because not all supported versions of Node run TypeScript. The results are
+// written below `node_modules`, where they find their packages.
 
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";

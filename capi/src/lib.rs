@@ -1,4 +1,5 @@
-//! The C interface of Plimsoll: instances, solutions and the checker behind `include/plimsoll.h`.
+//! The C interface of Plimsoll: the instances, the solutions and the checker that `include/plimsoll.h`
+//! declares.
 //!
 //! All pointers that the caller passes must be null or valid during the call. The header states this rule
 //! once.

@@ -69,8 +69,8 @@ pub enum plimsoll_termination {
 
 /// Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
 /// is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
-/// in bytes. If the function returns false, the search ends and returns its best layout. The function may call
-/// any other function of this library, and must return to its caller.
+/// in bytes. If the function returns false, the search ends and returns its best layout so far. The function
+/// may call any other function of this library, and must return to its caller.
 #[allow(non_camel_case_types, reason = "the name in C")]
 pub type plimsoll_progress = Option<unsafe extern "C" fn(user: *mut c_void, peak: u64, bound: u64) -> bool>;
 

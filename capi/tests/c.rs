@@ -192,8 +192,9 @@ fn overhead() {
 /// Returns the time in seconds that all C calls for an instance take: the shortest of [`RUNS`] runs.
 ///
 /// After each call, glibc returns the free memory of a main thread to the system, but not that of other
-/// threads. In the next call, the main thread of a C program would therefore incur page faults (2 to 4 % of
-/// 1 to 6 ms); the thread of a test would not. Two settings of glibc avoid the difference.
+/// threads. In the next call, the main thread of a C program would therefore incur page faults, but the
+/// thread of a test would not. These page faults cost 2 to 4 % of calls that take 1 to 6 ms. Two settings of
+/// glibc avoid the difference.
 fn through_c(program: &Path, instance: &Instance) -> f64 {
     let mut input = String::new();
     (0..RUNS).for_each(|_| replayed(instance, &mut input));

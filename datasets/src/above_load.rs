@@ -15,7 +15,7 @@
 //!
 //! ```text
 //!  ┌───┐
-//!  │ c │ ?         a and c die together, and their one heir is as large as both.
+//!  │ c │ ?         a and c die together, and their only heir has their total size.
 //!  ├───┴─────┐     With b between them, the heir fits into neither hole:
 //!  │    b    │     in a layout at the load, a and c must be adjacent.
 //!  ├───┬─────┘
@@ -42,8 +42,9 @@ pub struct AboveLoadParams {
     pub bytes: u64,
     /// All sizes are multiples of this number of bytes, which is at least 1.
     pub unit: u64,
-    /// The maximum number of buffers that die together, and also of their heirs; at least 3. With three,
-    /// early decisions constrain late ones. With many, the difficulty is to find subsets whose sizes match.
+    /// The maximum number of buffers that die together, and the maximum number of their heirs. At least 3.
+    /// With three, early decisions constrain late ones. With many, the difficulty is to find subsets whose
+    /// sizes match.
     pub turnover: u64,
 }
 
@@ -74,12 +75,13 @@ pub struct AboveLoad {
     pub instance: Instance,
     /// A lower bound on the peak in bytes: the load, or one unit more if `proved` is true.
     pub lower_bound: Bytes,
-    /// True if there is provably no layout at the load.
+    /// True if the generator proved that there is no layout at the load. False if there is one, or if the
+    /// search for a proof gave up.
     pub proved: bool,
 }
 
-/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers, the
-/// more often this is the case. The same parameters and seed give the same instance.
+/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers there
+/// are, the more often it does. The same parameters and seed give the same instance.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof
@@ -102,11 +104,11 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
 /// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
 /// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
-/// must cover many exchanges.
+/// must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is kept.
 ///
 /// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
-/// exchange and o up to [`ORDERS`] orders. With more than seven live buffers, there are too many orders to
-/// track, and the result is that of [`hard_above_load`].
+/// exchange and o up to [`ORDERS`] orders. With more than eight buffers at the first step, there are too many
+/// orders to track, and the result is that of [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -151,8 +153,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether there is
-/// provably no layout at the load.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether there is a
+/// proof that no layout at the load exists.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -206,7 +208,7 @@ impl Lives {
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let live = &mut self.live;
         live.shuffle(rng);
-        // Exchanging a single buffer would only divide it, and exchanging all of them would start from
+        // Exchanging a single buffer would only divide it, and exchanging all live buffers would start from
         // scratch.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
@@ -235,8 +237,9 @@ pub const ORDERS: usize = 50_000;
 /// nearly all ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
-/// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
-/// if that needs too many orders, at later ones. Ignoring everything before the start is a relaxation.
+/// Returns true if there is a proof that no layout without an idle byte exists. The proof starts at the first
+/// step or, if that needs too many orders, at later ones. Ignoring everything before the start is a
+/// relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,

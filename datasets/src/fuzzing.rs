@@ -17,7 +17,7 @@ use std::path::Path;
 /// Reads an instance and checks the round trip.
 ///
 /// # Panics
-/// If the written instance reads back differently.
+/// If the load exceeds the upper bound on the peak, or if the written instance reads back differently.
 pub fn instance_csv(data: &[u8]) {
     let Ok(instance) = read_instance("fuzz", data, ReadOptions::default()) else { return };
     assert!(load(&instance).0 <= instance.ceiling());
@@ -41,7 +41,7 @@ pub fn fuzz_instance() -> Instance {
 /// Reads a layout of [`fuzz_instance`], verifies it, and checks the round trip.
 ///
 /// # Panics
-/// If the written layout reads back differently.
+/// If a valid layout has a peak below the load, or if the written layout reads back differently.
 pub fn layout_csv(data: &[u8]) {
     let instance = fuzz_instance();
     let Ok(layout) = read_layout("fuzz", data, &instance) else { return };
@@ -76,8 +76,8 @@ pub fn certificate_json(data: &[u8]) {
     assert_eq!(again, certificate);
 }
 
-/// Reads a document in the structured schema and splits it into instances. Each instance makes a round trip
-/// through CSV, and all of them together make one through the schema.
+/// Reads a document in the structured schema and splits it into instances. Checks the round trip of each
+/// instance through CSV, and the round trip of all instances together through the schema.
 ///
 /// # Panics
 /// If any written instance reads back differently.
@@ -103,10 +103,10 @@ pub fn dsa_json(data: &[u8]) {
 }
 
 /// Reads a `TFLite` model twice, with default options and with assumptions about sizes and element types.
-/// Checks the round trip of the graph each time.
+/// Derives the storages and checks the round trip of the graph each time.
 ///
 /// # Panics
-/// If the written graph reads back differently.
+/// If the storages of a graph cannot be derived, or if the written graph reads back differently.
 pub fn tflite_model(data: &[u8]) {
     let origin = std::path::Path::new("fuzz");
     let plain = crate::ImportOptions::default();
@@ -128,7 +128,7 @@ pub fn tflite_model(data: &[u8]) {
 /// round trip of the graph each time.
 ///
 /// # Panics
-/// If the written graph reads back differently.
+/// If the storages of a graph cannot be derived, or if the written graph reads back differently.
 pub fn onnx_model(data: &[u8]) {
     let assuming = ImportOptions { assume_bytes: Some(8), batch: Some(2), ..ImportOptions::default() };
     let closed = ImportOptions { dim_default: Some(3), ..ImportOptions::default() };

@@ -1,8 +1,8 @@
 //! Random instances of up to millions of plain buffers, with several distributions of sizes and lifespans.
 //!
-//! All arithmetic is on integers, so results do not depend on a math library. For n buffers, generation
-//! takes O(n) time and memory, apart from the validation of the instance. For a disordered stack, each
-//! freed buffer also takes time linear in the number of live buffers.
+//! All arithmetic is on integers, so results do not depend on a math library. For n buffers, generation takes
+//! O(n) time and memory, apart from the validation of the instance. With a disordered stack, freeing a buffer
+//! also takes time linear in the number of live buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;

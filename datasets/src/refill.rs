@@ -147,9 +147,9 @@ impl Slack {
 /// candidates, the seed decides. Buffers with a fixed offset, a separation or an exclusion are kept as they
 /// are.
 ///
-/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes
-/// a layout of the original if both parts get the offset of the joined buffer. The capacity is dropped,
-/// since a layout within it need not exist. O(n log n) for n buffers.
+/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes a
+/// layout of the original if all parts of a joined buffer get its offset. The capacity is dropped, since a
+/// layout within it need not exist. O(n log n) for n buffers.
 ///
 /// # Panics
 /// Never: joining adjacent lifespans gives a valid instance.

@@ -100,8 +100,8 @@ impl<'a> ModelFile<'a> {
     }
 
     /// Compares the order of the operators in this file with `orders`, which were passed to
-    /// [`ModelFile::reordered`]. Returns the first region with another order, because the file cannot
-    /// express the requested order; `None` if all orders are equal.
+    /// [`ModelFile::reordered`]. Returns the first region whose order differs, because the file cannot
+    /// express the requested order. Returns `None` if all orders are equal.
     ///
     /// # Errors
     /// See [`ImportError`].

@@ -35,7 +35,8 @@ fn guillotine(buffers: u64, seed: u64) -> Instance {
     packing("guillotine", buffers, seed, &format!("guillotine-{buffers}-{seed}"))
 }
 
-/// Returns the instances that provably have no layout at the load, with their seeds, in order of seeds.
+/// Returns, in ascending order, the seeds for which the generator proves that there is no layout at the load.
+/// Each seed comes with its instance.
 fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> {
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
     let bytes = params.iter().find(|(name, _)| *name == "bytes").map_or(1 << 18, |&(_, bytes)| bytes);
@@ -133,8 +134,9 @@ pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
-/// Returns perfect packings of 50 to 400 buffers, with only edge-to-edge cuts or with pinwheels, with two
-/// seeds each. The optimum is their capacity. To reach it, an algorithm must fill a rectangle without a hole.
+/// Returns perfect packings of 50 to 400 buffers. For every size, there are two packings with only
+/// edge-to-edge cuts, and two that also have pinwheels. The optimum is their capacity. To reach it, an
+/// algorithm must fill a rectangle without a hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {

@@ -1,4 +1,4 @@
-"""Memory offset assignment: the lowest peak of a layout in which conflicting buffers share no bytes."""
+"""Memory offset assignment: minimise the peak of a layout in which conflicting buffers share no bytes."""
 
 import plimsoll
 from benchopt import BaseObjective
@@ -16,8 +16,8 @@ class Objective(BaseObjective):
         return {"instance": self.instance}
 
     def evaluate_result(self, offsets):
-        """Returns the peak in bytes, and its gap to the lower bound of the instance in percent. Raises an
-        error if the independent checker rejects the layout."""
+        """Returns the peak (`value`) and the lower bound of the instance (`load`) in bytes, and the gap between
+        them in percent of the bound. Raises an error if the independent checker rejects the layout."""
         violations = self.instance.violations(offsets)
         if violations:
             raise ValueError(f"invalid layout: {violations[0]}")

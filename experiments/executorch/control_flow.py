@@ -73,21 +73,21 @@ class Buffered(nn.Module):
 
 
 def sibling(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """Two calls; the result of the first is used after the second."""
+    """Two conditionals; the result of the first is used after the second."""
     a = torch.cond(p, lambda x: torch.relu(x) * 3, lambda x: (x - 1) * x, (x,))
     b = torch.cond(q, lambda x: torch.exp(x) + x, lambda x: x * 2 - 1, (x,))
     return a + b
 
 
 def chained(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """The second call reads the result of the first."""
+    """Two conditionals; the second reads the result of the first."""
     a = torch.cond(p, lambda x: torch.relu(x) * 3, lambda x: (x - 1) * x, (x,))
     b = torch.cond(q, lambda a, x: a + x, lambda a, x: a * x - 1, (a, x))
     return a + b, b
 
 
 def nested(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """A branch that contains a call, and adds the result of that call to an earlier result."""
+    """A branch that contains a conditional, and adds its result to an earlier result."""
 
     def outer(x: Tensor, q: Tensor) -> Tensor:
         before = torch.relu(x)
@@ -98,7 +98,7 @@ def nested(x: Tensor, p: Tensor, q: Tensor) -> Any:
 
 
 def nested_result(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """A branch that returns the result of a call within it; that result is used after another call."""
+    """A branch that returns the result of an inner conditional; that result is used after another conditional."""
 
     def outer(x: Tensor, q: Tensor) -> Tensor:
         return torch.cond(q, lambda x: x * x + 1, lambda x: torch.tanh(x) - 2, (x,))
@@ -129,7 +129,7 @@ def returned_input(x: Tensor, p: Tensor) -> Any:
 
 
 def viewed_result(x: Tensor, p: Tensor) -> Any:
-    """A view of the result of a call, which must refer to the result of the branch that was taken."""
+    """A view of the result of a conditional, which must refer to the result of the branch that was taken."""
     a = torch.cond(p, lambda x: torch.relu(x) + 1, lambda x: torch.tanh(x) * 2, (x,))
     return a.view(-1) * 2 + x.reshape(-1)
 
@@ -141,7 +141,7 @@ def viewed_operand(x: Tensor, p: Tensor) -> Any:
 
 
 def three_in_a_row(x: Tensor, p: Tensor, q: Tensor) -> Any:
-    """Three calls whose results are all used at the end."""
+    """Three conditionals whose results are all used at the end."""
     a = torch.cond(p, lambda x: x + 1, lambda x: x * 2, (x,))
     b = torch.cond(q, lambda x: x - 1, lambda x: x * 3, (x,))
     c = torch.cond(p, lambda x: x * x, lambda x: x + x, (x,))
@@ -206,7 +206,7 @@ def scanned_branches(x: Tensor, p: Tensor) -> Any:
 
 
 def loop_in_branch(x: Tensor, y: Tensor, p: Tensor) -> Any:
-    """A branch that contains a loop and returns its result, which is used after the call."""
+    """A branch that contains a loop and returns its result, which is used after the conditional."""
     from torch._higher_order_ops.map import map as map_op
 
     def looped(x: Tensor, y: Tensor) -> Tensor:

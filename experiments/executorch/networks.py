@@ -1,5 +1,5 @@
-"""Plans networks of torchvision through the API of ExecuTorch, with ExecuTorch's `greedy` and with Plimsoll, and
-runs both programs in the runtime. Writes one row per network to `rows.csv` in a folder.
+"""Plans networks of torchvision through the API of ExecuTorch, once with ExecuTorch's `greedy` and once with
+Plimsoll, and runs the two programs in the runtime. Writes one row per network to `rows.csv` in a folder.
 
     python networks.py FOLDER [NETWORK...]
 

@@ -1,13 +1,15 @@
-"""Captures the memory plans of ExecuTorch's `greedy`.
+"""Captures the memory plans of ExecuTorch's planner `greedy`.
 
     python capture_executorch.py FOLDER [NAME...]
 
-Writes `NAME.capture.json` in the format `plimsoll-capture` per network of torchvision, with random weights and in fp32
-without delegation. The packages are those of `scripts/executorch.sh`. Captures that exist are kept, so an interrupted
-run can be repeated. `plimsoll audit FOLDER` reads the folder.
+Writes one file `NAME.capture.json` in the format `plimsoll-capture` per torchvision network and batch size.
+The networks have random weights and are exported in fp32 without delegation. `scripts/executorch.sh` installs
+the packages. Existing captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads
+the folder.
 
-The script reads the arguments and the result of `greedy`. Sizes are rounded up to the alignment, as the planner does.
-The inclusive ends of lifetimes become half-open. Tensors inside the storage of another tensor are not listed.
+The script records the arguments and the result of `greedy`. Sizes are rounded up to the alignment, as in the
+planner. Inclusive ends of lifetimes become half-open. Tensors inside the storage of another tensor are not
+listed.
 """
 
 from __future__ import annotations

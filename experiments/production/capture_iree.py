@@ -2,9 +2,9 @@
 
     python capture_iree.py FOLDER [NAME...]
 
-Writes `NAME.layout-slices.mlir` per network, mode and batch size (see `jax_models.py`): the program before and
-after the pass `iree-stream-layout-slices`, without the bodies of kernels. Captures that exist are kept, so an
-interrupted run can be repeated. `plimsoll audit FOLDER` reads the folder.
+Writes one file `NAME.layout-slices.mlir` per network, mode and batch size (see `jax_models.py`). It contains
+the program before and after the pass `iree-stream-layout-slices`, without the bodies of kernels. Existing
+captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
     python capture_tinygrad.py FOLDER [NAME...]
 
-Writes `NAME.capture.json` in the format `plimsoll-capture` per network, mode and batch size. tinygrad places the
-buffers of every device in two lanes, one for copies and one for all other kernels, with its TLSF allocator. A
-network is scheduled for the device NULL, and no kernel is compiled or run. Captures that exist are kept, so an
-interrupted run can be repeated. `plimsoll audit FOLDER` reads the folder.
+Writes one file `NAME.capture.json` in the format `plimsoll-capture` per network, mode and batch size.
+tinygrad places the buffers of every device in two lanes, one for copies and one for all other kernels, with
+its TLSF allocator. Networks are scheduled for the device NULL, and no kernel is compiled or run. Existing
+captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
 
-The script reads the arguments and the result of `memory_plan_rewrite`: sizes in bytes, rounded up to 256 as the
-planner does, and lifetimes, whose inclusive ends become half-open here. Buffers of copies are held longer, exactly
-as the planner does it.
+The script reads the arguments of `memory_plan_rewrite`, and records the offsets that its allocators return.
+Sizes are rounded up to 256 bytes, as in the planner. Inclusive ends of lifetimes become half-open. Like the
+planner, the script extends the lifetimes of buffers of copies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BLOCK = 256
 
 
 def lanes(linear: Any, held: Any) -> list[dict[str, Any]]:
-    """Plans a schedule as tinygrad does, and returns its lanes."""
+    """Runs tinygrad's planner on a schedule, and returns the lanes of the plan."""
     from tinygrad.runtime.support.memory import TLSFAllocator
     from tinygrad.schedule import memory
     from tinygrad.uop.ops import Ops
@@ -46,7 +46,7 @@ def lanes(linear: Any, held: Any) -> list[dict[str, Any]]:
     if not first:
         return []
 
-    # Every allocator of the planner serves one lane. Recording their calls gives the offsets.
+    # Each allocator of the planner serves one lane. The recorded calls yield the offsets.
     calls: dict[int, list[int]] = {}
     alloc = TLSFAllocator.alloc
 
@@ -66,7 +66,7 @@ def lanes(linear: Any, held: Any) -> list[dict[str, Any]]:
     hold = {b: last[b] - first[b] + 1 if b in copies else 0 for b in first}
     ends = {b: last[b] + 1 + hold[b] for b in first}
     size = {b: -(-b.max_numel() * b.dtype.itemsize // BLOCK) * BLOCK for b in first}
-    # The planner opens buffers in this order.
+    # The planner allocates buffers in this order.
     opened = sorted(first, key=lambda b: first[b])
     found: dict[tuple[Any, int], list[Any]] = {}
     for buffer in opened:

@@ -2,8 +2,9 @@
 
     python capture_xla.py FOLDER [NAME...]
 
-Writes `NAME-buffer-assignment.txt` and `NAME-live-range.txt` per network, mode and batch size (see `jax_models.py`).
-Captures that exist are kept, so an interrupted run can be repeated. `plimsoll audit FOLDER` reads the folder.
+Writes `NAME-buffer-assignment.txt` and `NAME-live-range.txt` per network, mode and batch size (see
+`jax_models.py`). Existing captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER`
+reads the folder.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python collect.py PLIMSOLL CAPTURES DATASET [SECONDS]
 
-CAPTURES contains one folder per framework, as written by the scripts `capture_*.py`. Runs `plimsoll audit` on each,
-writes one CSV instance per plan to `DATASET/FRAMEWORK/NAME.csv`, and one row per plan to `DATASET/manifest.csv`. SECONDS
-is the time limit of each search (default: 10). Instances with equal content are listed once.
+CAPTURES contains one folder per framework, as written by the scripts `capture_*.py`. Runs `plimsoll audit` on
+each folder, and writes one CSV instance per plan to `DATASET/FRAMEWORK/NAME.csv` and one row per plan to
+`DATASET/manifest.csv`. SECONDS is the time limit of each search (default: 10). Instances of one framework
+with equal content are listed once.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ VERSIONS = {"xla": ("XLA", "jaxlib"), "iree": ("IREE", "iree-base-compiler")}
 
 
 def pinned(package: str) -> str:
-    """Returns the version of a package in the list of requirements."""
+    """Returns a package with its version in `requirements.txt`."""
     text = (Path(__file__).parent / "requirements.txt").read_text()
     found = re.search(rf"^{re.escape(package)}==(\S+)$", text, re.M)
     return f"{package} {found[1]}" if found else ""
 
 
 def origin(folder: Path, name: str) -> dict[str, Any]:
-    """Returns the framework, its version and the model of a plan."""
+    """Returns the columns of the manifest that describe the origin of a plan."""
     stem = name.split(":")[0]
     model, _, batch = stem.rpartition("-b")
     if folder.name in VERSIONS:

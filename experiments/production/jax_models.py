@@ -1,5 +1,4 @@
-"""Small networks in plain jax, for the captures of XLA and IREE. All weights are constants or ones; no files are
-read."""
+"""Small networks in plain jax, for the captures of XLA and IREE. All weights are ones, and no files are read."""
 
 from __future__ import annotations
 
@@ -173,7 +172,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 def cases() -> list[tuple[str, str, str, int]]:
-    """Returns the name of every capture, with its model, mode and batch."""
+    """Returns the name of every capture, with its model, mode and batch size."""
     found = []
     for model in MODELS:
         for mode in ("forward", "gradient"):

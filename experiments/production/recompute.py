@@ -2,9 +2,9 @@
 
     python recompute.py PLIMSOLL FOLDER...
 
-Shares no code with the readers. For XLA, the load is the largest measure of the union of the addresses of all values
-that are live at a step, so values that share memory count once. For IREE, it is the largest sum of the slices whose
-intervals contain a step, and the peak is the size of the allocation in the text after the pass. Prints one
+Shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a
+step. Memory that several values share counts once. For IREE, the load is the largest total size of the slices
+that are live at a step, and the peak is the size of the allocation in the text after the pass. Prints one
 line per file that differs, and a summary. Exits with 1 if any file differs.
 """
 
@@ -33,7 +33,7 @@ def most(lives: list[tuple[int, int, int]]) -> int:
 
 
 def covered(ranges: list[tuple[int, int]]) -> int:
-    """Returns the measure of a union of half-open ranges."""
+    """Returns the total length of a union of half-open ranges."""
     total = end = 0
     for lower, upper in sorted(ranges):
         total += max(0, upper - max(lower, end))

@@ -1,10 +1,11 @@
-"""Compares the planners of the data set with fast heuristics, to find the rules that lose memory.
+"""Compares the planners of the data set with fast heuristics, to find the rules that waste memory.
 
     python rules.py PLIMSOLL DATASET
 
-Runs `plimsoll bench` on the instances of every framework. For each heuristic, prints its mean gap to the bounds in the
-manifest and, of the plans that are more than 0.5 % above the bound, how many have exactly the peak of the heuristic,
-rounded up to 64 bytes. A heuristic with the peaks of all these plans very likely follows the rule of the planner.
+Runs `plimsoll bench` on the instances of every framework. For each heuristic, prints its mean gap to the
+bounds in the manifest. Of the plans that are more than 0.5 % above the bound, also prints how many have
+exactly the peak of the heuristic, rounded up to 64 bytes. If a heuristic reproduces the peaks of all these
+plans, the planner very likely follows the same rule.
 """
 
 from __future__ import annotations

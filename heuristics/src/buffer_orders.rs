@@ -111,7 +111,7 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     counts
 }
 
-/// Returns the logarithm to base 2 of a positive number, with an error of about 1e-9. Uses only basic
+/// Returns the logarithm to base 2 of a positive number, with an error below 1e-9. Uses only basic
 /// arithmetic, so the result is bit-identical on every machine.
 pub(crate) fn log2(number: u64) -> f64 {
     let exponent = number.max(1).ilog2();

@@ -1,4 +1,5 @@
-//! Ejection search, which lowers the peak of a layout by ejecting the buffers in the way.
+//! Ejection search. It lowers the peak of a layout: high buffers move down, and the buffers in their way are
+//! ejected and placed again.
 //!
 //! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
 //! above the target is removed and becomes pending. While buffers are pending, one of the larger pending
@@ -52,12 +53,12 @@ const DRAWS: usize = 4;
 /// Number of index entries read between two checks of the clock.
 const WORK_STRIDE: usize = 50_000;
 
-/// Maximum number of placements in a run without a time or node limit: a constant, and a number per buffer.
+/// Maximum number of placements in a run without a time or node limit: a constant plus a number per buffer.
 const EFFORT: (u64, u64) = (20_000, 4);
 
 /// Ejection search for the offset problem. A node is one placement.
 ///
-/// The search starts from a valley-fit layout and lowers its peak below falling targets by ejecting buffers.
+/// The search starts from a valley-fit layout and ejects buffers to meet ever lower targets for the peak.
 #[derive(Clone, Copy, Debug)]
 pub struct EjectionSearch {
     /// Seed of all random choices.

@@ -8,7 +8,7 @@ use plimsoll_model::{Bound, Entry, Kind};
 pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
-    about: "scans the operators in order and chooses the longest match whose operators are all still free",
+    about: "at each operator in order, chooses the longest match that begins there and uses only free operators",
     source: "cross-unit fusion, section 2.1",
     time: "O(m k) for m matches of at most k operators",
     build: &|_| {

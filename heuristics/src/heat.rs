@@ -27,7 +27,7 @@ impl Heat {
     /// Builds the tree for an instance.
     ///
     /// # Panics
-    /// If the load profile has 2^32 or more pieces.
+    /// If the load profile has more than 2^32 pieces.
     pub fn of(instance: &Instance) -> Self {
         let profile = LoadProfile::of(instance);
         let leaves = profile.pieces().len();

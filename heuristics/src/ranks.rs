@@ -13,7 +13,7 @@ pub(crate) struct Ranks {
     pub lower: Vec<u32>,
     /// The first rank after the hull of every buffer.
     pub upper: Vec<u32>,
-    /// Number of ranks from the first start to the last end, at least 1.
+    /// Number of ranks from the first start (inclusive) to the last end (exclusive), at least 1.
     pub count: u32,
 }
 

@@ -5,8 +5,8 @@
 //! size descending. The largest remaining block becomes a *host* above the previous hosts. Every later block
 //! that does not conflict with the host becomes a *guest* inside the addresses of the host, if there is
 //! space. The guest is placed at the lowest aligned offset at which it does not collide with earlier guests.
-//! Guests may be inside other guests to any depth. Apart from alignment padding, the peak is the sum of the
-//! sizes of the hosts.
+//! Guests may be inside other guests to any depth. Without fixed buffers and alignment padding, the peak is
+//! the sum of the sizes of the hosts.
 //!
 //! ```text
 //! bytes    0       1024      2048      3072      4096 4608

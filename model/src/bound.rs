@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
 
-/// The reason why no answer can be smaller than a bound.
-/// Internally, a witness identifies buffers and operators by position. Printed and stored witnesses use the
-/// names from the input. [`Witness::map`] converts between the two.
+/// The reason why no answer can be smaller than a bound. Internally, a witness identifies buffers and
+/// operators by position. Printed and stored witnesses use the names from the input. [`Witness::map`]
+/// converts between positions and names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
@@ -35,7 +35,7 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
     Fixed { buffer: B },
-    /// Two conflicting buffers are fixed at overlapping addresses, so no layout satisfies both.
+    /// Two conflicting buffers are fixed at overlapping addresses, so no layout keeps both fixed offsets.
     Contradiction { buffers: Vec<B> },
     /// In every order, the sizes of the storages held at the first step add up to the bound.
     Start,
@@ -271,8 +271,8 @@ fn clique_at_load(instance: &Instance) -> LowerBound {
 /// Returns a lower bound on the height of a stack of pairwise conflicting buffers whose offsets are multiples
 /// of `alignment`; `None` on overflow.
 ///
-/// Every member except the topmost occupies its size rounded up. The topmost member, whichever it is, saves
-/// at most the largest rounding.
+/// Every member except the topmost occupies its size rounded up. The topmost member occupies only its size,
+/// which saves at most the largest amount by which a size is rounded up.
 pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Option<Bytes> {
     let (mut sum, mut saved) = (0u64, 0u64);
     for &id in buffers {
@@ -424,7 +424,7 @@ pub fn live_within(instance: &Instance, window: Interval) -> Instance {
     instance.induced_with(&kept, |b| b.during(lifespans.next().expect("one per buffer kept")))
 }
 
-/// Rejects a bound above the total that the searched buffers need if laid end to end.
+/// Rejects a bound above `most`, the total that the searched buffers need if they are laid end to end.
 fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
     if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
 }
@@ -502,7 +502,8 @@ mod tests {
             let witness = Witness::AlignedClique { buffers: ids(list), alignment: Bytes::new(4) };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // b and c: 8 + 12 bytes, minus the larger rounding of 3.
+        // b and c occupy 8 + 12 bytes when rounded up. Of this, 3 bytes are subtracted, because c grows by 3
+        // and b by 2.
         assert_eq!(aligned(&[1, 2], 17), Ok(()));
         assert!(matches!(aligned(&[1, 2], 18), Err(BoundError::TooWeak { .. })));
         assert!(matches!(aligned(&[0, 2], 1), Err(BoundError::NoConflict(..))));
@@ -517,7 +518,8 @@ mod tests {
             let witness = Witness::Window { lower: lower.into(), upper: upper.into(), solver };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // The ceiling of b and c: 8 + 12 bytes of rounded sizes, plus 4 bytes for each alignment.
+        // The ceiling of b and c is 28 bytes: 8 + 12 bytes of rounded sizes, plus 4 bytes for each
+        // alignment.
         assert!(matches!(window(4, 8, 20), Err(BoundError::NotCheckable(_))));
         assert!(matches!(window(4, 8, 29), Err(BoundError::Impossible { .. })));
         assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is live");

@@ -209,17 +209,17 @@ impl Budget {
         self.deadline.into_iter().chain(self.guard).min()
     }
 
-    /// Returns a budget with the same deadline, flags and target, but without the node limit. Use the new
-    /// budget for work that is not counted in nodes.
+    /// Returns a budget with the same deadline, guard, flags and target, but without the node limit. Use the
+    /// new budget for work that is not counted in nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
         let stopped = self.stopped.filter(|&stop| stop != Stop::NodeLimit);
         Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
-    /// Returns a budget for a part of the work. The new budget has the same flags and target as this one. It
-    /// allows at most `nodes` nodes and at most `time` from now, and never more than remains in this budget.
-    /// When the part has ended, use [`Budget::spend`] to count its nodes in this budget.
+    /// Returns a budget for a part of the work. The new budget has the same guard, flags and target as this
+    /// one. It allows at most `nodes` nodes and at most `time` from now, and never more than remains in this
+    /// budget. When the part has ended, use [`Budget::spend`] to count its nodes in this budget.
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

@@ -160,7 +160,7 @@ impl Certificate {
             self.refute(instance, peak)?;
         }
         let (bound, claim, peak) = (self.lower_bound.value, self.claim, self.peak);
-        // The claim must be exactly the one implied by the numbers, no stronger and no weaker.
+        // The claim must be exactly the one implied by peak, bound and capacity, no stronger and no weaker.
         let fits = peak.is_some_and(|peak| instance.capacity().is_none_or(|capacity| peak <= capacity));
         let drawn = match peak {
             Some(peak) if fits && peak == bound => Claim::Optimal,

@@ -95,8 +95,8 @@ impl ConflictGraph {
         self.of_buffer(a).binary_search(&b).is_ok()
     }
 
-    /// Returns the connected components, ordered by their smallest id. Each component is ascending. No
-    /// constraint connects buffers of different components.
+    /// Returns the connected components, ordered by their smallest id. Each component lists its ids in
+    /// ascending order. No constraint connects buffers of different components.
     pub fn components(&self) -> Vec<Vec<BufferId>> {
         let mut seen = vec![false; self.len()];
         let mut components = Vec::new();

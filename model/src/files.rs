@@ -29,7 +29,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
 }
 
 /// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. Even after a
-/// power failure, one of the two files exists.
+/// power failure, the old file or the new one exists in full.
 ///
 /// # Errors
 /// The same as for [`write_atomically`].
@@ -60,8 +60,9 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if [`write_atomically`] writes to `path` in place: `path` is an existing device, pipe or
-/// similar, or the standard output or error of this process.
+/// Returns true if [`write_atomically`] writes to `path` in place. This is the case for existing devices,
+/// pipes and similar, for paths in a directory of file descriptors, and for the standard output or error of
+/// this process.
 pub fn is_stream(path: &Path) -> bool {
     own_stream(path).is_some()
         || is_descriptor(path)

@@ -280,7 +280,8 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
 /// Creates the error for a total that exceeds the limit when the buffer at position `at` is added.
 fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
     let b = &buffers[at];
-    // The last entry with the largest value is reported, so a tie is reported as an error in the size.
+    // The last entry with the largest value is reported, so a tie with the size is reported as an error in
+    // the size.
     let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
     let largest = parts.into_iter().max_by_key(|&(value, _)| value);
     let (value, column) = largest.expect("there are three");

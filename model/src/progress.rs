@@ -25,7 +25,7 @@ pub struct Progress {
     pub bound: Option<String>,
     /// The gap in percent of the bound.
     pub gap_percent: Option<f64>,
-    /// The current phase of the algorithm, or an empty text.
+    /// The current phase of the algorithm, or an empty string.
     pub phase: String,
 }
 

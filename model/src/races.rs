@@ -15,8 +15,9 @@ use std::fmt;
 /// Two allocations that share an address, although no precedences separate their users in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The index of the allocation that would be overwritten, which is the one of the two that can begin
-    /// earlier. Storages have the first indices, followed by scratch.
+    /// The index of the allocation that would be overwritten. If only one of the two allocations must begin
+    /// after some user of the other, the other is the victim. Otherwise, the victim is the one with the
+    /// smaller index. Storages have the first indices, followed by scratch.
     pub victim: usize,
     /// The index of the allocation that overlaps the victim.
     pub intruder: usize,
@@ -24,8 +25,8 @@ pub struct Race {
     pub names: [String; 2],
     /// The number of bytes that the two allocations share.
     pub shared: Bytes,
-    /// An operator that uses the victim and need not run before the intruder begins; `None` if there is
-    /// none, because the victim is needed at the end or the intruder is held from the start.
+    /// An operator that uses the victim and need not run before the intruder begins. `None` if no such
+    /// operator exists: the victim is then needed at the end, or the intruder is held from the start.
     pub reader: Option<String>,
     /// The operator at which the intruder begins; `None` if the intruder is held from the start.
     pub writer: Option<String>,
@@ -135,7 +136,7 @@ pub struct Precedences<'a> {
 
 impl<'a> Precedences<'a> {
     /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(m^2 + u
-    /// (n + e)) for m allocations with u uses, n operators and e edges.
+    /// (n + e)) for m allocations with u uses in total, n operators and e edges.
     ///
     /// # Panics
     /// If `added` contains unknown operators.

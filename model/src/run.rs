@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(whole.watch().nodes_left(), None);
         let unasked = Limits { time: None, ..whole }.budget();
         assert!(unasked.time_left().is_none() && unasked.time_to_end().is_some());
-        // The earlier deadline applies: neither a restart nor a share changes the common deadline.
+        // The earlier deadline applies: neither `from_now` nor `share` moves a deadline that has passed.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
     }

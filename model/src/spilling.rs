@@ -225,9 +225,9 @@ impl Problem for Spilling {
     }
 }
 
-/// Returns the minimum traffic that brings the given buffers, which conflict pairwise, within the capacity
-/// if fractions of a buffer may be spilled. If spilling cannot remove the excess, returns one byte more than
-/// the total traffic. O(k^2) for k buffers.
+/// Returns the minimum traffic of spilling that makes the given buffers, which conflict pairwise, fit into
+/// the capacity. Fractions of a buffer may be spilled. If spilling cannot remove the excess, returns one
+/// byte more than the total traffic. O(k^2) for k buffers.
 ///
 /// # Errors
 /// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the

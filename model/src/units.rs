@@ -149,10 +149,10 @@ pub fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// The reason why a text is not a size in bytes.
+/// The reason why a string is not a size in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseBytesError {
-    /// The text is not a number with an optional unit.
+    /// The string is not a number with an optional unit.
     #[error("expected a size such as 1048576, 64k, 1.5MiB or 2GB")]
     Malformed,
     /// The unit differs from a known one only in the case of its letters.
@@ -165,7 +165,7 @@ pub enum ParseBytesError {
         number: String,
         /// The unit as written.
         unit: String,
-        /// The unit that is probably meant, as a power of 1024.
+        /// The unit that was probably intended, as a power of 1024.
         binary: &'static str,
         /// The same unit as a power of 1000.
         decimal: &'static str,
@@ -214,7 +214,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// Returns the error for an unknown unit, with the known units that may be meant.
+/// Returns the error for an unknown unit, with the known units that were probably intended.
 fn unknown_unit(number: &str, unit: &str) -> ParseBytesError {
     let (binary, decimal) = match unit.to_lowercase().as_str() {
         "kb" | "kib" => ("KiB", "kB"),

@@ -4,7 +4,7 @@
 Usage: check.py INSTANCE.csv PROOF [INSTANCE.csv PROOF ...]
 
 It prints "accepted BOUND" or "rejected LINE REASON" for each pair. The format is described in
-proof/src/lib.rs. This program is slow and simple: every derivation starts from copies of the permanent facts.
+proof/src/lib.rs. This program is slow and simple: every derivation starts from a copy of the permanent facts.
 """
 
 import csv
@@ -16,11 +16,11 @@ from sweep import Refused, Sweep
 
 
 class Rejected(Exception):
-    """A line of a proof does not follow from the lines before it."""
+    """A line of a proof is invalid or does not follow from the lines before it."""
 
 
 class Contradiction(Exception):
-    """Two facts contradict each other."""
+    """Two facts contradict each other, which ends a derivation or the proof."""
 
 
 def require(condition, reason):

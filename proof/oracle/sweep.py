@@ -1,14 +1,14 @@
-"""The statements `sweep`, `at` and `tree` of proofs: trees of all arrangements that are possible at a step.
+"""The statements `sweep`, `at` and `tree` of proofs, which list trees of all arrangements possible at a step.
 
 A tree is a leaf (the number of a buffer, or a hole) or a node: a pair of "P" or "Q" and a list of trees. The
-children of a P-node may be permuted, those of a Q-node may only be reversed.
+children of a P-node may be permuted. Those of a Q-node may only be reversed.
 """
 
 from itertools import chain, combinations, permutations
 
 
 class Refused(Exception):
-    """A statement does not follow."""
+    """A statement does not follow from the statements before it."""
 
 
 def require(condition, reason):
@@ -36,7 +36,7 @@ def node(kind, children):
 
 
 def line(tree, chosen):
-    """The leaves outside `chosen` as a fixed sequence of trees that the chosen leaves follow, or None."""
+    """The leaves outside `chosen` as a fixed sequence of trees, with all chosen leaves after it, or None."""
     if not is_node(tree):
         return [] if tree in chosen else [tree]
     kind, children = tree
@@ -168,7 +168,7 @@ class Sweep:
         return self.before is not None and not self.before[2]
 
     def contains(self, tree):
-        """Whether a listed tree has all permutations of a tree. Holes may be omitted, and all are alike."""
+        """Whether a listed tree has all permutations of a tree. Holes may be omitted, and are interchangeable."""
         holes = [leaf for leaf in leaves(tree) if is_hole(leaf)]
         for other in self.now[2]:
             named = [leaf for leaf in leaves(other) if is_hole(leaf)]
@@ -180,7 +180,7 @@ class Sweep:
         return False
 
     def settle(self):
-        """Checks that all successors of the trees of the step before are listed."""
+        """Checks that all successors of the trees of the previous step are listed."""
         if self.now is None:
             return
         (then, free, trees), (now, most, _) = self.before, self.now

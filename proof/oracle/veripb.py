@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""Translates proofs that no layout fits a capacity for VeriPB, a checker of pseudo-Boolean proofs.
+"""Translates proofs that no layout fits a capacity into the format of VeriPB, a pseudo-Boolean proof checker.
 
 Usage: veripb.py INSTANCE.csv PROOF NAME [INSTANCE.csv PROOF NAME ...]
 
 It writes NAME.opb, the question whether the declared buffers fit into bound - 1 bytes, and NAME.pbp, its
 refutation in version 3.0 of VeriPB's format. It prints "translated" or "refused REASON" for each proof. It
-does not check the proof; that is the task of VeriPB. For a layout LAYOUT.csv in the place of a proof, it
-writes NAME.fit.opb, the question for the peak of the layout, and NAME.fit.pbp, the layout as its solution.
+does not check the proof; that is the task of VeriPB. If the second argument is a layout LAYOUT.csv, it writes
+NAME.fit.opb, the question for the peak of the layout, and NAME.fit.pbp, the layout as its solution.
 
 The variables of the question are the bits of each offset, in multiples of the alignment, and one order per
-conflicting pair. The highest bit counts only as much as is left up to the highest offset, so every value of
-the bits is a possible offset, and the opposite bits turn it upside down. `K(a,b)` demands that a ends below
-b if a lies below b:
+conflicting pair. The weight of the highest bit is chosen such that all bits together add up to the highest
+possible offset. Every value of the bits is therefore a possible offset, and inverting all bits turns the
+layout upside down. `K(a,b)` requires that the end of a is at most the offset of b if a lies below b:
 
     offset(b) - offset(a) + C * [b below a] >= size(a)
 
-A derivation becomes a proof by contradiction, an order a literal, a height a bound on an offset, and every
-step an addition of constraints. A stack needs an inequality for each pair of its buffers, `between`.
+A derivation becomes a proof by contradiction, an order becomes a literal, a height becomes a bound on an
+offset, and a step becomes an addition of constraints. A stack needs one inequality for each pair of its
+buffers, see `Translator.between`.
 """
 
 import csv
@@ -27,11 +28,11 @@ from check import Instance, decode
 
 
 class Untranslatable(Exception):
-    """The proof is incomplete, or refers to what does not exist."""
+    """The proof is incomplete, uses an unsupported feature, or refers to something that does not exist."""
 
 
 class Ref:
-    """A constraint. It gets its number in VeriPB when it is written."""
+    """A constraint. VeriPB's number for it is set when the constraint is written."""
 
     number = None
 
@@ -69,7 +70,7 @@ class Formula:
         return [(value * self.alignment[at], f"x{at}_{bit}") for bit, value in enumerate(values)]
 
     def order(self, a, b):
-        """The literal that a lies below b."""
+        """The literal for "a lies below b"."""
         return f"y{a}_{b}" if a < b else f"~y{b}_{a}"
 
     def difference(self, b, a):
@@ -125,7 +126,7 @@ def line(lines, *parts):
 
 
 def add(lines, terms, decrease=0, divide=1):
-    """Adds multiples of constraints, then lowers the right side, then rounds it up to a multiple."""
+    """Adds multiples of constraints, lowers the right side, and divides with rounding up."""
     parts = ["pol "]
     for ref, factor in terms:
         if ref is not None and factor > 0:
@@ -142,7 +143,7 @@ def propagate(lines, literals, hints):
 
 
 def assume(lines, text):
-    """Starts a proof by contradiction and returns the opposite."""
+    """Starts a proof by contradiction and returns the negation of the constraint."""
     return line(lines, f"pbc {text} : subproof")
 
 
@@ -178,7 +179,7 @@ class Translator:
     # Symmetries.
 
     def mirror(self, a, b):
-        """a lies below b, because opposite bits and orders are a layout that is turned upside down."""
+        """a lies below b, because inverting all bits and orders turns a layout upside down."""
         f = self.f
         variables = [bit for bits in f.bits for _, bit in bits]
         variables += [f.order(*pair) for pair in f.pairs if pair[0] < pair[1]]
@@ -186,7 +187,7 @@ class Translator:
         self.orders[a, b] = line(self.p.lines, f"red 1 {f.order(a, b)} >= 1 : {witness};")
 
     def twins(self, pairs):
-        """Sorts twins by dominance: exchanging two of them lowers the sum of weighted offsets."""
+        """Sorts twins by dominance: exchanging two of them lowers a weighted sum of offsets."""
         f, lines = self.f, self.p.lines
         members = sorted({b for pair in pairs for b in pair})
         weight = {b: len(members) - at for at, b in enumerate(members)}
@@ -221,7 +222,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
     # Lemmas, which hold without assumptions.
 
     def triangle(self, a, b, c):
-        """Not all of a below b, b below c and c below a."""
+        """a below b, b below c and c below a do not all hold."""
         turn = (a, b, c).index(min(a, b, c))
         a, b, c = ((a, b, c) * 2)[turn : turn + 3]
         if (a, b, c) not in self.cache:
@@ -252,12 +253,12 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.cache["rounded", a, b, common], least, -(-f.capacity // common) * common
 
     def between(self, a, b, others, common=1, role=None, slack=0):
-        """a, the buffers above a and below b, and b lie above each other:
+        """The buffers between a and b, and a and b themselves, do not overlap:
 
             offset(b) - offset(a) + C * [b below a]
                 >= size(a) + sum of size(k) * ([k below b] - [k below a]) over all others k
 
-        By induction: removing k and closing the gap that it leaves keeps all others apart.
+        By induction: after removing k and closing the gap that it leaves, the others still do not overlap.
         """
         if common == 1:
             role, slack = None, 0
@@ -288,22 +289,22 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
 
     def known(self, a, b):
         if (a, b) not in self.orders:
-            # An error in the proof, unless VeriPB finds a reason.
+            # This is an error in the proof, unless VeriPB derives the order by unit propagation.
             self.orders[a, b] = line(self.p.lines, f"rup 1 {self.f.order(a, b)} >= 1;")
         return self.orders[a, b]
 
     def learn(self, a, b, ref):
-        """Keeps an order, and its contradiction if the opposite is known."""
+        """Records an order, and a contradiction if the opposite order is known."""
         self.orders.setdefault((a, b), ref)
         if (b, a) in self.orders and self.contradiction is None:
             self.contradiction = propagate(self.p.lines, [], [ref, self.orders[b, a]])
 
     def forced(self, terms, amount):
-        """An order that holds because the terms add up to C * order >= amount."""
+        """Derives an order from terms that add up to C * order >= amount."""
         return add(self.p.lines, terms, max(amount - self.f.capacity, 0), self.f.capacity)
 
     def path(self, path):
-        """The first buffer lies below the last one: the terms and the amount that force this."""
+        """Derives that the first buffer of a path lies below the last one."""
         a, b = path[0], path[-1]
         f = self.f
         terms = [(f.below[b, a], 1)]
@@ -312,7 +313,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.forced(terms, sum(f.size[i] for i in path))
 
     def extremes(self, side, stack):
-        """The buffers that may be lowest (side 0) or highest, and one nearer to that end for each other."""
+        """The buffers that may be lowest (side 0) or highest, and a nearer buffer for each other one."""
         nearer = {}
         for b in stack:
             found = [a for a in stack if ((a, b) if side == 0 else (b, a)) in self.orders]
@@ -320,7 +321,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
                 nearer[b] = found[0]
         ends = [b for b in stack if b not in nearer]
         if not ends:
-            raise Untranslatable("the known orders form a circle")
+            raise Untranslatable("the known orders form a cycle")
         return ends, nearer
 
     def order(self, side, near, far):
@@ -343,7 +344,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return hints
 
     def eliminate(self, side, ends, clauses):
-        """A contradiction, because the clauses demand that for each end another one is nearer."""
+        """Derives a contradiction from clauses which require that for each end, another one is nearer."""
         lines = self.p.lines
         ends, clauses = list(ends), dict(clauses)
         while len(ends) > 2:
@@ -367,7 +368,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         if side == 1:
             rounded = height + max(f.capacity - f.size[buffer] - height, 0) % alignment
         if f.fixed[buffer] is not None:
-            # A bound that excludes the fixed offset may be multiplied.
+            # If the bound excludes the fixed offset, it may be multiplied.
             old, alignment = self.heights[side][buffer][0], 1
             factor = -(-(rounded - old) // max(height - old, 1))
         if rounded <= self.heights[side][buffer][0]:
@@ -375,7 +376,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         ends, nearer = self.extremes(side, stack)
 
         def sums(b):
-            """Constraints that bound the offset of the buffer if b is the end, and by how much too well."""
+            """Constraints that bound the offset of the buffer if b is the end, and the excess of this bound."""
             others = tuple(sorted(k for k in stack if k != b))
             pair, role = ((b, buffer), "top") if side == 0 else ((buffer, b), "bottom")
             ref, _, big = self.between(*pair, others, common, role, padding)
@@ -412,7 +413,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         while path[-1] != end:
             path.append(nearer[path[-1]])
             if len(path) > len(nearer) + 1:
-                raise Untranslatable("the known orders form a circle")
+                raise Untranslatable("the known orders form a cycle")
         path = path[::-1] if side == 0 else path
         return self.known(*path) if len(path) == 2 else self.path(path)
 

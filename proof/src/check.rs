@@ -11,7 +11,7 @@ use std::io::{BufRead, Read};
 /// Maximum length of a line in bytes.
 const LONGEST_LINE: usize = 1 << 24;
 
-/// What an accepted proof proves.
+/// The content of an accepted proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proved {
     /// No layout of the instance has a peak below this number of bytes.
@@ -166,7 +166,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<u64, Reason> {
 }
 
 impl Checker<'_> {
-    /// Follows one statement. Returns [`Added::Contradiction`] if the claim is proved.
+    /// Processes one statement. Returns [`Added::Contradiction`] if the claim is proved.
     fn statement(&mut self, mut words: Words<'_>) -> Result<Added, Reason> {
         let statement = words.word("a statement")?;
         match statement {
@@ -227,7 +227,7 @@ impl Checker<'_> {
         Ok(Added::Fact)
     }
 
-    /// Follows an `at` or `tree` statement, which lists the arrangements that are possible at a step.
+    /// Processes an `at` or `tree` statement, which lists the arrangements that are possible at a step.
     fn swept(&mut self, statement: &'static str, mut words: Words<'_>) -> Result<Added, Reason> {
         let sweep = self.sweep.as_mut().ok_or(Reason::Misplaced(statement))?;
         self.proved.steps += 1;
@@ -241,7 +241,7 @@ impl Checker<'_> {
         Ok(Added::Fact)
     }
 
-    /// Follows a `twin` or `mirror` statement. All twins must come before the mirrored pair, and that pair
+    /// Processes a `twin` or `mirror` statement. All twins must come before the mirrored pair, and that pair
     /// must not contain a twin, so that both rules hold for the same layout.
     fn symmetry(&mut self, is_twin: bool, a: u32, b: u32) -> Result<Added, Reason> {
         if self.mirrored {
@@ -284,7 +284,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Follows one step of a derivation, or adds a permanent fact.
+    /// Processes one step, which belongs to a derivation or adds a permanent fact.
     fn step(&mut self, step: &str, mut words: Words<'_>) -> Result<Added, Reason> {
         // After the contradiction, steps are permanent again.
         if self.open.as_ref().is_some_and(|open| open.proved) {

@@ -1,4 +1,4 @@
-//! Why a proof or an instance is rejected.
+//! The reasons why proofs and instances are rejected.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct CheckError {
     pub reason: Reason,
 }
 
-/// The reason for which a proof is rejected.
+/// The reason why a proof is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Reason {
@@ -66,7 +66,7 @@ pub enum Reason {
     NotFull(u64),
     /// Too many buffers are live at the step, or begin there, for a sweep.
     TooManyLive(u64),
-    /// A successor of a tree, counted from 0, is not listed at the step.
+    /// A successor of a tree of the previous step is not listed at the step. Trees are counted from 0.
     Unlisted {
         step: u64,
         tree: usize,
@@ -109,14 +109,11 @@ impl fmt::Display for Reason {
             Self::Underived(clause) => write!(f, "clause {clause} is not derived: there is no contradiction"),
             Self::NotAUnit(unit) => write!(f, "not all offsets can be multiples of {unit} bytes"),
             Self::NotFull(step) => {
-                write!(f, "the space at step {step} is too small or too large for a sweep")
+                write!(f, "step {step} has no live buffer, or too little or too much free space for a sweep")
             }
             Self::TooManyLive(step) => write!(f, "too many buffers are live or begin at step {step}"),
             Self::Unlisted { step, tree } => {
-                write!(
-                    f,
-                    "an arrangement at step {step} is not listed: it follows from tree {tree} of the step before"
-                )
+                write!(f, "a successor of tree {tree} of the previous step is not listed at step {step}")
             }
             Self::TooManyChoices => write!(f, "there are too many ways to exchange buffers"),
             Self::TextAfterProof => write!(f, "text follows after the claim has been proved"),

@@ -1,4 +1,4 @@
-//! What is known at a point of a proof: orders of buffers, and heights below and above them.
+//! The facts at one point of a proof: orders of buffers, and heights below and above them.
 
 use crate::error::Reason;
 use crate::instance::Instance;
@@ -27,7 +27,7 @@ pub(crate) struct Facts<'a> {
     capacity: i128,
     /// The position of each declared buffer in the instance.
     origin: Vec<usize>,
-    /// Pairs of buffers of which the first lies below the second.
+    /// Pairs of buffers. The first of each pair lies below the second.
     orders: HashSet<(u32, u32)>,
     /// The heights below and above each buffer: lower bounds, in bytes, on its offset and on the distance
     /// from its end to the capacity.
@@ -59,8 +59,9 @@ impl<'a> Facts<'a> {
         self.heights[1].push(self.rounded(1, number, above));
     }
 
-    /// Returns the capacity in units of `unit` bytes, or `None` if some layout might need other offsets than
-    /// multiples of the unit: if a size or an alignment does not permit it, or an offset is fixed.
+    /// Returns the capacity in units of `unit` bytes. Returns `None` if a layout might need offsets that are
+    /// not multiples of the unit: the unit must divide all sizes and be a multiple of all alignments, and no
+    /// offset may be fixed.
     pub fn units(&self, unit: u64) -> Option<u64> {
         let unit = i128::from(unit);
         let fits = |&at: &usize| {
@@ -70,7 +71,8 @@ impl<'a> Facts<'a> {
         (unit > 0 && self.origin.iter().all(fits)).then(|| (self.capacity / unit) as u64)
     }
 
-    /// Returns the declared buffers that are live at a step, which conflict pairwise, with sizes in units.
+    /// Returns the declared buffers that are live at a step, with their sizes in units. All pairs must
+    /// conflict.
     pub fn live(&self, step: u64, unit: u64) -> Result<Vec<Live>, Reason> {
         let is_live = |&(_, at): &(u32, &usize)| {
             self.instance.buffers[*at].live.iter().any(|&(lower, upper)| (lower..upper).contains(&step))
@@ -105,7 +107,7 @@ impl<'a> Facts<'a> {
         if side == 0 {
             return height + (-height).rem_euclid(b.alignment);
         }
-        // A negative offset is a contradiction already.
+        // If the highest offset is negative, the facts are already contradictory.
         let highest = self.capacity - b.size - height;
         height + highest.max(0) % b.alignment
     }
@@ -132,7 +134,7 @@ impl<'a> Facts<'a> {
         self.changes.clear();
     }
 
-    /// Returns true if it is known that `a` lies below `b`.
+    /// Returns true if the facts contain that `a` lies below `b`.
     pub fn knows(&self, a: u32, b: u32) -> bool {
         self.orders.contains(&(a, b))
     }

@@ -26,8 +26,8 @@ pub struct Instance {
     paired: HashSet<usize>,
 }
 
-/// The column names that the checker reads, each with the column that it denotes. Files with other names for
-/// these columns must be converted with `plimsoll convert`.
+/// The column names that the checker accepts, each with the column that it denotes. A file with other names
+/// must be converted with `plimsoll convert`.
 const COLUMNS: [(&str, &str); 14] = [
     ("id", "id"),
     ("buffer", "id"),
@@ -83,7 +83,8 @@ impl Instance {
             let field =
                 |name: &str| columns.get(name).and_then(|&at| fields.get(at)).map_or("", String::as_str);
             let number = |name: &str| -> Result<u64, InstanceError> {
-                parse(field(name)).ok_or_else(|| fail(line, &format!("'{}' is not a {name}", field(name))))
+                parse(field(name))
+                    .ok_or_else(|| fail(line, &format!("'{}' is not a valid {name}", field(name))))
             };
             let (lower, upper) = (number("lower")?, number(upper)?.saturating_add(u64::from(inclusive)));
             let alignment = if field("alignment").is_empty() { 1 } else { number("alignment")? };
@@ -93,7 +94,7 @@ impl Instance {
                 alignment: alignment.into(),
                 fixed: if offset.is_empty() { None } else { Some(number("offset")?.into()) },
                 live: live(lower, upper, field("gaps"), inclusive)
-                    .ok_or_else(|| fail(line, &format!("'{}' are not gaps", field("gaps"))))?,
+                    .ok_or_else(|| fail(line, &format!("'{}' is not a list of gaps", field("gaps"))))?,
             };
             if alignment == 0 {
                 return Err(fail(line, "the alignment is 0"));
@@ -109,8 +110,11 @@ impl Instance {
             }
         }
         for (line, a, id, separated) in pairs {
-            let b =
-                instance.by_id.get(&id).copied().ok_or_else(|| fail(line, &format!("there is no '{id}'")))?;
+            let b = instance
+                .by_id
+                .get(&id)
+                .copied()
+                .ok_or_else(|| fail(line, &format!("there is no buffer '{id}'")))?;
             let pair = (a.min(b), a.max(b));
             if separated {
                 instance.separated.insert(pair)
@@ -189,8 +193,8 @@ fn fields(line: u64, row: &str) -> Result<Vec<String>, InstanceError> {
     }
 }
 
-/// Returns the intervals between `lower` and `upper` that remain without the gaps, or `None` if the gaps
-/// cannot be read.
+/// Returns the intervals between `lower` and `upper` that remain after the gaps are removed, or `None` if the
+/// gaps cannot be read.
 fn live(lower: u64, upper: u64, gaps: &str, inclusive: bool) -> Option<Vec<(u64, u64)>> {
     let mut away = Vec::new();
     for gap in gaps.split_ascii_whitespace() {
@@ -262,8 +266,8 @@ mod tests {
         let error = |text: &str| Instance::from_csv(text).unwrap_err().to_string();
         assert_eq!(error(""), "line 1: the file is empty");
         assert_eq!(error("id,lower,size\n"), "line 1: column 'upper' is missing");
-        assert_eq!(error("id,lower,upper,size\na,0,1,-4\n"), "line 2: '-4' is not a size");
+        assert_eq!(error("id,lower,upper,size\na,0,1,-4\n"), "line 2: '-4' is not a valid size");
         assert_eq!(error("id,lower,upper,size\na,0,1,4\na,0,1,4\n"), "line 3: id 'a' occurs twice");
-        assert_eq!(error("id,lower,upper,size,separations\na,0,1,4,b\n"), "line 2: there is no 'b'");
+        assert_eq!(error("id,lower,upper,size,separations\na,0,1,4,b\n"), "line 2: there is no buffer 'b'");
     }
 }

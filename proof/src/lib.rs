@@ -5,8 +5,8 @@
 //! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
 //!
 //! # Format
-//! A proof is a text. Each line contains one statement, whose words are separated by blanks. Blank lines and
-//! lines that start with `c ` are ignored.
+//! A proof is a text file. Each line contains one statement, whose words are separated by blanks. Blank lines
+//! and lines that start with `c ` are ignored.
 //!
 //! ```text
 //! plimsoll-proof 1     the first line: name and version of the format
@@ -15,7 +15,7 @@
 //! twin I J             I lies below J, because they are interchangeable and I < J
 //! mirror I J           I lies below J, because layouts can be turned upside down; at most once
 //! clause K I<J ...     starts the derivation of clause K: at least one of these orders holds
-//! delete K ...         forgets clauses
+//! delete K ...         deletes clauses
 //! sweep U              starts a sweep in units of U bytes; only the next two statements may follow
 //! at T                 starts the list of trees of step T
 //! tree ...             arrangements that are possible at this step: ( ) permutes, [ ] reverses, * is a hole
@@ -23,7 +23,8 @@
 //!
 //! The steps of a derivation add facts until two of them contradict each other, which proves the clause. At
 //! the start of a derivation, the opposites of all orders of its clause are assumed. Steps outside a
-//! derivation add permanent facts. A contradiction among these facts proves the claim and ends the text.
+//! derivation add permanent facts. A contradiction among permanent facts, or the derivation of a clause
+//! without orders, proves the claim. The text must end there.
 //!
 //! ```text
 //! u K                  all orders of clause K but one are refuted: the remaining one holds
@@ -35,10 +36,10 @@
 //! ```
 //!
 //! # Soundness
-//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the
-//! declared buffers, it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of
-//! them lies below the other. *Heights* are lower bounds: the height below a buffer bounds its offset, and
-//! the height above it bounds the distance from its end to `C`.
+//! Let `C = B - 1`. Suppose that a layout with peak at most `C` exists. Restricted to the declared buffers,
+//! it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the
+//! other. *Heights* are lower bounds: the height below a buffer bounds its offset, and the height above it
+//! bounds the distance from its end to `C`.
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
 //!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
 //!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
@@ -57,20 +58,19 @@
 //!   at most `C`.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
 //!   are together at most `C` in every layout.
-//!
 //! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
 //!   pushing all buffers down makes all offsets multiples of the unit.
-//! - `at` and `tree`: buffers that are live at two steps keep their offsets. So in each gap between them, the
-//!   buffers that end and the holes are contiguous, apart from free units, and the buffers that begin take
-//!   their place, with free units added on either side to the same size. All divisions into such groups are
-//!   tried, and each result must be contained in a listed tree. The first step has all arrangements. If the
-//!   last has none, there is no layout.
+//! - `at` and `tree`: buffers that are live at two steps keep their offsets, so the gaps between them do not
+//!   change. In each gap, the buffers that end and the holes are contiguous, apart from free units. The
+//!   buffers that begin take their place. Free units make up the difference in size. All divisions into such
+//!   groups are tried, and each result must be contained in a listed tree. At the first step, all
+//!   arrangements are possible. If none is possible at the last step, there is no layout.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
-//! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, and
-//! limited. Memory is proportional to the size of the instance, of the clauses that have not been deleted,
-//! and of the trees of two steps, because a proof is read line by line.
+//! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, up to a
+//! fixed limit. Memory is proportional to the size of the instance, of the clauses that have not been
+//! deleted, and of the trees of two steps, because a proof is read line by line.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

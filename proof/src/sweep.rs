@@ -1,19 +1,19 @@
-//! Sweeps: from step to step, trees of all arrangements that are still possible.
+//! Sweeps: lists of trees that contain, step by step, all arrangements that are still possible.
 
 use crate::error::Reason;
 use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Number of leaves for buffers. The others are for holes: one half for those of a step, the other half for
-/// those of the next step.
+/// Number of leaves for buffers. The other leaves are for holes: one half for the holes of a step, the other
+/// half for those of the next step.
 const BUFFER_LEAVES: u32 = 96;
 const HOLE_LEAVES: u32 = 16;
 
 /// Maximum number of choices that are tried for the successors of one tree.
 const MOST_CHOICES: u32 = 1 << 20;
 
-/// Maximum number of buffers that begin from one step to the next.
+/// Maximum number of buffers that begin between two steps.
 const MOST_NEW: usize = 16;
 
 /// A declared buffer that is live at a step.
@@ -47,11 +47,11 @@ pub(crate) struct Sweep {
     pub unit: u64,
     /// The capacity in units.
     capacity: u64,
-    /// The step before, whose trees have been justified.
+    /// The previous step, whose trees have been checked.
     before: Option<Step>,
     /// The step whose trees are being listed.
     now: Option<Step>,
-    /// 1 if the holes of `now` have the upper half of their leaves.
+    /// 1 if the holes of the current step use the upper half of the leaves for holes.
     half: u32,
 }
 
@@ -60,7 +60,7 @@ impl Sweep {
         Self { unit, capacity, before: None, now: None, half: 0 }
     }
 
-    /// `at T`: ends the list of trees of the last step and starts that of step `number`.
+    /// `at T`: ends the list of trees of the current step and starts that of step `number`.
     pub fn at(&mut self, number: u64, live: &[Live]) -> Result<(), Reason> {
         self.settle()?;
         let is_first = self.before.is_none();
@@ -94,8 +94,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// `tree ..`: lists a tree of the current step: `(..)` for a node whose children may be permuted, `[..]`
-    /// for a node whose children may be reversed, the numbers of buffers, and `*` for a hole.
+    /// `tree ..`: adds a tree to the list of the current step: `(..)` for a node whose children may be
+    /// permuted, `[..]` for a node whose children may be reversed, the numbers of buffers, and `*` for a
+    /// hole.
     pub fn tree<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
         let holes = BUFFER_LEAVES + self.half * HOLE_LEAVES;
         let step = self.now.as_mut().ok_or(Reason::Misplaced("tree"))?;
@@ -155,7 +156,7 @@ impl Sweep {
         Ok(self.before.as_ref().is_some_and(|before| before.trees.is_empty()))
     }
 
-    /// Checks that every successor of a tree of the step before is contained in a tree of the current step.
+    /// Checks that every successor of a tree of the previous step is contained in a tree of the current step.
     fn settle(&mut self) -> Result<(), Reason> {
         let (Some(before), Some(now)) = (&self.before, &self.now) else { return Ok(()) };
         let stays = |buffer: &&u32| now.live.contains_key(buffer);
@@ -197,10 +198,10 @@ impl Sweep {
     }
 }
 
-/// The trees of a step, by one of the sets that define them.
+/// The trees of a step, indexed by one of the sets that define each tree.
 struct Listed {
     by_set: HashMap<Set, Vec<Vec<Set>>>,
-    /// The numbers of holes that occur.
+    /// The numbers of holes that occur in trees.
     holes: BTreeSet<usize>,
     /// The leaves of buffers.
     buffers: Set,
@@ -216,7 +217,7 @@ impl Listed {
             let mut sets = Vec::new();
             tree.defining(&mut |set| sets.push(set));
             listed.holes.insert((tree.leaves() & !buffers).count_ones() as usize);
-            // The tree contains its holes, even if no set does.
+            // No defining set may contain the holes, so the set of all leaves is added.
             sets.push(tree.leaves());
             sets.sort_unstable_by_key(|set| {
                 (set.count_ones() == tree.leaves().count_ones(), set.count_ones(), *set)
@@ -227,7 +228,7 @@ impl Listed {
     }
 
     /// Returns true if all permutations of a tree are permutations of a listed tree. Free units may be
-    /// anywhere, so holes may be omitted, and all holes are alike.
+    /// anywhere, so holes may be omitted. All holes are interchangeable.
     fn contains(&self, tree: &Tree, choices: &mut u32) -> Result<bool, Reason> {
         let holes: Vec<Set> = bits(tree.leaves() & !self.buffers).collect();
         for &count in self.holes.iter().filter(|&&count| count <= holes.len()) {
@@ -281,7 +282,7 @@ struct Rest {
     holes: Set,
     new: Set,
     free: u64,
-    /// Number of holes that were made.
+    /// Number of holes that were added.
     made: u64,
 }
 
@@ -297,7 +298,8 @@ struct Successors<'a> {
 }
 
 impl Successors<'_> {
-    /// Exchanges the first buffer that ends and is left, or the first one that begins, in every possible way.
+    /// Exchanges the first remaining buffer that ends, in every possible way. If there is none, exchanges the
+    /// first remaining buffer that begins.
     fn extend(&mut self, tree: &Tree, rest: Rest) -> Result<(), Reason> {
         if rest.old != 0 {
             let first = rest.old & rest.old.wrapping_neg();
@@ -323,8 +325,8 @@ impl Successors<'_> {
         Ok(())
     }
 
-    /// Exchanges a set of leaves for every set of buffers that begin, contains `with`, and has the same size
-    /// with holes or free units added.
+    /// Exchanges a set of leaves for every set of beginning buffers that contains `with` and has the same
+    /// size after holes or free units are added.
     fn exchange(&mut self, tree: &Tree, set: Set, rest: Rest, with: Set) -> Result<(), Reason> {
         choose(&mut self.choices)?;
         let ended = self.old.iter().filter(|&&(leaf, _)| leaf & set != 0).map(|&(_, size)| size).sum::<u64>();
@@ -352,7 +354,7 @@ impl Successors<'_> {
     }
 }
 
-/// Counts a choice.
+/// Counts a choice. Fails if there are too many.
 fn choose(choices: &mut u32) -> Result<(), Reason> {
     *choices += 1;
     if *choices > MOST_CHOICES { Err(Reason::TooManyChoices) } else { Ok(()) }

@@ -3,8 +3,8 @@
 /// A set of leaves, one bit each.
 pub(crate) type Set = u128;
 
-/// The children of an ordered node may only be reversed (a Q-node), those of other nodes may be permuted (a
-/// P-node). The tree stands for all orders of its leaves that these moves produce.
+/// A PQ-tree. The children of an ordered node (Q-node) may only be reversed. Those of other nodes (P-nodes)
+/// may be permuted. The tree represents all orders of its leaves that these moves produce.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
     Leaf(Set),
@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Tree {
-    /// Returns the tree with these children, of which there is at least one.
+    /// Returns the tree with these children. There must be at least one.
     pub fn new(ordered: bool, mut children: Vec<Self>) -> Self {
         if children.len() == 1 {
             return children.remove(0);
@@ -57,7 +57,7 @@ impl Tree {
     }
 
     /// Returns the permutations in which a nonempty set is contiguous, with the set replaced by the block
-    /// `by`; `None` if there are none. O(leaves).
+    /// `by`. Returns `None` if there are none. O(leaves).
     pub fn replaced(&self, set: Set, by: &Self) -> Option<Self> {
         if self.leaves() == set {
             return Some(by.clone());
@@ -97,8 +97,8 @@ impl Tree {
         Some(Self::new(true, sequence))
     }
 
-    /// Returns the leaves outside a set in a fixed sequence of trees, such that the leaves of the set can all
-    /// come after them; `None` if they cannot.
+    /// Returns the leaves outside a set as a fixed sequence of trees, such that all leaves of the set can
+    /// come after them. Returns `None` if they cannot.
     fn lined_up(&self, set: Set) -> Option<Vec<Self>> {
         let (ordered, children) = self.parts();
         let outside = children.iter().filter(|child| child.part(set) == Part::None).cloned();
@@ -127,7 +127,7 @@ impl Tree {
         Some(sequence)
     }
 
-    /// Appends trees that together have the permutations of this tree with a block inserted at every place.
+    /// Returns trees that together have the permutations of this tree with a block inserted at every place.
     pub fn insertions(&self, by: &Self) -> Vec<Self> {
         let mut trees = Vec::new();
         match self.parts() {

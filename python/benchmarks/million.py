@@ -4,7 +4,8 @@
 
 The durations are heavy-tailed, so the search reaches the load at once and the overhead matters most. The script
 prints the time of each part. It also prints the ratio of the sum of these times to the time that the Rust library
-alone needs. This is the time of the call `solve`, with its checker, plus the time of a copy of the instance.
+alone needs. The latter is the time of the call `solve`, including its checker, plus the time of a copy of the
+instance.
 """
 
 import sys

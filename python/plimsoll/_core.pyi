@@ -32,10 +32,10 @@ class Instance:
 
     ``buffers`` is one of the following: an iterable of rows; a mapping of columns; an integer array of shape
     (n, 3); a pandas or Polars data frame; an Arrow table. A row is a tuple ``(lower, upper, size)`` or
-    ``(id, lower, upper, size)``, or a mapping. The required columns are ``lower`` and either ``upper``
-    (exclusive) or ``end`` (inclusive), in steps, and ``size``, in bytes. The optional columns are ``id``,
-    ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). ``separations`` and
-    ``exclusions`` are lists of pairs of buffers, given by their positions.
+    ``(id, lower, upper, size)``, or a mapping. Three columns are required: the start, ``lower``; the end, as
+    ``upper`` (exclusive) or ``end`` (inclusive); and ``size``. Starts and ends are in steps, and sizes in
+    bytes. The optional columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of
+    steps). ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """
@@ -110,7 +110,7 @@ class Solution:
     def certificate(self) -> str:
         """JSON for the command ``plimsoll verify --certificate``."""
     def svg(self) -> str | None:
-        """The map of the layout; None if there is no layout."""
+        """The memory map of the layout as SVG; None if there is no layout."""
     def to_pandas(self) -> Any:
         """A data frame with one row per buffer. Needs pandas."""
     def _repr_svg_(self) -> str | None: ...

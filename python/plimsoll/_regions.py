@@ -176,7 +176,7 @@ def is_exclusive(a: list[Live], b: list[Live]) -> bool:
 
 
 class Overwritten(Exception):
-    """A storage is accessed after another one has overwritten its bytes."""
+    """A plan lets a storage overwrite another one that is still needed."""
 
 
 @dataclass
@@ -238,9 +238,9 @@ def check(program: Sequence, storages: list[Storage], offsets: list[int | None],
     ones are executed. A loop runs for three iterations. If a loop contains branches, additional runs choose a random
     branch in every iteration. Returns the number of runs.
 
-    Raises :class:`Overwritten` if a storage is accessed again after another storage overwrote its bytes.
-    Storages without an offset are not checked. The time is O(r a d) for r runs with a accesses each, if every storage
-    overlaps at most d others.
+    Raises :class:`Overwritten` if a storage is accessed again, or must outlive the run, after another storage
+    overwrote its bytes, and if a step accesses two storages that overlap. Storages without an offset are not
+    checked. The time is O(r a d) for r runs with a accesses each, if every storage overlaps at most d others.
     """
     by_memory: dict[int, list[tuple[int, int, int]]] = {}
     for at, offset in enumerate(offsets):

@@ -75,7 +75,8 @@ class MemoryReport:
 class Report:
     """The plan of one graph."""
 
-    #: The reason why the fallback was used; None if the plan is that of the solver.
+    #: The reason why the plan is not that of the solver: the plan is that of the fallback or, for a program
+    #: with control flow, shares no bytes. None if the plan is that of the solver.
     fallback: str | None
     #: Seconds spent in the solver and in preparing its input, without the fallback.
     seconds: float
@@ -148,7 +149,7 @@ class Planner:
             warnings.warn(f"the plan of the fallback is used: {why}", stacklevel=2)
         seconds = time.perf_counter() - started
         if why is None and sum(memory.size for memory in memories) > sum(result.bufsizes):
-            why = "the search found no smaller plan before its time limit"
+            why = "the search found only larger plans within its time limit"
         if why is None:
             _write(result, plan, memories)
         else:
@@ -318,7 +319,8 @@ def planner(
     """Returns an algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
 
     ``time_limit`` is in seconds and applies to each memory of each graph. ``fallback`` is ``"greedy"``,
-    ``"naive"`` or another algorithm for the suite. Its plan is used if the search finds only larger plans.
+    ``"naive"`` or another algorithm for the suite. Its plan is used if the search finds only larger plans, or if
+    the graph is not supported.
     """
     return Planner(time_limit, fallback, seed, threads)
 

@@ -198,7 +198,7 @@ impl Plan {
         format!("Plan({}, peak={}, lower_bound={})", self.status(), self.peak(), self.lower_bound())
     }
 
-    /// Returns the map of the plan as SVG.
+    /// Returns the memory map of the plan as SVG.
     fn svg(&self, py: Python<'_>) -> String {
         let own = &self.instance.bind(py).get().0;
         svg(own, &[("plan".to_owned(), pieces(own, &self.plan.layout))], self.plan.bound)

@@ -218,7 +218,7 @@ pub fn offsets_of<'py>(py: Python<'py>, layout: &Layout) -> Bound<'py, PyArray1<
     PyArray1::from_iter(py, layout.offsets().iter().map(|offset| offset.get()))
 }
 
-/// Returns the address ranges of a layout for a map.
+/// Returns the address ranges of a layout, for a memory map.
 pub fn pieces(instance: &plimsoll::model::Instance, layout: &Layout) -> Vec<Vec<plimsoll::model::Piece>> {
     plimsoll::model::Offsets::pieces(instance, layout)
 }

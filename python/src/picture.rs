@@ -1,10 +1,10 @@
-//! Maps of layouts for notebooks.
+//! Draws memory maps for notebooks.
 
 use plimsoll::model::{Bytes, Instance, Offsets, Piece, Problem as _};
 use plimsoll_lab::report::map::{Map, write_maps};
 
-/// Returns the map of one or more layouts of an instance as SVG. Each layout is given by its name and its
-/// address ranges per buffer, and `bound` is the best lower bound in bytes.
+/// Returns the memory maps of one or more layouts of an instance as one SVG picture. Each layout is given by
+/// its name and its address ranges per buffer, and `bound` is the best lower bound in bytes.
 pub fn svg(instance: &Instance, layouts: &[(String, Vec<Vec<Piece>>)], bound: Bytes) -> String {
     let map = |(name, pieces)| Map::new(instance, Offsets::NAME, name, pieces, bound);
     let maps: Vec<Map<'_>> =

@@ -194,7 +194,7 @@ impl Solution {
         serde_json::to_string_pretty(&certificate).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Returns the map of the layout as SVG.
+    /// Returns the memory map of the layout as SVG.
     fn svg(&self, py: Python<'_>) -> Option<String> {
         let own = &self.instance.bind(py).get().0;
         Some(svg(own, &self.layouts(py)?, self.outcome.lower_bound.value))
@@ -312,7 +312,8 @@ impl Comparison {
         py.import("pandas")?.call_method1("DataFrame", (self.rows(py)?,))
     }
 
-    /// Returns the map of all layouts side by side as SVG. The best layout found comes last.
+    /// Returns the memory maps of all layouts side by side as one SVG picture. The best layout found comes
+    /// last.
     fn svg(&self, py: Python<'_>) -> String {
         let own = &self.instance.bind(py).get().0;
         let best = self.best.solution.as_ref().map(|layout| ("exact".to_owned(), pieces(own, layout)));

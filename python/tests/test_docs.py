@@ -1,4 +1,4 @@
-"""The examples of the book and the notebook run as printed."""
+"""Tests that the examples of the book and the notebook run as printed."""
 
 import doctest
 import json

@@ -1,4 +1,4 @@
-"""The planner inside ExecuTorch, from the export to the runtime."""
+"""Tests the planner inside ExecuTorch, from the export to the runtime."""
 
 import pytest
 
@@ -113,7 +113,7 @@ class Calls(torch.nn.Module):
 
 @pytest.mark.parametrize("time_limit", [10.0, 0.0])
 def test_branches(time_limit):
-    """All outcomes are right, even if there is no time for a search and no bytes are shared."""
+    """All outcomes are correct, even if there is no time for a search and no bytes are shared."""
     network, choices = Calls().eval(), (True, False)
     own = planner(time_limit=time_limit)
     program = lowered(network, (torch.randn(8, 8), torch.tensor(True), torch.tensor(True)), own)

@@ -1,4 +1,4 @@
-"""Lifespans in programs with branches and loops, compared with all their executions."""
+"""Tests lifespans in programs with branches and loops by comparison with all executions."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--plimsoll", required=True, help="the command")
-    parser.add_argument("--models", required=True, help="folder that the records are relative to")
+    parser.add_argument("--models", required=True, help="folder to which paths in the records are relative")
     parser.add_argument("--sizes", required=True, action="append", help="records of a runtime; may be repeated")
     parser.add_argument("--out", required=True, help="one row per file and variant, CSV")
     parser.add_argument("--variant", action="append", help="only this variant; may be repeated")

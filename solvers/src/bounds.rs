@@ -124,7 +124,7 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     found
 }
 
-/// Returns the aligned load: the largest stack height over all steps, for all alignments that occur and for
+/// Returns the aligned load: the largest stack height over all steps, and over all alignments that occur and
 /// their greatest common divisor.
 fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();

@@ -1,7 +1,7 @@
 //! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
-//! The phases run in the order below. The solver returns as soon as the peak of the best layout equals the
-//! lower bound, which proves the layout optimal.
+//! The phases run in the order below, unless an item states otherwise. The solver returns as soon as the peak
+//! of the best layout equals the lower bound, which proves the layout optimal.
 //! 1. *bounds*: [`quick_bound`].
 //! 2. *orders*: one greedy placement per order of the buffers. A placement is abandoned as soon as it
 //!    reaches the best peak. Above 5000 buffers, some placements are repeated a few times, with the buffers
@@ -72,16 +72,16 @@ const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 /// With at least this number of buffers, neither the phase *orders* nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
-/// Maximum number of placements of the ejection search without a time limit: a constant plus an amount per
-/// buffer.
+/// Maximum number of placements of the ejection search above [`SMALL_BUFFERS`]: a constant plus an amount per
+/// buffer. It does not apply if time is the only limit.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Maximum number of placements of the ejection search on small instances, and the fraction of the remaining
-/// time that it may use on any instance below [`HUGE_BUFFERS`].
+/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`], and the fraction of the
+/// remaining time that it may use on any instance below [`HUGE_BUFFERS`].
 const SMALL_PUTS: u64 = 4_000;
 const EJECT_TIME: f64 = 0.75;
 
-/// Above this number of buffers, the sprint is skipped because it would hardly reach a complete layout.
+/// Above this number of buffers, the sprint is skipped because it would rarely reach a complete layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
@@ -110,7 +110,7 @@ struct Phases<'a> {
 }
 
 impl Phases<'_> {
-    /// Runs one phase and records its duration in seconds, unless the instance is already settled.
+    /// Runs one phase and records its duration in seconds. Does nothing if the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
             return None;
@@ -255,9 +255,9 @@ impl Phases<'_> {
         );
     }
 
-    /// Runs the ejection search from the best layout, or from the layout with the longest-lived buffers at
-    /// the bottom. On instances for which [`Search`] has little chance of success, the ejection search may
-    /// use most of the remaining time.
+    /// Runs the ejection search from the layout with the longest-lived buffers at the bottom if there is one,
+    /// otherwise from the best layout. On instances for which [`Search`] has little chance of success, the
+    /// ejection search may use most of the remaining time.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.

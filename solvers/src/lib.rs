@@ -10,7 +10,7 @@
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
 //! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
-//! | spilling | [`SPILLING`] | covering by decision diagrams, then offsets of the rest ([`spilling`]) |
+//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, the solver `exact` places the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
 //! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
 //! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
@@ -31,10 +31,10 @@
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The
-//! features are off by default in this crate and on by default in the command `plimsoll`. All other solvers,
-//! among them the default algorithms of all problems except shared objects, need neither feature.
-//! [`LIBRARIES`] lists which of the two libraries this build contains.
+//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The features
+//! are off by default in this crate and on by default in the command `plimsoll`. All other solvers, among
+//! them the default algorithms of all problems except shared objects, need neither feature. For each library,
+//! [`LIBRARIES`] states whether this build contains it.
 //!
 //! # Example
 //!

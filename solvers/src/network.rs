@@ -2,8 +2,8 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity that no flow exceeds if the arcs out of the source and the arcs into the sink each have a
-/// total capacity below 2^62.
+/// A capacity that no flow exceeds if the total capacity of the arcs out of the source is below 2^62, and so
+/// is that of the arcs into the sink.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]
@@ -84,8 +84,8 @@ impl Network {
         most
     }
 
-    /// Returns the value of a maximum flow, which equals that of a minimum cut. O(v^2 e) for v vertices and
-    /// e arcs.
+    /// Returns the value of a maximum flow, which equals the capacity of a minimum cut. O(v^2 e) for v
+    /// vertices and e arcs.
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited())
             .expect("an unlimited budget does not run out")

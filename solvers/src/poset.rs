@@ -147,7 +147,7 @@ impl Poset {
     }
 }
 
-/// The transfers of memory between positions.
+/// The minimum memory, a clique that proves it, and the transfers of memory between positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
     pub total: u64,
@@ -162,7 +162,8 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    /// Returns the address ranges `[start, end)` of every position, in ascending order and disjoint.
+    /// Returns the address ranges `[start, end)` of every position. The ranges of a position are disjoint and
+    /// in ascending order.
     pub fn ranges(&self, weights: &[u64]) -> Vec<Vec<(u64, u64)>> {
         let n = weights.len();
         let mut arrived: Vec<Vec<(u64, u64)>> = vec![Vec::new(); n];

@@ -12,14 +12,14 @@ use plimsoll_model::{
 };
 use std::io::{self, Write};
 
-/// Nodes of the first round of clause learning. Each later round starts again with [`GROWTH`] times as many.
+/// Node limit of clause learning in the first round. Every round starts from scratch.
 const FIRST_ROUND: u64 = 1 << 12;
 
-/// See [`FIRST_ROUND`].
+/// Ratio of the node limits of successive rounds.
 const GROWTH: u64 = 8;
 
-/// The share of a round that sweeps get before clause learning, as a divisor: for a bound of a window, which
-/// is often a result of sweeps, and for other bounds.
+/// Each round starts with a sweep, whose node limit is that of the round divided by this number. The first
+/// number is for bounds of windows, which are often results of sweeps. The second is for other bounds.
 const SWEEP_SHARES: [u64; 2] = [1, 16];
 
 /// A proof that no layout of an instance has a peak below a bound.
@@ -33,7 +33,7 @@ pub struct Proof {
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// There is no space for the declared buffers, which conflict pairwise.
+    /// The declared buffers conflict pairwise, and there is not enough space for them.
     NoSpace,
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,
@@ -47,7 +47,8 @@ impl Proof {
     /// The time is exponential in the worst case if the bound rests on a search, and otherwise linear.
     ///
     /// # Errors
-    /// [`NoProof`] if the bound cannot be proved within the budget.
+    /// [`NoProof`] if the bound is 0 or too high, if proofs do not support its witness, if the instance is
+    /// too large for clause learning, or if the budget runs out.
     pub fn of(instance: &Instance, bound: &LowerBound, budget: &mut Budget) -> Result<Self, NoProof> {
         if bound.value == Bytes::ZERO {
             return Err(NoProof::Nothing);
@@ -74,7 +75,7 @@ impl Proof {
         Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
     }
 
-    /// Refutes the capacity just below the bound by sweeps and by clause learning, in turn.
+    /// Refutes the capacity just below the bound by alternating sweeps and clause learning.
     fn searched(
         instance: &Instance,
         bound: Bytes,
@@ -103,7 +104,8 @@ impl Proof {
         }
     }
 
-    /// Refutes the capacity just below the bound by a sweep, if that takes at most this number of nodes.
+    /// Refutes the capacity just below the bound by a sweep. Returns `None` if no sweep of at most `nodes`
+    /// nodes refutes it.
     fn swept(
         instance: &Instance,
         bound: Bytes,

@@ -63,7 +63,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "bounds and placement heuristics first; branch and bound only if they leave a gap",
         source: "this project",
-        time: "exponential in the number of simultaneously live buffers at worst; O(n log n) for n buffers if a bound is met at once",
+        time: "exponential in the number of simultaneously live buffers at worst; O(n log n) for n buffers if the first layout meets the bound",
         build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
@@ -118,7 +118,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     Entry {
         name: "pool-ilp",
         kind: Kind::Exact,
-        about: "integer program: the largest buffer represents its object, with at most one buffer per object and clique",
+        about: "integer program: the largest buffer of an object represents it, and an object contains at most one buffer of a clique",
         source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
         time: "exponential in the number of conflicting pairs at worst",
         build: &|setup| guarded(crate::ilp::PoolIlp::new(setup)),

@@ -1,4 +1,4 @@
-//! Runs every scheme on one program and checks the chain of inequalities between them.
+//! Runs every scheme on one program and checks the chain of inequalities between the resulting arenas.
 
 use super::{BranchError, Planner, SCHEMES, Scheme};
 use crate::arithmetic::Arithmetic;
@@ -100,7 +100,7 @@ impl Comparison {
     }
 
     /// Returns the first violation of the chain. The lower bound of a scheme is valid for every scheme that
-    /// allows fewer layouts.
+    /// allows only a subset of its layouts.
     pub fn broken(&self) -> Option<Broken> {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
@@ -113,8 +113,8 @@ impl Comparison {
         None
     }
 
-    /// Returns the proved part of the chain as pairs of a name and an arena in bytes, ascending from the
-    /// optimum.
+    /// Returns the chain from the scheme `exclusive` to the scheme `naive`, as pairs of a name and an arena
+    /// in bytes. The entry `nested-exact` is present only if its arena is proved optimal.
     pub fn chain(&self) -> Vec<(String, u64)> {
         let mut chain = Vec::new();
         let mut add = |name: &str, line: Option<&Line>| {
@@ -131,8 +131,9 @@ impl Comparison {
         chain
     }
 
-    /// Returns, for each idea of the chain, its name and its saving in bytes. The saving is the difference
-    /// between the best arenas without and with the idea. It is negative if the idea enlarges the arena.
+    /// Returns the steps from the scheme `naive` to the scheme `exclusive`, each with its name and its
+    /// saving in bytes. A step replaces one scheme with another. Its saving is the best arena of the first
+    /// scheme minus the best arena of the second, and is negative if the arena grows.
     pub fn shares(&self) -> Vec<(&'static str, i64)> {
         let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
         let steps = [
@@ -160,8 +161,8 @@ fn narrower(low: &str, high: &str) -> bool {
 /// The three strategies of LUNA, Alg. 1.
 pub(super) const FAST: [&str; 3] = ["sequential", "large-first", "short-first"];
 
-/// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. Every layout passes both
-/// checkers.
+/// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. Every layout passes the
+/// layout checker and the execution checker.
 ///
 /// # Errors
 /// See [`BranchError`].

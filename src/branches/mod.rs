@@ -57,7 +57,7 @@ pub struct SchemeEntry {
     pub name: &'static str,
     /// A summary in one line.
     pub about: &'static str,
-    /// The publication or project that describes it.
+    /// The publication or project that describes the scheme.
     pub source: &'static str,
     /// The scheme.
     pub scheme: Scheme,
@@ -250,7 +250,7 @@ struct Placed {
 }
 
 impl Planner<'_> {
-    /// Plans a program. The layout has passed both checkers.
+    /// Plans a program. The layout has passed the layout checker and the execution checker.
     ///
     /// # Errors
     /// See [`BranchError`].

@@ -363,8 +363,8 @@ impl Posed for Tiers {
         tier_case(graph, &setting).map_err(PoseError::subject)
     }
 
-    /// The inference time is the sum of the times of computations, launches, weight transfers and tensor
-    /// transfers.
+    /// The inference time is the sum of the times of computations, operator starts, weight transfers and
+    /// tensor transfers.
     fn ask(question: &TierCase, asked: Asked<'_, Self>) -> Answered<Self> {
         let TierCase { problem, times: TierTimes { compute, overhead, weights }, .. } = question;
         let rest = [*compute, *overhead, weights.time].map(Time::get);

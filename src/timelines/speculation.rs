@@ -19,7 +19,7 @@ pub enum Guess {
     /// The most likely region, if it has weights to fetch. Ties go to the region with the most bytes, then to
     /// the first.
     Likely,
-    /// The region with the lowest expected number of bytes fetched in vain.
+    /// The region with the lowest expected number of bytes that are fetched but not used.
     Cheap,
     /// The region that gives the shortest expected time, or none if fetching ahead does not reduce this time.
     Best,

@@ -1,4 +1,4 @@
-// The engine in the browser gives the same bytes as the native command.
+// Tests that the engine gives the same bytes as the native command.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";

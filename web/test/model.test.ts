@@ -1,4 +1,4 @@
-// What the page computes itself: rows, live bytes, slack, recognised files.
+// Tests the computations of the page itself: rows, live bytes, slack, recognised files.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

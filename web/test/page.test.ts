@@ -1,4 +1,4 @@
-// Drives the built page in a real Chromium.
+// Tests the built page in Chromium.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -30,7 +30,7 @@ interface Size {
 const DESKTOP: Size = { width: 1280, height: 900 };
 const PHONE: Size = { width: 390, height: 844 };
 
-/** Opens the page, and fails if the console speaks or anything but the page and its worker is requested. */
+/** Opens the page. Fails on messages in the console, and on requests except for the page and its worker. */
 async function visit(
   work: (page: Page) => Promise<void>,
   size = DESKTOP,
@@ -86,7 +86,7 @@ function random(buffers: number): string {
   return `id,lower,upper,size\n${Array.from({ length: buffers }, (_, at) => row(at)).join("\n")}\n`;
 }
 
-/** Waits for a condition; the policy of the page forbids to wait in the page. */
+/** Waits for a condition outside the page, because its policy forbids waiting inside. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await holds()) return;
@@ -103,7 +103,7 @@ async function shot(page: Page, name: string): Promise<void> {
 }
 
 async function accessible(page: Page): Promise<void> {
-  // The policy of the page forbids scripts; the check runs in the world of the debugger.
+  // The policy of the page forbids further scripts, so the check runs through the debugger.
   const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations
     .filter((one) => ["serious", "critical"].includes(one.impact))
     .map((one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ")).join(", ")); })()`);
@@ -208,7 +208,7 @@ test("algorithm and order are controls", () => visit(async (page) => {
 test("a plan stands beside that of the file order", () => visit(async (page) => {
   await example(page, "Random wiring");
   for (const name of ["file order", "naive"]) {
-    await page.getByLabel("Beside it").selectOption(name);
+    await page.getByLabel("Compare with").selectOption(name);
     await page.locator("figcaption strong").getByText(name).waitFor();
     await idle(page);
     assert.deepEqual(await page.locator("figcaption strong").allTextContents(), [name, "plan"]);
@@ -343,7 +343,7 @@ const corpus = (folder: string, suffix: string) => {
 test("free dimensions become a form", { skip: !PLIMSOLL_CORPORA }, () => visit(async (page) => {
   await page.setInputFiles("#file", join(PLIMSOLL_CORPORA!, "onnx", "silero_vad.onnx"));
   await page.getByRole("heading", { name: "Free dimensions" }).waitFor();
-  await page.getByRole("button", { name: "Plan with these" }).click();
+  await page.getByRole("button", { name: "Plan with these values" }).click();
   await answered(page);
 }));
 
@@ -351,7 +351,7 @@ for (const path of [...corpus("minimalloc", ".csv"), ...corpus("tflite", ".tflit
   test(`${basename(path)} is answered`, () => visit(async (page) => {
     await page.setInputFiles("#file", path);
     await page.locator(".answer, .shapes").first().waitFor({ timeout: 60_000 });
-    if ((await page.locator(".shapes").count()) > 0) await page.getByRole("button", { name: "Plan with these" }).click();
+    if ((await page.locator(".shapes").count()) > 0) await page.getByRole("button", { name: "Plan with these values" }).click();
     await answered(page);
     await idle(page);
     assert.match(await page.locator(".lead").innerText(), /The peak is/);

@@ -1,11 +1,11 @@
-//! A captured plan, and what its readers share.
+//! A captured plan, and the functions that its readers share.
 
 use super::error::CaptureProblem;
 use plimsoll_model::{Bytes, Instance, Layout};
 use std::path::Path;
 
-/// The alignment in bytes that text formats imply but do not contain. It is the alignment of XLA and IREE on
-/// CPUs.
+/// The assumed alignment in bytes for text formats, which do not contain it. XLA and IREE use this alignment
+/// on CPUs.
 const ALIGNMENT: u64 = 64;
 
 /// The plan of another planner for one memory.
@@ -21,7 +21,7 @@ pub struct Capture {
     pub peak: Bytes,
 }
 
-/// Returns the text of a file.
+/// Decodes the text of a file.
 pub(super) fn text_of(data: &[u8]) -> Result<&str, CaptureProblem> {
     std::str::from_utf8(data).map_err(|error| {
         let before = String::from_utf8_lossy(&data[..error.valid_up_to()]);
@@ -30,13 +30,13 @@ pub(super) fn text_of(data: &[u8]) -> Result<&str, CaptureProblem> {
     })
 }
 
-/// Returns the alignment that all offsets have: [`ALIGNMENT`], or a smaller power of two.
+/// Returns the largest power of two, at most [`ALIGNMENT`], that divides all offsets.
 pub(super) fn alignment_of(offsets: impl IntoIterator<Item = u64>) -> u64 {
     let all = offsets.into_iter().fold(ALIGNMENT, |all, offset| all | offset);
     1 << all.trailing_zeros()
 }
 
-/// Returns the name of a file without its folder, its suffix and `end`.
+/// Returns the name of a file without its folder, its extension and the ending `end`.
 pub(super) fn stem(path: &Path, end: &str) -> String {
     let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     stem.strip_suffix(end).map(str::to_owned).unwrap_or(stem)

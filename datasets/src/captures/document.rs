@@ -22,16 +22,16 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureDocument {
-    /// `plimsoll-capture`.
+    /// Always `plimsoll-capture`.
     pub format: String,
-    /// 1.
+    /// Always 1.
     pub version: u64,
     /// The framework.
     pub framework: String,
     /// The version of the framework.
     #[serde(default)]
     pub framework_version: String,
-    /// The algorithm or the component that made the plan.
+    /// The algorithm or component that computed the plan.
     #[serde(default)]
     pub planner: String,
     /// The model.
@@ -52,17 +52,17 @@ pub struct CapturedMemory {
     /// The alignment of all offsets, in bytes.
     #[serde(default = "one")]
     pub alignment: u64,
-    /// The bytes that the planner reserves.
+    /// The number of bytes that the planner reserves.
     pub peak: u64,
     /// The buffers.
     pub buffers: Vec<CapturedBuffer>,
 }
 
-/// A buffer with its place.
+/// A buffer, with its offset if the plan contains one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapturedBuffer {
-    /// The name, unique in its memory.
+    /// The name, unique within the memory.
     pub id: String,
     /// The size in bytes.
     pub size: u64,
@@ -70,7 +70,7 @@ pub struct CapturedBuffer {
     pub lower: u64,
     /// The first step after its lifespan.
     pub upper: u64,
-    /// The address in bytes.
+    /// The offset in bytes.
     #[serde(default)]
     pub offset: Option<u64>,
 }

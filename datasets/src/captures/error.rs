@@ -24,17 +24,17 @@ pub enum CaptureProblem {
     TooLarge(u64),
     /// The first bytes belong to no known format.
     #[error(
-        "unknown format; `audit` reads captured plans of XLA, IREE and plimsoll-capture, instances and models"
+        "unknown format; `audit` reads plans of XLA and IREE, plimsoll-capture files, instances and models"
     )]
     UnknownFormat,
     /// An unexpected value in a line.
     #[error("line {line}: found '{found}', expected {expected}")]
     Line { line: usize, found: String, expected: &'static str },
-    /// A buffer of a plan without a lifespan.
+    /// A buffer without a lifespan.
     #[error("line {line}: value '{name}' has no live range")]
     NoLiveRange { line: usize, name: String },
-    /// The live ranges of XLA are in a file of their own.
-    #[error("the live ranges are missing: a name ending in -buffer-assignment.txt leads to -live-range.txt")]
+    /// The name of a buffer assignment of XLA does not determine the file with the live ranges.
+    #[error("cannot locate the live ranges: the file name must end in -buffer-assignment.txt")]
     NoLiveRanges,
     #[error("{}", json_error(.0))]
     Json(#[from] serde_json::Error),
@@ -46,13 +46,13 @@ pub enum CaptureProblem {
     /// An invalid member of a JSON document.
     #[error("memory '{memory}', buffer '{buffer}': {reason}")]
     Buffer { memory: String, buffer: String, reason: String },
-    /// The file contains no plan that could be compared.
+    /// The file contains no memory plan.
     #[error("no memory plan: {0}")]
     Nothing(&'static str),
 }
 
 impl CaptureProblem {
-    /// Returns the problem of a line, counted from 1. Long values are shortened.
+    /// Returns a problem in a line. Lines are counted from 1. Long values are shortened.
     pub(super) fn line(line: usize, found: &str, expected: &'static str) -> Self {
         let mut found: String = found.trim().chars().take(80).collect();
         if found.is_empty() {

@@ -1,6 +1,6 @@
-//! Slices of IREE, as MLIR text.
+//! Reads the slices that IREE packs, from MLIR text.
 //!
-//! The compiler prints its program around the pass that places transient buffers:
+//! The compiler prints its program before and after the pass that places transient buffers:
 //!
 //! ```text
 //! PASS=iree-stream-layout-slices
@@ -34,7 +34,7 @@ const PACK: &str = "stream.resource.pack";
 #[derive(Default)]
 struct Function<'t> {
     name: &'t str,
-    /// Constants of type `index`, by their names. Regions may define a name again.
+    /// Constants of type `index`, by name. Regions may redefine a name.
     constants: HashMap<&'t str, u64>,
     packs: Vec<Pack<'t>>,
     /// The operands that may be offsets or sizes of memory, in order of their occurrence.
@@ -43,14 +43,14 @@ struct Function<'t> {
 
 /// An operand that may be an offset or the size of a memory.
 struct Operand {
-    /// The operation in `packs` and the number of its result, if the operand is one.
+    /// If the operand is the result of a pack: the index in `packs`, and the number of the result.
     result: Option<(usize, usize)>,
     /// The value, if the operand is a constant.
     value: Option<u64>,
 }
 
 impl Function<'_> {
-    /// Adds an operand, whose name refers to the last definition before it.
+    /// Adds an operand. Its name refers to the latest preceding definition.
     fn use_operand(&mut self, name: &str) {
         let result = name.split_once('#').and_then(|(own, number)| {
             let pack = self.packs.iter().rposition(|pack| pack.result == own)?;
@@ -60,11 +60,11 @@ impl Function<'_> {
     }
 }
 
-/// An operation that requests a plan.
+/// An operation `stream.resource.pack`, which requests a plan.
 struct Pack<'t> {
     /// The name of its result, without the number.
     result: &'t str,
-    /// Size, first and last step.
+    /// Size, first step and last step of each slice.
     slices: Vec<(u64, u64, u64)>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProb
     }
     if captures.is_empty() {
         return Err(CaptureProblem::Nothing(
-            "it requires stream.resource.pack with slices, printed both before and after the pass",
+            "the file must contain stream.resource.pack with slices, both before and after the pass",
         ));
     }
     Ok(captures)
@@ -102,7 +102,7 @@ fn functions(text: &str) -> Result<(Vec<Function<'_>>, Vec<Function<'_>>), Captu
     while let Some((text, line)) = lines.next() {
         if text.starts_with("// -----// IR Dump ") {
             is_after = text.starts_with("// -----// IR Dump After");
-            // Initialisers have no name, and are not paired.
+            // Initialisers have no name and are not paired.
             let list = if is_after { &mut after } else { &mut before };
             list.push(Function::default());
             continue;
@@ -127,7 +127,7 @@ fn functions(text: &str) -> Result<(Vec<Function<'_>>, Vec<Function<'_>>), Captu
     Ok((before, after))
 }
 
-/// Returns the symbol that a line defines if it begins a function.
+/// Returns the symbol of the function that begins in a line, if any.
 fn function_name(line: &str) -> Option<&str> {
     let rest = line.trim_start();
     if !rest.contains("func") || !rest.ends_with('{') {
@@ -189,7 +189,8 @@ fn slices<'t>(
     Err(CaptureProblem::Nothing("a list of slices does not end"))
 }
 
-/// Returns the plan of the operation `packs[at]`, or `None` if the function after the pass is missing.
+/// Returns the plan of the operation `packs[at]`. Returns `None` if the function after the pass is missing or
+/// has other operands, or if the size of the memory is not a constant.
 fn capture(
     name: String,
     function: &Function<'_>,

@@ -6,8 +6,8 @@
 //! | IREE | MLIR printed before and after the pass `iree-stream-layout-slices` | inclusive |
 //! | JSON | `plimsoll-capture`, written by the scripts in `experiments/production` | half-open |
 //!
-//! The readers convert inclusive ends to half-open ones. Text formats of compilers have no version, so each
-//! reader rejects what it does not know inside the parts that it reads, and skips all other parts.
+//! The readers convert inclusive ends to half-open ones. Text formats of compilers have no version. Each
+//! reader therefore rejects unexpected text inside the sections that it reads, and skips all other sections.
 
 mod capture;
 mod document;

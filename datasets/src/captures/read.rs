@@ -20,7 +20,7 @@ pub enum CaptureFormat {
 }
 
 impl CaptureFormat {
-    /// Recognises the format of a file by its first bytes. Returns `None` for other files.
+    /// Recognises the format of a file by its first bytes. Returns `None` if the format is unknown.
     pub fn of(head: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(&head[..head.len().min(4096)]);
         let text = text.trim_start();
@@ -69,7 +69,8 @@ pub fn read_captures(path: &Path) -> Result<Vec<Capture>, CaptureError> {
     }
 }
 
-/// Reads the buffer assignment and the live ranges of an XLA module. `origin` is used as a name.
+/// Reads the buffer assignment and the live ranges of an XLA module. `origin` is used in messages and in the
+/// names of instances.
 ///
 /// # Errors
 /// See [`CaptureError`]. There are no I/O errors.
@@ -78,7 +79,7 @@ pub fn read_xla(origin: &Path, assignment: &[u8], ranges: &[u8]) -> Result<Vec<C
     xla::read(origin, assignment, &ranges).map_err(|problem| problem.of(origin))
 }
 
-/// Reads the MLIR of IREE. `origin` is used as a name.
+/// Reads the MLIR of IREE. `origin` is used in messages and in the names of instances.
 ///
 /// # Errors
 /// See [`CaptureError`]. There are no I/O errors.
@@ -86,7 +87,7 @@ pub fn read_iree(origin: &Path, text: &[u8]) -> Result<Vec<Capture>, CaptureErro
     iree::read(origin, text).map_err(|problem| problem.of(origin))
 }
 
-/// Reads a JSON document with captured plans. `origin` is used in messages.
+/// Reads a JSON document with captured plans. `origin` is used in messages and in the names of instances.
 ///
 /// # Errors
 /// See [`CaptureError`]. There are no I/O errors.

@@ -1,4 +1,4 @@
-//! Buffer assignments of XLA, as text.
+//! Reads buffer assignments of XLA, from text.
 //!
 //! A module has two files, written with `XLA_FLAGS=--xla_dump_to=FOLDER`. The buffer assignment lists
 //! allocations and, below each, its values:
@@ -8,23 +8,23 @@
 //!  value: <88 multiply_add_fusion.2 @0> (size=2048,offset=0): f32[8,64]{1,0}
 //! ```
 //!
-//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`. They
-//! count the steps of the instruction sequence. **Both ends are inclusive.** A value is live while the last
-//! instruction that reads it runs.
+//! The live ranges are the lines `    multiply_add_fusion.2{}:14-17` of the section `BufferLiveRange`. Their
+//! numbers are steps of the instruction sequence. **Both ends are inclusive.** A value is still live while
+//! the last instruction that reads it runs.
 //!
 //! Every allocation marked `preallocated-temp` is one capture: XLA packs its values into one block.
 //! Parameters, constants, outputs and thread-local memory have allocations of their own, and are not part of
-//! it.
+//! the capture.
 //!
-//! Values whose ranges and addresses overlap share memory in XLA on purpose. The converted problem keeps
+//! XLA intentionally lets some values overlap in both live ranges and addresses. The converted instance keeps
 //! these decisions:
 //!
-//! - If they have the same offset, and either the same size or more than one step in common, they become one
-//!   buffer. It has the union of their ranges and the largest size, as in XLA's own heap simulator. Such
-//!   values are one buffer under several names: a result that is written over an operand, or the state of a
-//!   loop.
+//! - Two such values become one buffer if they have the same offset, and also the same size, the same first
+//!   step, or more than one step in common. The buffer has the union of their ranges and the larger size, as
+//!   in XLA's own heap simulator. Such values are one buffer under several names: a result that overwrites an
+//!   operand, or the state of a loop.
 //! - Otherwise, if they have exactly one step in common and this step defines no other value, the lifespan of
-//!   the first one ends before this step.
+//!   the earlier value ends before this step.
 //! - All other pairs become exclusions.
 //!
 //! Source: `xla/service/buffer_assignment.cc`, `xla/hlo/utils/hlo_live_range.cc`,
@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 
 const END: &str = "-buffer-assignment.txt";
 
-/// The first and the last step of every value, by its name with its index in braces.
+/// The first and the last step of each value. The key is the name, followed by the index in braces.
 pub(super) type Ranges = HashMap<String, (u64, u64)>;
 
 /// Returns the file with the live ranges of a buffer assignment.
@@ -72,7 +72,7 @@ pub(super) fn read_live_ranges(data: &[u8]) -> Result<Ranges, CaptureProblem> {
     Ok(ranges)
 }
 
-/// A value, or several values that are one buffer.
+/// A value, or several values that form one buffer.
 #[derive(Clone, Debug)]
 struct Value {
     name: String,
@@ -121,7 +121,7 @@ pub(super) fn read(path: &Path, data: &[u8], ranges: &Ranges) -> Result<Vec<Capt
     }
     close(&mut open)?;
     if captures.is_empty() {
-        return Err(CaptureProblem::Nothing("the module has no allocation with preallocated-temp"));
+        return Err(CaptureProblem::Nothing("the module has no allocation marked preallocated-temp"));
     }
     let alone = captures.len() == 1;
     let named = |capture: Capture| {
@@ -178,11 +178,11 @@ fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, Captu
     Ok(Capture { planner: "XLA".to_owned(), instance, layout: Some(layout), peak: Bytes::new(size) })
 }
 
-/// Unites values with the same offset that have several steps, or one step and the size, in common.
+/// Merges values that have the same offset and overlap in several steps, or in one step with the same size.
 fn united(mut values: Vec<Value>) -> Vec<Value> {
     values.sort_by(|a, b| (a.first, a.last, &a.name).cmp(&(b.first, b.last, &b.name)));
     let mut united: Vec<Value> = Vec::new();
-    // The last value at an offset: all earlier ones at this offset end before it does.
+    // The latest value at each offset. Earlier values at the same offset end no later.
     let mut latest: HashMap<u64, usize> = HashMap::new();
     let are_one = |a: &Value, b: &Value| {
         let several = a.last > b.first || a.first == b.first;
@@ -203,7 +203,8 @@ fn united(mut values: Vec<Value>) -> Vec<Value> {
     united
 }
 
-/// Returns the pairs of values, in order of their first steps, that overlap in both steps and addresses.
+/// Returns the pairs of values that overlap in both steps and addresses. The values must be sorted by first
+/// step.
 fn overlapping(values: &[Value]) -> Vec<(usize, usize)> {
     let (mut live, mut pairs): (Vec<usize>, Vec<(usize, usize)>) = Default::default();
     for (at, value) in values.iter().enumerate() {

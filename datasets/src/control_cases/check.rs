@@ -152,7 +152,7 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Builds the instance in which two tensors conflict if both are live at some point. Returns the instance
+/// Builds the instance in which two tensors conflict if both are live at the same point. Returns the instance
 /// with the maximum number of live bytes at any point.
 fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();

@@ -13,9 +13,9 @@ use plimsoll_model::graph::Graph;
 /// u 1, v 1                       #######          in a branch
 /// F 3                                      ###
 /// ```
-/// Five bytes suffice, with offsets A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five
-/// bytes, u and v are not adjacent, so a block of two bytes does not fit, and a layout with such a block
-/// needs six bytes:
+/// Five bytes suffice, with offsets A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes,
+/// u and v are not adjacent, so a block of two bytes does not fit, and a layout with such a block needs six
+/// bytes. Proof:
 /// - A and B fill five bytes, so B has offset 0 or 4. Assume that it is 4; the other case is the mirror
 ///   image.
 /// - C and D fill the four bytes below B, so D has offset 0 or 2.

@@ -69,7 +69,7 @@ pub enum DsaErrorKind {
     #[error("buffer {0} is paired with itself")]
     OwnPair(u32),
     /// Two buffers that are both separated and colocated.
-    #[error("buffers {0} and {1} are separated, but colocated")]
+    #[error("buffers {0} and {1} are both separated and colocated")]
     SeparatedColocated(u32, u32),
     #[error("the {0} colocated buffers have no allowed pool in common")]
     NoCommonPool(usize),

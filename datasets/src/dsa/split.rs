@@ -36,10 +36,11 @@ struct Group {
 }
 
 impl Document {
-    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges become fixed
-    /// buffers, pins become fixed offsets, and colocated buffers are merged. A buffer with several allowed
-    /// pools is bound only if exactly one of them is large enough. O(n log n + p m) for n buffers and p
-    /// pairs, with at most m buffers per class of colocated buffers.
+    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges become fixed buffers,
+    /// pins become fixed offsets, and colocated buffers are merged. If several pools are allowed for a
+    /// buffer, its pin determines the pool. Without a pin, exactly one of the allowed pools must be large
+    /// enough. O(n log n + p m) for n buffers and p pairs, with at most m buffers per class of colocated
+    /// buffers.
     ///
     /// # Errors
     /// [`DsaError`] for a buffer that cannot be bound or a pair that cannot be satisfied.
@@ -146,7 +147,9 @@ impl Document {
         };
         if members.iter().any(|&at| self.buffers[at].pools.len() > 1) {
             let (subject, pool) = (first.label(), self.pools[pool].label());
-            notes.push(format!("{subject}: bound to pool {pool}, the only allowed pool that can hold it"));
+            notes.push(format!(
+                "{subject}: bound to pool {pool}, the only one that pins, colocations and capacities allow"
+            ));
         }
         Ok(Group { members, pool, pin })
     }

@@ -117,8 +117,8 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
     })))
 }
 
-/// Returns the parameters of the rectangle that is cut. With the default parameters, more than a thousand
-/// pieces fit on top of each other.
+/// Returns the parameters of the rectangle that is cut. With the default parameters, about a million pieces
+/// fit on top of each other.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

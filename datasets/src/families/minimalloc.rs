@@ -17,10 +17,10 @@
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are
-//!   picked, and the largest of them is cut at a random position. With a probability of `cuts` percent, the
-//!   cut splits the duration of the piece instead of its size. Some pieces become pinwheels. There are
-//!   `holes` surplus pieces per hundred buffers, which are omitted at random.
+//! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are picked,
+//!   and the largest of them is cut at a random position. With a probability of `cuts` percent, the cut
+//!   splits the duration of the piece instead of its size. Some pieces become pinwheels. For every hundred
+//!   buffers, 100 + `holes` pieces are cut. `holes` of them, chosen at random, are omitted.
 //! - *Bricks*: the first piece is the whole rectangle. The largest piece is repeatedly cut near the middle
 //!   or into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units
 //!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of
@@ -74,8 +74,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// The width and height of the median brick, in units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
-/// middle, across the side that is longer relative to a brick.
+/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece into a
+/// pinwheel, or in two near the middle, across the side that is longer relative to a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
@@ -110,8 +110,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
 }
 
 /// Cuts `count` pieces and keeps `buffers` of them. Pieces around position `x` in time are omitted with a
-/// probability of `excluded(x)` percent; if these are too few, further pieces are omitted at random. No piece
-/// is omitted in an interval of `full` percent of the steps.
+/// probability of `excluded(x)` percent until enough are omitted. If too few are omitted in this way, further
+/// pieces are omitted at random. No piece is omitted in an interval of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,
@@ -132,7 +132,8 @@ fn thinned(
         // If too few pieces lie outside the interval with full load, none is omitted.
         return cut(buffers, rng);
     }
-    // Pieces drawn by position come first. Both parts are in random order.
+    // Pieces drawn with the probability of their position are omitted first, in random order. The other
+    // pieces follow, also in random order.
     spare.shuffle(rng);
     let mut drawn = |at: usize| {
         let Rectangle { x, w, .. } = pieces[at];

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! With one token, exactly `chosen` experts run, each as a region of a `Case`, so they can share memory. With
-//! several tokens, an expert runs if any token chose it. Its table has space for its fair share of the
-//! tokens, multiplied by the capacity factor; further tokens are dropped.
+//! several tokens, an expert runs if any token chose it. It processes a table with one row per token that
+//! chose it. The number of rows is the fair share of an expert (tokens times `chosen`, divided by the number
+//! of experts), multiplied by the capacity factor. Tokens beyond this number are dropped.
 
 use super::llm::Run;
 use super::net::{Element, Node, volume};
@@ -41,8 +42,8 @@ impl Run<'_> {
         if self.batch * self.tokens == 1 {
             return self.one_by_one(name, x, [shares, choice], experts, chosen);
         }
-        // The number of rows of an expert is its fair share of all choices, times the capacity factor, but
-        // at most the number of tokens.
+        // The number of rows of an expert is its fair share of all choices, multiplied by the capacity
+        // factor, but at most the number of tokens.
         let tokens = self.batch.saturating_mul(self.tokens);
         let fair = u128::from(tokens) * u128::from(chosen) * u128::from(capacity);
         let rows = fair.div_ceil(u128::from(100 * experts)).clamp(1, u128::from(tokens)) as u64;

@@ -73,8 +73,8 @@ pub(super) const LLAMA_13B: Model = Model::dense(5120, 40, 13824, 32_000, true);
 /// Baichuan-13B with 13 264 901 120 parameters.
 pub(super) const BAICHUAN_13B: Model = Model::dense(5120, 40, 13696, 64_000, false);
 
-/// Returns a model like `LLaMA` with the sizes given by the parameters. [`graph`] reads the parameters of a
-/// run.
+/// Returns a model like `LLaMA` with the sizes given by the parameters. [`graph`] reads the parameters that
+/// describe a run, such as `batch`, `tokens` and `cache`.
 fn like_llama(params: &Params) -> Result<Model, GenerateError> {
     let (hidden, heads) = (params.at_least("width", 1)?, params.at_least("heads", 1)?);
     let kv_heads = params.at_least("kv_heads", 1)?;

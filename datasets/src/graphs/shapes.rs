@@ -47,9 +47,10 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Generates layers of `width` operators. Each operator reads the tensor at its position in the previous
-/// layer, and up to `reads` - 1 other tensors. Nine in ten of the other tensors come from the previous
-/// layer, and the rest from any of the eight preceding layers. The tensors of the last layer are outputs.
+/// Generates layers of `width` operators. Operators of the first layer read the input of the graph. Each
+/// other operator reads the tensor at its position in the previous layer, and up to `reads` - 1 other
+/// tensors. Nine in ten of the other tensors come from the previous layer, and the rest from any of the eight
+/// preceding layers. The last `width` tensors are outputs.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);

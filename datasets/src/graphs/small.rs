@@ -19,8 +19,8 @@ pub struct SmallOrderParams {
     pub to_end: bool,
     /// Whether some operators have scratch memory.
     pub scratch: bool,
-    /// Whether some storages are passed on: operators other than the direct successors use them, as with
-    /// in-place operators.
+    /// Whether some storages are passed on: operators that are not direct successors of the producer use
+    /// them, as with in-place operators.
     pub passed_on: bool,
 }
 

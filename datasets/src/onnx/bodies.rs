@@ -133,7 +133,8 @@ impl<'m> Run<'m, '_> {
         Ok(())
     }
 
-    /// Visits the bodies of an operator that cannot be inferred. Their tensors have no size.
+    /// Infers the bodies of an operator whose outputs cannot be inferred. Nothing is known about the inputs
+    /// of the bodies.
     pub fn abandon(
         &mut self,
         step: &Step<'m>,

@@ -110,7 +110,7 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// Checks that every name in the options occurs in the file.
+    /// Checks that the file contains every input and every dimension that an option names.
     fn check_names(&self, graph: &proto::Graph) -> Result<(), ImportProblem> {
         let list = |names: BTreeSet<&str>| {
             let names: Vec<&str> = names.into_iter().collect();
@@ -147,8 +147,8 @@ impl<'o> Dims<'o> {
     /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// If the input is not a tensor, or if the given value does not match the type and the shape. Unbound
-    /// extents are not an error: the fact then has no shape.
+    /// If the input is not a tensor or has too many dimensions, or if the given value does not match the type
+    /// and the shape. Unbound extents are not an error: the fact then has no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());

@@ -81,7 +81,7 @@ fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
 }
 
 /// Returns the handovers of a `Scan`. States precede sliced inputs. Before version 9, an additional input
-/// precedes both.
+/// precedes the states.
 fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let scanned = step.node.attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok())?;
     let ahead = step.inputs.len().checked_sub(body.inputs.len()).filter(|&ahead| ahead < 2)?;

@@ -35,10 +35,10 @@
 //! # Free dimensions
 //!
 //! Every free dimension of an input needs a value. One error message names all unbound dimensions. It also
-//! proposes options with which the import succeeds, if a short search finds some ([`ImportProblem::Open`]).
-//! Values of inputs that determine shapes, and shapes of intermediate tensors, can be given as options
-//! ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). The depth and the total size of inlined
-//! function bodies are limited.
+//! proposes values: those of a short search for values with which the import succeeds or, if the search
+//! fails, 1 for every dimension ([`ImportProblem::Open`]). Values of inputs that determine shapes, and shapes
+//! of intermediate tensors, can be given as options ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). The depth and the total size of inlined function bodies are limited.
 //!
 //! # Shared memory
 //!

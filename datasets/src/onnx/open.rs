@@ -10,7 +10,7 @@ const PLAUSIBLE: &[u64] = &[
     2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 3, 80, 160, 224, 320, 384, 416, 448, 480, 576, 640,
 ];
 
-/// The maximum number of imports during a search.
+/// The maximum number of imports while a search changes one dimension at a time.
 const TRIALS: usize = 96;
 
 /// The maximum number of operators inferred during a search, over all trials.
@@ -46,8 +46,8 @@ pub enum Trial {
     Fits,
     /// Inference reaches the end, but a branch that may be chosen cannot run.
     Partly,
-    /// Inference stops at an operator that cannot run on such shapes. The field is the number of operators
-    /// inferred before it.
+    /// Inference stops at an operator that cannot run on the trial shapes. The field is the number of
+    /// operators inferred before it.
     Misfit(usize),
     /// Inference fails for a reason that does not depend on the extents.
     Fails,

@@ -276,7 +276,7 @@ pub fn window(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
 }
 
-/// Random numbers. An attribute gives the shape, or else it is the shape of the input.
+/// Random numbers. The shape is given by an attribute or, without this attribute, by the input.
 pub fn random(call: &Call) -> Facts {
     let shape = match call.attr_ints("shape") {
         Some(list) => extents(list)?,

@@ -16,7 +16,7 @@ use crate::operators::value::{Fact, count};
 /// | `MatMul`, `Gemm` and variants | elements of the output x length of the sums |
 /// | `LSTM`, `GRU`, `RNN` | steps x batch x directions x gates (4, 3, 1) x hidden x (input + hidden) |
 /// | `Attention` | queries x keys x (width of keys + width of values), per batch and head |
-/// | attention in `com.microsoft` | the same; operators that project their inputs: plus elements of the input x columns of the weights |
+/// | attention in `com.microsoft` | as for `Attention`; if the operator projects its inputs, plus elements of the input x columns of the weights |
 pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
     let shape = |at: usize| call.shape(at).ok();
     let output = outputs.first()?.shape.as_deref();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     pub text: String,
-    /// True if the operator cannot run on such inputs. False if the missing facts may still become known.
+    /// True if the operator cannot run on its inputs. False if the missing facts may still become known.
     pub misfit: bool,
 }
 

@@ -378,7 +378,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     /// Returns the tensor of a constant or a variable. There is only one, however many copies of the subgraph
-    /// exist and however many tensors refer to the same buffer.
+    /// exist. Constants with the same buffer, type and shape also share one tensor.
     fn kept(
         &mut self,
         place: (usize, usize),

@@ -50,7 +50,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome
     }
 
-    /// Infers all branches. Only one of them runs. If their results differ, the larger result is used.
+    /// Infers all branches of a conditional, or the only subgraph of a call. If the results of branches
+    /// differ, the larger one is used.
     fn branches(
         &mut self,
         called: &[usize],

@@ -5,9 +5,9 @@
 //! that runs it, with the arguments of that operator. The last result is cached, since most copies have the
 //! same arguments.
 //!
-//! If no rule gives a shape, the shape declared in the file is used under two conditions: options have not
-//! changed anything on which the operator depends, and the inputs have the shapes declared in the file.
-//! Otherwise the shape is unknown, and the reason is recorded.
+//! If no rule gives a shape, the shape declared in the file is used under two conditions. Options must not
+//! have changed anything on which the operator depends, and its inputs must have the shapes declared in the
+//! file. Otherwise the shape is unknown, and the reason is recorded.
 
 use super::given::Given;
 use super::known::Known;

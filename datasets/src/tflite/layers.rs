@@ -303,8 +303,8 @@ fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64
     Ok(vec![op.fact(width(forward)), op.fact(width(backward))].into())
 }
 
-/// The inputs are the data, the last output, the weights, the bias and the last cell state. The outputs are
-/// the output, the cell state, and two scratch tensors of the kernel.
+/// The inputs are the data, the output of the previous step, the weights, the bias, and the cell state of the
+/// previous step. The outputs are the output, the cell state, and two scratch tensors of the kernel.
 fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     let ([batch, width], [_, depth]) = (*op.ranked(0)?, *op.ranked(1)?);
     state(op, 1, &[batch, depth])?;
@@ -315,8 +315,8 @@ fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![output.clone(), output, op.fact([batch, both]), op.fact([batch, gates])].into())
 }
 
-/// The relevant inputs are 0 (data), 4 and 8 (weights and recurrent weights), 18 (last output) and 19 (last
-/// cell state).
+/// The relevant inputs are 0 (data), 4 and 8 (weights and recurrent weights), 18 (output of the previous
+/// step) and 19 (cell state of the previous step).
 fn lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::SEQUENCE_LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, units]) = (*op.ranked(4)?, *op.ranked(8)?);

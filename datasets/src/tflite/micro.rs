@@ -6,8 +6,8 @@
 //! of them is live from its first use in any run to its last. All subgraphs share one arena. The plan does
 //! not place variables, which get memory of their own.
 //!
-//! An offline plan has no offsets for the scratch buffers of kernels, which no file contains. The runtime
-//! places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
+//! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
+//! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
 //!
 //! Sources: `micro_allocation_info.cc`, `greedy_memory_planner.cc`, `memory_helpers.cc` and `reshape.cc` of
 //! `tflite-micro` (2026).
@@ -121,8 +121,8 @@ impl MicroArena {
         tensors.first().is_some_and(|&first| first >= self.tensors)
     }
 
-    /// Places the buffers without an offset, as the greedy planner of the runtime does: in order of
-    /// decreasing size, the last of equally large buffers first, each in the lowest gap that is large
+    /// Places the buffers without an offset, as the greedy planner of the runtime does. Larger buffers come
+    /// first and, among equally large ones, the last. Each buffer is placed in the lowest gap that is large
     /// enough.
     fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
         let buffers = self.instance.buffers();

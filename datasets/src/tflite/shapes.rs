@@ -180,7 +180,8 @@ fn floor_div(op: &Operation) -> Facts {
     Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
 }
 
-/// The condition may have one element per row. It is not broadcast.
+/// The condition has the shape of the operands, a single element, or one element per row. Any other condition
+/// is an error, even if it could be broadcast.
 fn select(op: &Operation) -> Result<Made, Reason> {
     let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
     let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
@@ -213,8 +214,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// The shape is given by a vector or, if there is none, by the options. An extent of 0 has no special
-/// meaning. Old files have `[0]` for a scalar.
+/// The shape is given by a vector or, if there is none, by the options. In options, the list `[0]` stands for
+/// a scalar, as in old files. Otherwise, an extent of 0 has no special meaning.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)

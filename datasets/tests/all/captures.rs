@@ -1,4 +1,4 @@
-//! Tests the readers of captured plans on dumps of the real compilers.
+//! Tests the readers of captured plans on dumps of real compilers.
 
 use plimsoll_datasets::captures::{
     Capture, CaptureFormat, capture_format, read_capture_json, read_captures, read_iree, read_xla,
@@ -18,7 +18,7 @@ fn only(name: &str) -> Capture {
     found.remove(0)
 }
 
-/// The rows of a capture: name, size, half-open lifespan and offset.
+/// Returns the rows of a capture: name, size, half-open lifespan and offset.
 fn rows(capture: &Capture) -> Vec<(String, u64, u64, u64, u64)> {
     let places = capture.instance.buffers().iter().zip(capture.layout.as_ref().unwrap().offsets());
     let row = |(buffer, offset): (&plimsoll_model::Buffer, &Bytes)| {
@@ -28,7 +28,7 @@ fn rows(capture: &Capture) -> Vec<(String, u64, u64, u64, u64)> {
     places.map(row).collect()
 }
 
-/// jax and jaxlib 0.10.2, gradient of a perceptron with three layers on CPU.
+/// The dump is the gradient of a three-layer perceptron, compiled for CPU by jax and jaxlib 0.10.2.
 #[test]
 fn xla_values_written_in_place_are_one_buffer() {
     let found = only("loss-buffer-assignment.txt");
@@ -44,7 +44,7 @@ fn xla_values_written_in_place_are_one_buffer() {
     assert_eq!(load(&found.instance).0.get(), 4096);
 }
 
-/// iree-base-compiler 3.13.0, six convolutions with skip connections for VMVX.
+/// The dump contains six convolutions with skip connections, compiled for VMVX by iree-base-compiler 3.13.0.
 #[test]
 fn iree_slices_get_the_offsets_that_the_pass_computed() {
     let found = only("slices.mlir");
@@ -183,7 +183,7 @@ fn json_errors_name_the_memory_and_the_buffer() {
     }
 }
 
-/// The files of the data set are those that the manifest lists, and its bounds do not contradict each other.
+/// The data set consists of the files in the manifest, and the bounds in the manifest are consistent.
 #[test]
 fn the_manifest_describes_the_data_set() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("captured");

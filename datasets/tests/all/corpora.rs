@@ -40,7 +40,7 @@ fn files_are_the_listed_bytes() {
         for file in &corpus.files {
             let path = folder.join(corpus.folder).join(file.name);
             let Ok(bytes) = std::fs::read(&path) else {
-                eprintln!("not there: {}/{}", corpus.folder, file.name);
+                eprintln!("not found: {}/{}", corpus.folder, file.name);
                 continue;
             };
             let digest = Sha256::digest(&bytes);

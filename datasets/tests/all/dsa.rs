@@ -351,7 +351,7 @@ fn colocated_buffers_are_one() {
     let colocated =
         |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
     let error = |value: &Value| split(value).unwrap_err();
-    assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
+    assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are both separated and colocated"));
     assert!(
         error(&colocated(11, 12))
             .contains("buffer 11 'b11': the 2 colocated buffers have no allowed pool in common")

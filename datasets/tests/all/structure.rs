@@ -5,7 +5,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Conflicts, Relation, Structure};
 use plimsoll_model::{Budget, BufferId, Bytes, races};
 
-/// Returns the conflicts of the graph under a relation, in the order 1 to 8.
+/// Returns the conflicts of the graph under a relation. The operators run in the order 1 to 8.
 fn conflicts(as_listed: bool, relation: Relation) -> Conflicts {
     let graph = patent_graph(as_listed);
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
@@ -13,7 +13,7 @@ fn conflicts(as_listed: bool, relation: Relation) -> Conflicts {
     Structure::of(&graph, &storages, &order).unwrap().conflicts(relation, &mut Budget::unlimited()).unwrap()
 }
 
-/// Returns the pairs with the operator numbers of the source.
+/// Returns the pairs as operator numbers, which start at 1 as in the patent.
 fn numbered(pairs: &Conflicts) -> Vec<(usize, usize)> {
     pairs.iter().map(|(a, b)| (a + 1, b + 1)).collect()
 }

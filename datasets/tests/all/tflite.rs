@@ -611,7 +611,7 @@ fn real_models_match_an_independent_reader() {
     for (name, expected) in models {
         let path = folder.join(name);
         if !path.is_file() {
-            eprintln!("not there: {name}");
+            eprintln!("not found: {name}");
             continue;
         }
         let import = import_file(&path, &ImportOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-"""A heuristic of your own, as an example: first fit in order of decreasing size."""
+"""A template for your own heuristic: first fit in order of decreasing size."""
 
 from benchopt import BaseSolver
 

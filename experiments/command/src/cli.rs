@@ -49,7 +49,7 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Report how far the plan of another planner is from the floor
     #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
-        .help("Captured plan (of XLA, IREE, or .json), a folder of them, instance (.csv), graph (.json) or model \
+        .help("Captured plan (XLA, IREE or .json), folder of captured plans, instance (.csv), graph (.json) or model \
             (.onnx, .tflite)")))]
     Audit(audit::AuditArgs),
     /// Write an HTML page that shows a layout or a plan
@@ -206,7 +206,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
             progress::show();
             signals::listen(First::Ends)
         }
-        // These show the progress over all runs.
+        // These commands draw their own progress bar, which covers all runs.
         Command::Bench(_) | Command::Sweep(_) => signals::listen(First::KeepsAnswers),
         _ => signals::listen(First::Ends),
     }
@@ -310,7 +310,7 @@ fn missing(error: &clap::Error) -> Option<String> {
         argument.get_help().map(ToString::to_string)
     });
     let mut helps: Vec<String> = helps.collect();
-    // The arguments that are instances, graphs and models.
+    // These arguments name instances, graphs, models or layouts, which may come from standard input.
     if names.iter().any(|name| ["<INSTANCE", "<GRAPH", "<LAYOUT"].iter().any(|own| name.starts_with(own))) {
         helps.push("`-` reads standard input".to_owned());
     }

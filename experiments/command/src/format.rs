@@ -37,7 +37,7 @@ pub const HTML: Format = format("HTML", &["html", "htm"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
-/// Suffixes that are accepted for text in any format.
+/// Suffixes of plain text, which are accepted for all formats except pictures.
 const PLAIN: [&str; 3] = ["txt", "log", "out"];
 
 /// Formats with well-known suffixes.

@@ -197,7 +197,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "plimsoll generate above-load --out a.csv && plimsoll convert a.csv --output a.json",
         "Write an instance in the format of dsa-solver",
     ),
-    ("convert", "plimsoll convert a.json --output pools", "Write an instance per pool"),
+    ("convert", "plimsoll convert a.json --output pools", "Write one instance per pool"),
     ("datasets", "plimsoll datasets list", "List the external corpora"),
     (
         "datasets",
@@ -213,12 +213,12 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "completions",
         "plimsoll completions bash > plimsoll.bash",
-        "Write the completions of bash, to be loaded with `source`",
+        "Write completions for bash, to be loaded with `source`",
     ),
     (
         "completions",
         "plimsoll completions zsh > _plimsoll",
-        "Write the completions of zsh, for a folder of `fpath`",
+        "Write completions for zsh, to be placed in a folder of `fpath`",
     ),
     ("man", "plimsoll man share/man1", "Write all manual pages into a folder"),
     ("man", "plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),

@@ -1,6 +1,6 @@
 //! The command `plimsoll`.
 
-// A browser runs only the commands that need no process, thread or file system.
+// A build for browsers excludes several commands, so parts of the code are unused there.
 #![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
 
 mod args;

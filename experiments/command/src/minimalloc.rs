@@ -100,8 +100,8 @@ struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    /// Parses `--name=value`, `--name value`, `--switch` and `--noswitch`, also with a single hyphen. Other
-    /// arguments are ignored, as are all after `--`.
+    /// Parses `--name=value`, `--name value`, `--switch` and `--noswitch`, also with a single hyphen. Unknown
+    /// flags are errors. Arguments without a hyphen are ignored, and so are all arguments after `--`.
     fn parse(arguments: &'a [String]) -> Result<Self, String> {
         let mut values = HashMap::new();
         let mut rest = arguments.iter().map(String::as_str);
@@ -160,7 +160,7 @@ impl<'a> Flags<'a> {
         Ok(Bytes::new(u64::try_from(capacity).unwrap_or(0)))
     }
 
-    /// Returns the time limit; `None` if there is none.
+    /// Returns the time limit, or `None` for no limit.
     fn timeout(&self) -> Result<Option<Duration>, String> {
         match self.text("timeout") {
             "" | "inf" | "+inf" => Ok(None),
@@ -283,7 +283,7 @@ impl Row<'_> {
             let lifespan = Lifespan::with_gaps(hull, gaps?);
             lifespan.map_err(|error| format!("buffer '{}': {error}", self.id))?
         };
-        // A buffer that is never live conflicts with none.
+        // A buffer that is never live conflicts with no other buffer.
         let size = if lifespan.is_empty() { 0 } else { natural("size", self.size)? };
         let buffer = Buffer::new(at.to_string(), size, lifespan);
         let buffer = buffer.aligned(natural("alignment", self.alignment)?);

@@ -70,8 +70,8 @@ fn terminal_width() -> Option<usize> {
     None
 }
 
-/// Wraps each line of a text at [`width`]. Continuation lines are indented like the line or, if the line
-/// begins with a name and two blanks, like the text after the blanks.
+/// Wraps each line of `text` at [`width`] columns. Continuation lines are indented like the line or, if the
+/// line begins with a name and at least two blanks, like the words after the blanks.
 pub fn filled(text: &str) -> String {
     let mut filled = String::new();
     for line in text.lines() {

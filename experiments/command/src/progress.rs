@@ -1,5 +1,5 @@
-//! The progress line of long runs, on standard error. It is shown only on a terminal. In a browser, which has
-//! none, every report is one JSON object per line.
+//! The progress line of long runs, on standard error. It is shown only on a terminal. A browser has no
+//! terminal; there, every report of progress is one line with a JSON object.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::progress::{Progress, listen};

@@ -32,7 +32,7 @@ pub fn size(number: Bytes) -> String {
     sized(number, "")
 }
 
-/// Adds a note in parentheses to a text. If the text already ends in parentheses, the note is added inside
+/// Appends `note` to `text` in parentheses. If `text` already ends in parentheses, the note is added inside
 /// them.
 pub fn noted(text: &str, note: &str) -> String {
     text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
@@ -215,7 +215,7 @@ impl Report {
 
     /// Adds a table after a blank line. `columns` lists members of the rows; members that the rows lack are
     /// taken from the report. If a heading differs from the name of its member, it is written before that
-    /// name: `bound = lower_bound, claim`.
+    /// name: `bound = lower_bound, claim`. A table that is too wide omits the column `kind`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
             columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();

@@ -288,8 +288,8 @@ struct Usual {
     spread: f64,
 }
 
-/// Returns the medians of every operator that ran alone. The key is a pair: whether the times are those of a
-/// transfer, and the position of the operator.
+/// For every operator that ran alone, returns the medians of its times over all runs. The key is a pair:
+/// whether the times are those of a transfer, and the position of the operator.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {

@@ -35,7 +35,7 @@ pub struct Settings<'a> {
     pub slack: Option<Bytes>,
     /// Number of buffers of the schedule `k-buffers`.
     pub buffers: usize,
-    /// Limits of each schedule.
+    /// Limits for computing each schedule.
     pub limits: Limits,
     /// Graphs whose predicted total time exceeds this duration are skipped.
     pub most: Option<Duration>,

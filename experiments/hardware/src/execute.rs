@@ -1,11 +1,11 @@
 //! Runs instruction lists on this machine. One thread computes, and one thread per channel fetches.
 //!
-//! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer
-//! to the thread of a channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills the
-//! range synchronously. `Compute` multiplies by the weights in the range. During `Compute`, the computing
-//! thread also borrows the range of the activations, so no weights can be stored there. Only one thread at
-//! a time owns a range. A list with conflicting transfers and computations is therefore refused, regardless
-//! of timing.
+//! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer to
+//! the thread of a channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills the
+//! range synchronously. `Compute` runs the kernel of an operator, which reads the weights in the range.
+//! During `Compute`, the computing thread also borrows the range of the activations, so no weights can be
+//! stored there. Only one thread at a time owns a range. A list with conflicting transfers and computations
+//! is therefore refused, regardless of timing.
 
 use super::arena::{Arena, Lent, Taken};
 use super::cold::{Cold, Link, wait};

@@ -24,9 +24,9 @@ pub struct Work {
     /// Number of rows by which fetched weights are multiplied: 1, 2, or a multiple of 4, or 0 without
     /// weights.
     pub rows: u64,
-    /// Number of blocks of four rows by which on-chip lines are multiplied.
+    /// Number of blocks of four rows that are multiplied by constants in on-chip memory.
     pub inner_blocks: u64,
-    /// Number of these on-chip lines, which fit into one panel.
+    /// Number of lines of these constants, at most one panel.
     pub inner_lines: u32,
     /// Number of bytes read and written in a pass over on-chip tensors.
     pub stream: u64,

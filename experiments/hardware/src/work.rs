@@ -2,11 +2,11 @@
 //! its tensors.
 //!
 //! An operator with known arithmetic multiplies all its weights by the number of rows that matches its
-//! multiply-accumulates. An operator with hardly any weights multiplies rows by on-chip lines instead. Any
-//! other operator reads and writes as many bytes as its tensors occupy. The graph is rewritten accordingly:
-//! the kinds of its operators become those of [`KINDS`], and their costs become the exact amounts of executed
-//! work. With a machine that has rates for these kinds, the times of the rewritten graph are predicted like
-//! those of any other graph.
+//! multiply-accumulates. An operator with hardly any weights multiplies rows by constants in on-chip memory
+//! instead. An operator with unknown arithmetic reads its weights, and reads and writes as many bytes in
+//! total as its other tensors occupy. The graph is rewritten accordingly: the kinds of its operators become
+//! those of [`KINDS`], and their costs become the exact amounts of executed work. With a machine that has
+//! rates for these kinds, the times of the rewritten graph are predicted like those of any other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
@@ -17,8 +17,8 @@ use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 /// rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
-/// Weights with fewer bytes than this are not treated as a matrix. They are only read, and the arithmetic
-/// uses on-chip lines.
+/// Weights with fewer bytes than this are not treated as a matrix. They are read, but the operator multiplies
+/// its rows by constants in on-chip memory instead.
 const LEAST_WEIGHTS: u64 = 512;
 
 #[derive(Clone, Debug)]

@@ -18,7 +18,8 @@ const SIZES: [u64; 3] = [154, 300, 454];
 const HEURISTIC_NODES: u64 = 200;
 /// Node limit of searches that would otherwise run for a long time.
 const SEARCH_NODES: u64 = 20_000;
-/// Number of buffers of a large instance, and number of placements that the ejection search makes on it.
+/// Number of buffers of a large instance, and node limit of the ejection search on it. A node is one
+/// placement.
 const LARGE_BUFFERS: u64 = 30_000;
 const LARGE_PUTS: u64 = 2_000;
 
@@ -78,7 +79,8 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Times the algorithms for large instances: the checker, valley-fit, and a fixed number of ejections.
+/// Times the algorithms for large instances: the checker, valley-fit, and a fixed number of placements by
+/// the ejection search.
 fn large(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("large");
     group.sample_size(10);

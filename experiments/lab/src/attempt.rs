@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 
 /// Maximum time for which a measured run waits for abandoned solvers of earlier runs.
 const SETTLING: Duration = Duration::from_secs(10);
-/// The message of a run that is skipped because its question is to decide a capacity and there is none.
+/// The error message of a run that is skipped because it must decide a capacity but has none.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
 /// Runs an algorithm on a question within limits, and measures the memory of the run. The record `asked`
-/// contains the seed and the number of threads. The run is traced and its bound is certified if `extras`
-/// request it; a proof has the limits of the run again. Returns the completed record and the solution.
+/// contains the seed and the number of threads. `extras` determine whether the record contains the trace and
+/// whether the bound is certified. The proof of a bound has the same limits as the run, but its time does
+/// not count as time of the run. Returns the completed record, and the solution if there is one.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
@@ -63,14 +64,15 @@ pub struct Named<'a> {
     pub subject: &'a Subject,
     /// The question: problem, algorithm, terms, parameters and limits.
     pub asked: Record,
-    /// What to record on request.
+    /// The groups of optional columns to record.
     pub extras: Extras,
     /// The folder of the record, if solutions are stored.
     pub keep: Option<&'a Path>,
 }
 
 impl Named<'_> {
-    /// Attempts the run. For an unknown problem or algorithm, returns a record with status `failed`.
+    /// Attempts the run. For an unknown problem, an unknown algorithm or invalid terms, returns a record
+    /// with status `failed`. If the question cannot be posed, returns a record with status `skipped`.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())
@@ -107,20 +109,20 @@ impl Visitor for Named<'_> {
 }
 
 impl Record {
-    /// Returns the parameters in the record.
+    /// Returns the seed and the number of threads in the record.
     pub fn setup(&self) -> Setup {
         Setup { seed: self.seed, threads: self.threads.max(1), ..Setup::default() }
     }
 
-    /// Returns the limits in the record.
+    /// Returns the limits in the record. A capacity to decide becomes the target.
     pub fn limits(&self) -> Limits {
         let target = self.capacity.filter(|_| self.decides()).map(Bytes::new);
         Limits { time: self.time(), nodes: self.node_limit, target, deadline: None }
     }
 }
 
-/// Waits until all abandoned solvers have ended, but at most for [`SETTLING`]. Such a solver would share the
-/// processor with the measured run.
+/// Waits until all abandoned solvers have ended, but at most for [`SETTLING`]. A request to stop ends the
+/// wait. An abandoned solver would compete with the measured run for the processor.
 fn settle() {
     let started = Instant::now();
     while plimsoll_solvers::abandoned() > 0 && started.elapsed() < SETTLING && !interrupt::is_requested() {

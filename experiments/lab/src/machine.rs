@@ -58,7 +58,8 @@ pub fn largest_cache() -> Option<u64> {
 }
 
 impl Machine {
-    /// Returns the version, the commit, the compiler and the processor as a Markdown list.
+    /// Returns the build (version, commit, profile, optional libraries and compiler) and the processor as a
+    /// Markdown list.
     pub fn facts(&self) -> String {
         let dirty = match self.dirty.as_str() {
             "true" => ", with local changes",

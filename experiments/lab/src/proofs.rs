@@ -1,8 +1,7 @@
 //! Proofs of the bounds of runs, checked by the crate `plimsoll_proof`.
 //!
-//! The audit of a run confirms every witness that can be recomputed, such as the load. These bounds are
-//! certified by the witness. A bound by a completed search is proved again, and the independent checker reads
-//! the proof.
+//! If the witness of a bound can be recomputed, such as the load, the witness certifies the bound. A bound
+//! from a completed search is proved again, and the independent checker checks the proof.
 
 use crate::record::Record;
 use plimsoll::run::Limits;
@@ -21,14 +20,14 @@ pub struct Checked {
     pub proved: Proved,
     /// Time to derive the proof and to write its text, in seconds.
     pub seconds: f64,
-    /// Time of the checker in seconds, including its reading of the instance.
+    /// Time of the checker to read the instance and to check the proof, in seconds.
     pub check_seconds: f64,
 }
 
 /// Converts an instance for the checker, which has a reader of its own. Linear.
 ///
 /// # Errors
-/// A message if the instance cannot be written, or if the checker does not read what was written.
+/// A message if the instance cannot be written, or if the checker cannot read the result.
 pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instance, String> {
     let mut csv = Vec::new();
     write_instance(instance, &mut csv).map_err(|error| error.to_string())?;
@@ -36,10 +35,10 @@ pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instan
 }
 
 /// Proves a bound within limits, and checks the proof. The target of the limits is ignored. The time is that
-/// of [`Proof::of`], and of the checker, which has no limit.
+/// of [`Proof::of`] plus that of the checker, which has no limit.
 ///
 /// # Errors
-/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if there is no proof
+/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
 /// within the limits, or if a layout refutes the bound.
 pub fn prove(
     instance: &Instance,
@@ -56,15 +55,15 @@ pub fn prove(
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let proved = check(&instance_of_checker(instance)?, text.as_slice());
-    let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
+    let proved = proved.map_err(|error| format!("the checker rejected the proof: {error}"))?;
     if Bytes::new(proved.bound) != bound.value {
         return Err(format!("the proof is for the bound {}, not {}", proved.bound, bound.value));
     }
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
-/// Certifies the bound of a completed run, and stores how in its record. If there is no proof within the
-/// limits, the column `error` contains the reason.
+/// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies
+/// it. If no proof is found within the limits, the column `error` contains the reason.
 #[must_use]
 pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits: Limits) -> Record {
     let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };
@@ -126,7 +125,7 @@ mod tests {
             (own.certified.as_str(), own.certified_by.as_str(), own.proof_bytes),
             ("bound", "witness", None)
         );
-        // A proof confirms a search in floating point.
+        // A proof confirms the claim of a floating-point search.
         let floating = Record { arithmetic: "floating-point".to_owned(), ..done("optimal") };
         assert_eq!(floating.arithmetic(), Arithmetic::FloatingPoint);
         let own = certified(floating, &instance, &searched(least), Limits::default());

@@ -146,17 +146,17 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "minimalloc-thinned",
-        about: "the instances of minimalloc with 98 % and 95 % of their buffers and the same capacity",
+        about: "the instances of minimalloc in which each buffer is kept with probability 0.98 or 0.95, with the same capacity",
         origin: Origin::Derived("minimalloc", derived_thinned),
     },
     Suite {
         name: "minimalloc-refilled",
-        about: "the instances of minimalloc with the slack below the load filled by similar buffers, three seeds each",
+        about: "three variants of each instance of minimalloc, with similar buffers added where the live bytes are below the load",
         origin: Origin::Derived("minimalloc", derived_refilled),
     },
     Suite {
         name: "dsa-welded",
-        about: "the memory pools of dsa in which buffers of equal size can be joined end to end, without capacities",
+        about: "the memory pools of dsa with buffers of equal size joined end to end in time, without capacities; pools without such buffers are omitted",
         origin: Origin::Derived("dsa", derived_welded),
     },
 ];
@@ -480,7 +480,7 @@ fn pattern(text: &str) -> Pattern {
     while plain.contains("**") {
         plain = plain.replace("**", "*");
     }
-    // Without brackets and doubled stars, every text is a valid pattern.
+    // Without brackets and doubled stars, every string is a valid pattern.
     Pattern::new(&plain).unwrap_or_default()
 }
 

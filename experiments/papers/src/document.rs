@@ -89,7 +89,7 @@ impl Reproduction {
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
-    /// Returns the texts of a figure, evaluated with `it` and the facts defined so far.
+    /// Returns a figure with all its templates evaluated with `it` and the facts defined so far.
     fn figure(&self, name: &str, it: &Value) -> Result<Figure, ReproduceError> {
         let missing = || ReproduceError::Defect(format!("{}: no figure '{name}'", self.sheet.name));
         let figure = self.sheet.figures.get(name).ok_or_else(missing)?;
@@ -114,7 +114,8 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Adds the map of a layout. If the figure has a title, it replaces the name of the instance.
+    /// Adds the memory map of a layout. If the figure has a title, the title replaces the name of the
+    /// instance.
     pub(crate) fn map(&mut self, name: &str, it: &Value, map: &Map<'_>) -> Result<(), ReproduceError> {
         let Figure { file, about, title, .. } = self.figure(name, it)?;
         let titled = map.instance.clone().with_name(title);

@@ -102,9 +102,9 @@ fn networks(
     Ok(graphs)
 }
 
-/// Returns the table row and the chart panel of one network. They compare the result of the planner with
-/// the optimum of the offset problem and, if this build contains the exact solver for shared objects, with
-/// the optimum of the same problem.
+/// Returns the table row and the chart panel of one network. They compare the result of the planner with the
+/// optimum of the offset problem. If this build contains the exact solver for shared objects, they also
+/// compare it with the optimum of the shared-object problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),

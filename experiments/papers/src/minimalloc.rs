@@ -90,7 +90,7 @@ fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> 
     map(instance, &exact, found)
 }
 
-/// Adds the map of a layout, if there is one.
+/// Adds the memory map of the best layout, if there is one.
 fn map(
     instance: &Instance,
     outcome: &Outcome<Offsets>,

@@ -113,8 +113,8 @@ fn range(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> S
     format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
 }
 
-/// Defines the facts about both graphs. For every relation, they contain the number of conflicts, the
-/// conflicts that are not in the printed table, and the optimum.
+/// Defines the facts about the graphs `graph` and `listed` of the inputs. For every relation, they contain
+/// the number of conflicts, the conflicts that are not in the printed table, and the optimum.
 fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let printed = &inputs.instance;
     let mut relations = Vec::new();

@@ -4,7 +4,7 @@ use plimsoll_lab::report::table::{Align, Table};
 use std::fmt;
 use std::io::{self, Write};
 
-/// A printed or computed value: a number with a precision, a range, or a text.
+/// A printed or computed value: a number with a precision, a range, or text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
     /// An integer.
@@ -13,7 +13,7 @@ pub enum Amount {
     Decimal(f64, usize),
     /// The two ends of a range, and the number of their decimals.
     Range(f64, f64, usize),
-    /// A text.
+    /// Text.
     Words(String),
 }
 
@@ -63,7 +63,7 @@ impl Amount {
     }
 
     /// Returns `ours` minus the printed number. For a printed range, returns the signed distance of `ours`
-    /// from the range. Returns `None` for texts.
+    /// from the range. Returns `None` if `ours` is a range, or if either value is text.
     pub fn difference(&self, ours: &Self) -> Option<Self> {
         let (other, digits) = ours.number()?;
         if let Self::Range(low, high, more) = self {
@@ -146,7 +146,7 @@ pub struct Row {
     pub printed: Option<Amount>,
     /// The computed value; `None` if it cannot be computed.
     pub ours: Option<Amount>,
-    /// The unit of both values.
+    /// The unit of the printed and the computed value.
     pub unit: String,
     /// The reason for a difference, or the method of computation.
     pub reason: String,
@@ -155,7 +155,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Derives the verdict from both values and the expectation.
+    /// Derives the verdict from the printed value, the computed value and the expectation.
     pub fn verdict(&self) -> Verdict {
         let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
             return if self.ours.is_some() { Verdict::Own } else { Verdict::Missing };
@@ -169,7 +169,7 @@ impl Row {
     }
 
     /// Returns the printed value, the computed value and the difference as text. A missing value becomes an
-    /// empty text.
+    /// empty string.
     fn numbers(&self) -> [String; 3] {
         let text = |amount: Option<&Amount>| amount.map_or_else(String::new, ToString::to_string);
         let difference = self.printed.as_ref().zip(self.ours.as_ref()).and_then(|(a, b)| a.difference(b));
@@ -182,8 +182,8 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
-    /// Returns two lines. The first contains the label of the row, both values and the verdict. The second
-    /// contains the indented reason.
+    /// Returns two lines. The first contains the label of the row, the printed value, the computed value and
+    /// the verdict. The second contains the indented reason.
     pub fn in_words(&self) -> String {
         let ([printed, ours, _], verdict) = (self.numbers(), self.verdict().as_str());
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };

@@ -50,10 +50,10 @@ struct Template {
     when: Option<String>,
     #[serde(default)]
     unit: String,
-    /// Expressions that yield a number, a pair of numbers for a range, a text, or none.
+    /// Expressions that yield a number, a pair of numbers for a range, a string, or none.
     printed: Option<String>,
     ours: Option<String>,
-    /// Number of decimals of both numbers. If absent, the numbers are integers.
+    /// Number of decimals of the printed and the computed number. If absent, the numbers are integers.
     digits: Option<usize>,
     /// Number of decimals of the printed number, if it differs from `digits`.
     printed_digits: Option<usize>,
@@ -66,7 +66,7 @@ fn same() -> String {
     "same".to_owned()
 }
 
-/// The file and the texts of a figure.
+/// The file name of a figure, its description, and the labels in it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
@@ -280,7 +280,7 @@ fn shown(state: &State<'_, '_>, value: &Value) -> String {
     if is_markdown { escaped(&text) } else { text }
 }
 
-/// Escapes a text for a cell of a Markdown table.
+/// Escapes text for a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
 }

@@ -3,7 +3,7 @@
 //! Buffers are grouped into levels by the binary logarithm of their duration, rounded down. The shortest
 //! buffers share the lowest level. A level is divided into cells about as wide as the durations of the level,
 //! and a buffer belongs to the cell in which it begins. A buffer that overlaps an interval begins within the
-//! interval or at most one duration before it, so a query reads few irrelevant cells. The entries are
+//! interval or less than its duration before it, so a query reads few irrelevant cells. The entries are
 //! allocated once for all buffers of an instance. Within each cell, the entries of placed buffers come first.
 //!
 //! ```text

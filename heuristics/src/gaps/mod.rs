@@ -10,7 +10,7 @@ use crate::ranks::Ranks;
 use plimsoll_model::{Budget, Instance, Layout, Stop};
 
 /// Places the buffers of `order` sequentially, each into the lowest gap. All other buffers keep their offsets
-/// in `others`.
+/// from `others`.
 ///
 /// O(m log m) per buffer for m placed buffers that conflict with it, independent of the total number of
 /// buffers.

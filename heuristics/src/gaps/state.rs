@@ -186,8 +186,7 @@ impl<'a> State<'a> {
     /// Returns the offset with the lowest cost. The candidates are offset zero and the offsets directly
     /// above a rival, directly below a rival, or directly below the limit.
     ///
-    /// For any other offset, there is a candidate that collides only with rivals with which that offset
-    /// collides as well.
+    /// For any other offset, some candidate collides with the same rivals or with a subset of them.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let highest = limit.checked_sub(size)? / alignment * alignment;

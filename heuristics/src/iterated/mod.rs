@@ -5,8 +5,9 @@
 //! 1. The *portfolio* contains about ten orders that are good on some instances. Each is decoded under both
 //!    fits.
 //! 2. *Rounds* follow until a limit is reached. They alternate between two moves:
-//!    - A *random order* sorts the buffers by ln size + b ln duration + g ln heat + noise, with b in [0, 1]
-//!      and g in [0, 8]. Heat is the largest load during the lifespan (see [`Heat`](crate::Heat)).
+//!    - A *random order* sorts the buffers by log size + b log duration + g log heat + noise. The factor b is
+//!      in [0, 1), the factor g is in [0, 8), and the logarithms are to base 2. Heat is the largest load
+//!      during the lifespan (see [`Heat`](crate::Heat)).
 //!    - *Blame* picks one of the eight best orders so far as the *parent*, with a preference for better
 //!      ones. Buffers that end above a random height move to earlier positions in this order. The result
 //!      replaces the parent unless it is worse.
@@ -226,8 +227,8 @@ impl<'a> Search<'a> {
         let parent = &self.elite[parent_at];
         self.run.stats.count("blames", 1);
         let (instance, count) = (self.instance, parent.order.len() as u64);
-        // The height is arbitrary in three of four cases. In the fourth case, it is at least the lower
-        // bound, since an optimal layout may have no buffers above the bound.
+        // With probability 3/4, the height is arbitrary. Otherwise, it is at least the lower bound, because
+        // only the buffers above the bound keep the peak from meeting the bound.
         let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound.value.get() };
         let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
         // The buffers move to the front, or forward by a common distance.

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 /// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// At each step, runs the ready operator with the smallest growth of live bytes. O(s log n) for n operators
-/// and s edges and uses of storages.
+/// At each step, runs the ready operator with the smallest growth of live bytes. O(s log n) for n operators,
+/// and s edges and uses of storages in total.
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -55,7 +55,7 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
 /// Operators that fit under the current peak are tied. All other operators are compared by the bytes that
 /// they need while they run. Operators are ranked by need once, and a tree over the ranks stores the
 /// smallest growth of the ready operators. The initial peak includes the bytes that are live at the end.
-/// O(s log n) for n operators and s edges and uses of storages.
+/// O(s log n) for n operators, and s edges and uses of storages in total.
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,

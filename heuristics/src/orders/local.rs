@@ -1,21 +1,21 @@
 //! Local search over orders by simulated annealing, with moves of blocks.
 //!
-//! **Definition.** A state is a topological order. A move shifts a block of one to [`BLOCK`] consecutive
-//! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the
-//! sum over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak
+//! **Definition.** A state is a topological order. A move shifts a block of at most [`BLOCK`] consecutive
+//! operators past at most [`REACH`] other operators, as far as the precedences allow. The cost of a state is
+//! the sum over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak
 //! dominate this sum, but it also distinguishes orders of equal peak. A more expensive state is accepted
-//! with a probability that decreases with the difference in cost and with time. Every round starts from the
-//! best order so far or from the order of one of several rules. Each round starts at its own temperature
-//! and cools down. The hottest rounds come first.
+//! with a probability that decreases with the difference in cost and with time. Rounds start alternately
+//! from the best order so far and from the order of one of several rules. Each round cools down from an
+//! initial temperature. The initial temperatures repeat every four rounds, the hottest first.
 //!
 //! **Invariants.** Every state is valid. The best order is stored separately.
 //!
-//! **Complexity.** A move takes time linear in the number of operators that it passes and of the storages
-//! that these use. An improvement takes time linear in the size of the problem. Without limits, the search
-//! ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] passed operators,
-//! whichever comes first.
+//! **Complexity.** A move takes time linear in the number of operators that are moved or passed, plus the
+//! number of storages that they use. An improvement takes time linear in the size of the problem. Without
+//! limits, the search ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`]
+//! operators moved or passed, whichever comes first.
 //!
-//! **Source.** This project. Annealing is that of Kirkpatrick, Gelatt, Vecchi, 1983.
+//! **Source.** This project, with simulated annealing after Kirkpatrick, Gelatt, Vecchi, 1983.
 
 use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
@@ -32,7 +32,7 @@ const BLOCK: usize = 32;
 const REACH: usize = 512;
 /// Maximum number of moves of a run without limits.
 const MOVES: u64 = 2_000_000;
-/// Maximum number of operators passed, over all moves of a run without limits.
+/// Maximum number of operators moved or passed, over all moves of a run without limits.
 const WORK: u64 = 40_000_000;
 /// Number of moves between two reports of the best order. An order that ends the search is reported at once.
 const REPORT_EVERY: u64 = 4096;

@@ -183,8 +183,8 @@ impl Reduction {
         }
     }
 
-    /// Merges a node into its twin, which is a node with the same predecessors and successors, if there is
-    /// one.
+    /// Merges a node into its twin, if it has one. A twin is a node with the same predecessors and the same
+    /// successors.
     fn parallel(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;

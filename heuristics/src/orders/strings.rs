@@ -1,12 +1,12 @@
 //! Sequences of jobs, described by hills and valleys of live bytes, and their optimal merge.
 //!
-//! A job temporarily raises the live bytes by its *hill*. Its *net* is the change in live bytes that
-//! remains after the job. A sequence of jobs is divided into segments that are never worth interrupting.
-//! Before the lowest valley of the sequence, segments have a negative net, and their hills are ascending.
-//! After it, segments have a non-negative net, and their drops from the hill to the end (`hill - net`) are
-//! descending. Sorting the segments of independent sequences in this order merges the sequences optimally.
-//! Segments that free memory come first, by ascending hill. The others follow, by descending drop. A
-//! segment that would sort before its predecessor in the sequence is joined to it.
+//! A job temporarily raises the live bytes by its *hill*. Its *net* is the change in live bytes that remains
+//! after the job. A sequence of jobs is divided into segments that are never worth interrupting. Before the
+//! lowest valley of the sequence, segments have a negative net, and their hills are ascending. After it,
+//! segments have a non-negative net, and their drops from the hill to the end (`hill - net`) are descending.
+//! Sorting the segments of independent sequences in this order merges the sequences optimally. Segments that
+//! free memory come first, by ascending hill. The others follow, by descending drop. A segment that would not
+//! sort after its predecessor in the sequence is joined to it.
 //!
 //! **Source.** Trees: Liu (1987), An application of generalized tree pebbling to sparse matrix factorization.
 //! Series-parallel graphs: Abdel-Wahab, Kameda (1978), Scheduling to minimize maximum cumulative cost subject

@@ -1,4 +1,4 @@
-//! The variant with one address range per buffer.
+//! The variant of the patent's placement that assigns one address range to every buffer.
 
 use super::ranges::Ranges;
 use super::{Memory, descending};

@@ -3,13 +3,13 @@
 //!
 //! **Definition.** Buffers are placed by size descending. Memory is *single* if exactly one placed buffer
 //! uses it, and *shared* if several do. A buffer is placed in memory whose users do not conflict with it,
-//! preferably in single memory, otherwise in shared memory. What does not fit there is placed in new memory
-//! on top.
-//! - `patent_descending` assigns one range to every buffer: the lowest sufficient range that consists only of
-//!   single memory. If there is none, it uses the lowest sufficient range below the top. If there is none
-//!   either, it uses the free addresses directly below the top, continued by new memory above it.
-//! - [`patent_split`] splits buffers. It uses single memory from the lowest address, then shared memory, and
-//!   then new memory.
+//! preferably in single memory, otherwise in shared memory. Bytes that do not fit there are placed in new
+//! memory on top.
+//! - `patent_descending` assigns one range to every buffer. It prefers the lowest sufficient range that
+//!   consists only of single memory. Otherwise, it uses the lowest sufficient range below the top. If neither
+//!   exists, the buffer begins directly above the highest conflicting buffer and extends into new memory.
+//! - [`patent_split`] splits buffers. It uses single memory, then shared memory, and then new memory, each in
+//!   ascending order of address.
 //!
 //! ```text
 //! bytes  0    5    8          20         30         35    38    44   46

@@ -1,4 +1,4 @@
-//! The variant that splits buffers.
+//! The variant of the patent's placement that splits buffers.
 
 use super::ranges::Ranges;
 use super::{Memory, descending};

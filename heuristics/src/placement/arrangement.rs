@@ -89,7 +89,7 @@ impl<'a> Arrangement<'a> {
             .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
     }
 
-    /// Returns the offset that `fit` chooses for a buffer at or above `from`, if the buffer then ends below
+    /// Returns the offset at or above `from` that `fit` chooses for a buffer, if the buffer then ends below
     /// `below`.
     ///
     /// The arrangement does not change. O(n + d log n) in the worst case, for n buffers and d separations

@@ -23,10 +23,10 @@
 //! under first fit. To obtain it, take an optimal layout, push all buffers down as far as possible, and sort
 //! them by ascending offset.
 //!
-//! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls.
-//! Placing one of n buffers takes O(n) time in the worst case. The scan of first fit ends at the gap, whole
-//! blocks are skipped, and hulls are compared with vector instructions. Memory is linear, and no conflict
-//! graph is built.
+//! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
+//! one of n buffers takes O(n) time in the worst case. Under first fit, the scan ends at the chosen gap.
+//! Whole blocks are skipped, and hulls are compared with vector instructions. Memory is linear, and no
+//! conflict graph is built.
 
 mod arrangement;
 mod blocks;

@@ -26,7 +26,7 @@ impl Scan {
         scan
     }
 
-    /// Raises the floor. The scan ends when a buffer at the floor would reach the limit.
+    /// Raises the floor. The scan ends when the buffer, placed at the floor, would reach the limit.
     fn raise(&mut self, to: u64) {
         self.floor = to.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
         self.done |= self.floor.saturating_add(self.size) >= self.below;

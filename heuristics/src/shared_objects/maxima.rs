@@ -10,8 +10,8 @@ use plimsoll_model::{Bytes, Instance, Step};
 /// plan is then at least as large as entry k, and the sum of the entries is a lower bound on the total. This
 /// sum is at least the load (Pisarchyk and Lee 2020, section 4.1).
 ///
-/// O(s log s + s k) if intervals of lifespans start or end s times, and at most k buffers are
-/// simultaneously live.
+/// O(s log s + s k) for s starts and ends of intervals of lifespans, if at most k buffers are simultaneously
+/// live.
 ///
 /// ```
 /// use plimsoll_heuristics::positional_maxima;

@@ -5,7 +5,7 @@
 //! rounded up to an alignment. The total is the sum of the sizes of all objects. Alignments of buffers and
 //! fixed offsets concern addresses and are ignored.
 //!
-//! | planner | order | choice of a free object | alignment of sizes |
+//! | planner | order | choice of a free object | alignment of sizes in bytes |
 //! |---|---|---|---|
 //! | mini-infer | size descending | first opened | 256 |
 //! | max-block (CANN) | execution | first opened | 512 |

@@ -187,7 +187,7 @@ impl<F: Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync> Solver<
         self.name
     }
 
-    /// Reports the simple bound.
+    /// Reports [`fitting_bound`] as the lower bound.
     fn solve(
         &self,
         problem: &TierProblem,

@@ -1,4 +1,4 @@
-//! Greedy placement, in which each tensor in turn goes to the fastest tier with enough space.
+//! Greedy placement: one tensor at a time goes to the fastest tier with enough space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::tiers::{TierPlan, TierProblem};
@@ -48,9 +48,9 @@ pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
     fill
 }
 
-/// Places the tensors with the most time saved first and returns the plan. If a tensor stays unplaced, a
-/// second attempt places the tensors with the fewest options and the largest size first. Returns `None` if
-/// this fails as well.
+/// Places the tensors with the most time saved per byte and step first, and returns the plan. If a tensor
+/// stays unplaced, a second attempt places the tensors with the fewest options first, and among these the
+/// largest. Returns `None` if the second attempt fails as well.
 pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
     filled(problem, &by_saving(problem)).plan().or_else(|| {
         let mut order: Vec<usize> = (0..problem.tensors().len()).collect();

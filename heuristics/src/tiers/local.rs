@@ -14,7 +14,7 @@ use plimsoll_model::{Budget, Bytes, Setup, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Default number of moves: a constant, and a number per tensor.
+/// Default number of moves: a constant plus a number per tensor.
 const MOVES: (u64, u64) = (2_000, 40);
 /// Maximum product of the default number of moves and the number of tensors.
 const VISITS: u64 = 400_000_000;

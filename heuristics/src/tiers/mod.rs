@@ -36,7 +36,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "fused",
         kind: Kind::Heuristic,
-        about: "unit buffers, then RAM between units, inside groups; between groups, RAM if all bytes up to the consumer fit",
+        about: "inside groups, unit buffers, then RAM between units; between groups, RAM if all bytes up to the last consumer fit",
         source: "cross-unit fusion, Alg. 1 to 3",
         time: "O(n T) for n tensors and T steps",
         build: &|_| planner("fused", |problem, _| Fused::RETURNING.plan(problem)),

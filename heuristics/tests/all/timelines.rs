@@ -8,7 +8,8 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Budget, Bytes, Claim, Outcome, Setup, Silent};
 
-/// Builds a problem from operators (compute, weights, activations). A transfer takes one picosecond per byte.
+/// Builds a problem from operators (compute, weights, activations). A transfer takes one picosecond per byte
+/// in addition to the setup latency.
 fn problem_on(
     channels: u32,
     startup: u64,

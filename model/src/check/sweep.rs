@@ -16,7 +16,8 @@ use crate::instance::Instance;
 use crate::units::{BufferId, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Disjoint address ranges in use: maps the start of a range to its end and its owner.
+/// A set of disjoint address ranges in use. Maps the start of each range to its end and the id of its
+/// buffer.
 type Layer = BTreeMap<u64, (u64, u32)>;
 
 /// Returns at most `limit` conflicting pairs whose address ranges overlap. The pairs are in ascending order,
@@ -85,7 +86,8 @@ fn enter<R: AsRef<[(u64, u64)]>>(
     }
 }
 
-/// Adds one range of a buffer; the ranges of one buffer may overlap. Returns false once the limit is reached.
+/// Records the conflicting buffers that overlap one range of a buffer, then adds the range to a layer. The
+/// ranges of one buffer may overlap. Returns false once the limit is reached.
 fn enter_range(
     instance: &Instance,
     layers: &mut Vec<Layer>,

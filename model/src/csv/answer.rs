@@ -40,8 +40,8 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
     read_layout(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads a layout: rows with the columns `id` and `offset` in any order, or rows with the column `offset`
-/// alone in the order of the instance.
+/// Reads a layout. If the file has the columns `id` and `offset`, its rows may be in any order. If it has
+/// the column `offset` alone, its rows must be in the order of the instance.
 ///
 /// The columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored.
 /// The layout itself is not validated; use [`check_layout`](crate::check_layout).
@@ -62,8 +62,8 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
     read_answer(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads an answer. The columns determine its kind. An answer without the columns of another kind is a
-/// layout. In all other respects, the function behaves like [`read_layout`].
+/// Reads an answer. The columns determine its kind. An answer with none of the columns `tier`, `pool` and
+/// `pieces` is a layout. In all other respects, the function behaves like [`read_layout`].
 ///
 /// # Errors
 /// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the

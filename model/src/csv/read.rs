@@ -345,8 +345,8 @@ impl<'a> Row<'a> {
         parse_number(text, expected).map_err(|kind| self.error(column, kind))
     }
 
-    /// Parses an optional number. An empty field stands for no number, and so does `-1` if `minus_one` is
-    /// true.
+    /// Parses an optional number. A missing column or an empty field stands for no number, and so does `-1`
+    /// if `minus_one` is true.
     pub(super) fn optional(
         &self,
         column: Column,
@@ -454,7 +454,7 @@ impl<'a> Row<'a> {
         Ok(buffer)
     }
 
-    /// Checks that the optional size and lifespan columns of an answer match the instance.
+    /// Checks that the row of an answer matches `buffer` in its optional size and lifespan columns.
     pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();

@@ -49,8 +49,8 @@ pub struct ExecutionOptions {
 }
 
 impl Default for ExecutionOptions {
-    /// Selects 256 runs, at most 3 iterations per loop and 65536 operators per run. Slots are never
-    /// exchanged, and inputs need not be intact after their last read.
+    /// Selects 256 runs, at most 3 iterations per loop and a step limit of 65536 operators per run. Slots
+    /// are never exchanged, and inputs need not be intact after their last read.
     fn default() -> Self {
         Self { runs: 256, seed: 0, trips: 3, swap: false, keep_inputs: false, steps: 1 << 16 }
     }

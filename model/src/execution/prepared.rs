@@ -16,7 +16,8 @@ pub(super) struct Owner {
     /// Per region: the inputs that belong to it, each with a flag that is true if a handover writes the
     /// input.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Inputs and outputs that belong to the regions. They are discarded when the operator is entered.
+    /// Inputs and outputs that belong to the regions. Their values are discarded when the operator is
+    /// entered.
     pub(super) fresh: Vec<Cell>,
     /// For loops: all cells in the regions, including nested regions, in ascending order.
     pub(super) inside: Vec<Cell>,

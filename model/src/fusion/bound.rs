@@ -64,7 +64,7 @@ pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
             of_place[place].push(at);
         }
     }
-    // Operators in few matches come first, because their multipliers contribute to few matches.
+    // Operators in few matches come first, because their multipliers appear in few sums.
     let mut order: Vec<usize> = (0..multipliers.len()).collect();
     order.sort_by_key(|&place| of_place[place].len());
     for place in order {

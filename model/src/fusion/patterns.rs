@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # One pattern per line: a name, and the kinds of operators that follow each other.
-//! class gate = Sigmoid|HardSigmoid|Tanh     # a name for several kinds; the built-in classes are in KindSet
+//! class gate = Sigmoid|HardSigmoid|Tanh     # a name for several kinds, like the built-in conv, act and pool
 //! conv-act   = conv act                     # each step reads an output of the previous one
 //! conv-gate  = conv gate Mul^1              # the third also reads an output of step 1
 //! conv-any   = conv *                       # the second is of any kind

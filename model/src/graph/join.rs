@@ -438,7 +438,7 @@ mod tests {
         assert_eq!(names(&tail, &tail.region(Graph::BODY).inputs), ["t2"]);
         assert_eq!(tail.tensor(tail.region(Graph::BODY).outputs[0]).role, Role::Output);
         assert_eq!(tail.operators().len(), 2);
-        // Both parts are joined again. The live bytes peak when the result of 5 bytes is copied.
+        // Both parts are joined again. The peak occurs when the result of 5 bytes is copied.
         let branches = [&tail];
         let choice =
             Choice { name: "again", trunk: Some(&head), branches: &branches, inputs: Inputs::Captured };

@@ -48,9 +48,9 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
 /// In every order, a storage is live while an operator runs if it has begun and is still needed. It has
 /// begun if it is held from the start, or if the operator is the first user of the storage or a descendant
 /// of that user. It is still needed if it is held to the end, or if the operator is a user or an ancestor of
-/// a user. A storage held neither from the start nor to the end is therefore live during each operator that
-/// is both a descendant of its first user and an ancestor of some user. Each operator counts as its own
-/// ancestor and descendant. Sets of operators are stored as bitsets.
+/// a user. Consider a storage held neither from the start nor to the end. It is live during each operator
+/// that is a descendant of the first user of the storage and an ancestor of some user. Each operator counts
+/// as its own ancestor and descendant. Sets of operators are stored as bitsets.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);

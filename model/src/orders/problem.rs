@@ -322,11 +322,11 @@ impl OrderProblem {
 
     /// Returns the offset problem that results from an order. The time is linear in the size of the problem.
     ///
-    /// The instance has one buffer per storage, and one per operator with scratch. Each buffer is live at the
-    /// steps at which its memory is held. The load of the instance is the peak of the order. The operator at
-    /// position `i` of the order runs at step `i`, or at step `i + 1` if there is a first step for unused
-    /// storages. Offsets are multiples of `align` bytes. Whether the instance can be built does not depend on
-    /// the order.
+    /// The instance has one buffer per storage, and one per operator with scratch. Each buffer is live at
+    /// the steps at which its memory is held. The load of the instance is the peak of the order. The
+    /// operator at position `i` of the order runs at step `i`, or at step `i + 1` if unused storages need an
+    /// extra step before the first operator. Offsets are multiples of `align` bytes. Whether the instance
+    /// can be built does not depend on the order.
     ///
     /// # Errors
     /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes add up to 2^63 bytes or

@@ -3,8 +3,9 @@
 //! The offset problem of a program depends on the orders of its regions, but this bound is valid for all of
 //! them. While an operator without regions runs, two kinds of buffers are live. The first kind consists of
 //! the buffers of the operator's own region that are live around the operator in every order
-//! ([`around_bytes`]). The second kind consists of buffers of enclosing regions that begin before the
-//! operator that owns the next inner region, and are used after that operator.
+//! ([`around_bytes`]). The second kind consists of buffers of the enclosing regions. In each enclosing
+//! region, one operator owns the inner region that contains the running operator. The buffers that begin
+//! before this owning operator and are used after it are live.
 //!
 //! A buffer whose last user is the owning operator itself may be dead while an operator inside the owned
 //! regions runs. A buffer whose first user is the owning operator may not be live yet. When the owning

@@ -1,10 +1,10 @@
 //! Programs: a program is a graph with an order for every region, expressed as a single offset problem.
 //!
-//! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
-//! contains the entry of the operator, then for each region in turn its beginning, its operators and its
-//! end, and finally the exit of the operator. A branch operator runs at most one of its regions. A buffer is
-//! live at a point if some control path writes its contents at or before the point, and some control path
-//! reads them at or after the point (LUNA, eq. 1, applied to the tree of regions). Hence
+//! The points of all regions form one sequence ([`Points`]). An operator that owns regions contributes its
+//! entry, then its regions in turn, and finally its exit. A region contributes its beginning, its operators
+//! and its end. A branch operator runs at most one of its regions. A buffer is live at a point if some
+//! control path writes contents to it at or before the point and reads these contents at or after the point
+//! (LUNA, eq. 1, applied to the tree of regions). Hence
 //! - buffers of two branches are never simultaneously live;
 //! - a tensor of the enclosing region whose last use is in one branch is dead in the other branches, so its
 //!   lifespan has a gap;
@@ -12,10 +12,10 @@
 //! - temporaries of a loop body are dead between iterations.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans. With the same orders and options, no
-//! planner can do better. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] show the
-//! program as seen by planners with less information or more restrictions. Layouts of
-//! [`Program::sequential`] and [`Program::flat`] are also valid for [`Program::instance`], because these
-//! problems only extend lifespans and add conflicts.
+//! planner needs less memory than an optimal layout of this problem. [`Program::sequential`],
+//! [`Program::flat`] and [`Program::frames`] show the program as seen by planners with less information or
+//! more restrictions. Layouts of [`Program::sequential`] and [`Program::flat`] are also valid for
+//! [`Program::instance`], because these problems only extend lifespans and add conflicts.
 //!
 //! # Copies
 //!

@@ -1,4 +1,4 @@
-//! Lifespans of small programs, derived by hand.
+//! Compares the lifespans of small programs with values derived by hand.
 
 use super::*;
 use crate::graph::{AliasKind, GraphBuilder, Operator, Tensor};
@@ -48,8 +48,8 @@ fn branches() -> Graph {
     g.build().unwrap()
 }
 
-// The points of `branches`: 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else, 9 u, 10
-// End, 11 Exit, 12 add, 13 End
+// The points of `branches` are 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else, 9 u,
+// 10 End, 11 Exit, 12 add, and 13 End.
 #[test]
 fn branches_exclude_each_other() {
     let graph = branches();
@@ -100,8 +100,8 @@ fn trips() -> Graph {
     g.build().unwrap()
 }
 
-// The points of `trips`: 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin trip, 5 t, 6 next, 7 End trip, 8 Exit, 9 z, 10
-// End
+// The points of `trips` are 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin trip, 5 t, 6 next, 7 End trip, 8 Exit, 9 z,
+// and 10 End.
 #[test]
 fn loops_hold_the_state_of_the_next_trip() {
     let graph = trips();
@@ -141,7 +141,7 @@ fn frames_are_planned_inside_out_and_assembled() {
     assert_eq!(which, [0, 1]);
     let block = |_| Bytes::new(7);
     let (body, _) = program.frame_instance(&frames[0], block).unwrap();
-    // The steps of the body: 0 Begin, 1 x, 2 k, 3 choose, 4 add, 5 End
+    // The steps of the body are 0 Begin, 1 x, 2 k, 3 choose, 4 add, and 5 End.
     let expected = ["c 1 0-4", "x 8 1-4", "k 2 2-5", "y 3 3-5", "z 5 4-6", "block of choose#2 7 3-4"];
     assert_eq!(show(&body), expected);
     let [outer, inner] = [[0u64, 1, 9, 11, 0, 14].as_slice(), &[0, 4]]
@@ -195,7 +195,7 @@ fn a_single_branch_may_be_skipped() {
     g.interface(body, [c], [z]);
     let graph = g.build().unwrap();
     let program = program(&graph, ProgramOptions::default());
-    // The points: 0 Begin, 1 k, 2 Enter, 3 Begin then, 4 t, 5 End, 6 Exit, 7 z, 8 End
+    // The points are 0 Begin, 1 k, 2 Enter, 3 Begin then, 4 t, 5 End, 6 Exit, 7 z, and 8 End.
     assert_eq!(show(program.instance()), ["c 1 0-3", "k 4 1-8", "z 2 7-9", "t 4 4-5"]);
     assert_eq!(program.points().predecessors(6), [2, 5]);
     let layout = Layout::from_raw([0, 1, 5, 5]);

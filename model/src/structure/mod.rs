@@ -9,16 +9,16 @@
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
 //! | `streams=K` | all users of one finish before any user of the other starts, with operators in K streams |
-//! | `reachable` | the same holds in every execution, even if independent operators run concurrently |
+//! | `reachable` | all users of one finish before any user of the other starts in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
 //! The first three relations are based on a partial order of the operators, *happens before*. An allocation
-//! is *before* another one if all its users happen before all users of the other, it is not needed at the
-//! end, and the other is not held from the start. Two allocations conflict unless one is before the other.
-//! `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the
-//! graph, with the operators of each stream chained in their order. Two properties do not depend on the
-//! relation: whether an allocation is held from the start or to the end, and the assignment of tensors to
-//! storages.
+//! a is *before* an allocation b under three conditions. All users of a happen before all users of b.
+//! Allocation a is not needed at the end. Allocation b is not held from the start. Two allocations conflict
+//! unless one is before the other. `schedule` uses the order itself, and `reachable` uses paths in the
+//! graph. `streams=K` uses paths in the graph, with the operators of each stream chained in their order. Two
+//! properties do not depend on the relation: whether an allocation is held from the start or to the end, and
+//! the assignment of tensors to storages.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
 //! - For any K and any order, the conflicts of `schedule` are a subset of those of `streams=K`, which are a

@@ -4,8 +4,8 @@
 //! - every tensor has one tier, which is allowed for it;
 //! - at every step, the rounded sizes of the live tensors in a tier add up to at most the capacity of the
 //!   tier;
-//! - if the plan has addresses, each address is a multiple of the alignment of the tier, each tensor ends
-//!   within the capacity, and simultaneously live tensors in a tier share no byte.
+//! - if the problem requires addresses, each address is a multiple of the alignment of the tier, each tensor
+//!   ends within the capacity, and simultaneously live tensors in a tier share no byte.
 //!
 //! The allowed tiers of a tensor depend on which units have access to each tier, and are part of the
 //! problem. [`check_reach`] checks the access of the units separately.
@@ -119,8 +119,8 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
     for (at, space) in problem.spaces().iter().enumerate() {
         let tier = || space.name.clone();
-        // First live step, first step after the lifespan, first address, first address after the tensor,
-        // index of the tensor.
+        // Each entry contains the first live step, the first step after the lifespan, the first address, the
+        // first address after the tensor, and the index of the tensor.
         let mut here = Vec::new();
         for (which, tensor) in problem.tensors().iter().enumerate() {
             if plan.tiers[which].index() != at {

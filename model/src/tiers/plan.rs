@@ -15,8 +15,8 @@ pub struct TierPlan {
 }
 
 impl TierPlan {
-    /// Returns the total access time of one run. A tensor in a tier that is not allowed for it adds nothing,
-    /// and the checker rejects such a plan. O(n) for n tensors.
+    /// Returns the total transfer time of one run. A tensor in a tier that is not allowed for it adds
+    /// nothing, and the checker rejects such a plan. O(n) for n tensors.
     pub fn time(&self, problem: &TierProblem) -> Time {
         let pairs = self.tiers.iter().zip(problem.tensors());
         pairs.filter_map(|(tier, tensor)| Some((*tensor.uses.get(tier.index())?)?.time)).sum()

@@ -1,7 +1,7 @@
 //! Lower bounds on the makespan of every timeline.
 //!
-//! Let c, l, w and A be the computing times, transfer times, weights and activations of the operators. Let m
-//! be the number of channels and C the capacity.
+//! Let c and l be the computing times and transfer times of the operators, and w and A the bytes of their
+//! weights and activations. Let m be the number of channels and C the capacity.
 //! - **Compute**: the sum of c.
 //! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. Fetching
 //!   them takes at least 1/m of the sum of l up to k, and at least the largest of these l. The operators
@@ -233,8 +233,8 @@ impl Rest {
 /// together with the operator. O(n log n) for n operators.
 ///
 /// The smallest weights that fit, and a fraction of the next one, save the most time, because the setup
-/// latency gives the smallest weights the longest transfer time per byte. No larger number of whole weights
-/// fits. The result is therefore also limited to the total time of the same number of weights, chosen as the
+/// latency gives the smallest weights the longest transfer time per byte. No choice fits more whole weights
+/// than these. The result is therefore also limited to the total time of that many weights, taken from the
 /// largest that fit on their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();

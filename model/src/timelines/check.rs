@@ -5,7 +5,7 @@
 //! - an operator with weights has one transfer, which carries all of its weights, ends before the operator
 //!   starts, and takes exactly the setup latency plus the bytes divided by the bandwidth;
 //! - a channel carries one transfer at a time;
-//! - a transfer without a channel is a copy by the processor, if the machine supports copies; it takes
+//! - a transfer without a channel is a copy by the processor, which the machine must support. The copy takes
 //!   exactly the bytes divided by the copy rate, and the processor does nothing else meanwhile;
 //! - a weight buffer is occupied from the start of its transfer to the end of its operator. During that time,
 //!   it shares no address with another buffer, with a slot that does not contain it, or with the activations
@@ -331,8 +331,8 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Checks that the activations of every operator that computes while a buffer is occupied lie below the
-    /// buffer.
+    /// Compares an occupied buffer with the activations of every operator that computes meanwhile. The
+    /// activations must lie below the buffer.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();

@@ -30,7 +30,7 @@ pub struct Transfer {
     pub size: Bytes,
 }
 
-/// Memory that is reserved for weights for the whole timeline.
+/// Memory that is reserved for weights during the whole timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// The first address, in bytes.
@@ -46,7 +46,7 @@ pub struct Timeline {
     pub transfers: Vec<Transfer>,
     /// The computations, indexed by operator.
     pub computations: Vec<Span>,
-    /// Buffers that are reserved for the whole timeline. Transfers need not use them.
+    /// Buffers that are reserved during the whole timeline. Transfers need not use them.
     pub slots: Vec<Slot>,
 }
 

@@ -1,4 +1,4 @@
-//! Audits of problems whose values are not in bytes.
+//! Tests the audits of problems whose values are not in bytes.
 
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,

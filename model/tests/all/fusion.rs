@@ -32,8 +32,8 @@ fn fusion(graph: &Graph, groups: &[&[u32]]) -> Result<Fusion, String> {
 
 #[test]
 fn a_relation_is_a_pair_and_counts_once() {
-    // The graph is Conv, Sigmoid, Mul of both, and Mul of the product with itself. Two operators read the
-    // convolution, and one operator reads the first product twice.
+    // The graph computes a convolution, its sigmoid, the product of both, and the square of this product.
+    // Two operators read the convolution, and one operator reads the first product twice.
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Mul", &[2, 2])]);
     assert_eq!(relations(&graph, Graph::BODY).len(), 4);
     let fused = fusion(&graph, &[&[2, 0, 1], &[3]]).unwrap();

@@ -1,4 +1,4 @@
-//! Order problems, programs and the definition agree on the lifespans of tensors in small graphs.
+//! Tests that order problems, programs and the definition agree on the lifespans of tensors in small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::execution::{ExecutionOptions, check_execution};

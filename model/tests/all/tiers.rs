@@ -1,5 +1,5 @@
-//! Machines with memory tiers, problems built from graphs, and the violations that the checker finds in
-//! plans.
+//! Tests machines with memory tiers, problems built from graphs, and the violations that the checker finds
+//! in plans.
 
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -11,7 +11,7 @@ use plimsoll_model::tiers::{
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
 
-/// In the buffer, a byte takes half a second. In the other tiers it takes one second, and off chip each
+/// The transfer of a byte takes half a second in the buffer and one second in the other tiers. Each off-chip
 /// access takes one second more.
 const MACHINE: &str = r#"
 name = "unit"
@@ -95,7 +95,7 @@ fn whole(time: Time) -> u64 {
     time.get() / 1_000_000_000_000
 }
 
-/// Returns the access time of a tensor in each tier in seconds, or `None` for tiers that are not allowed.
+/// Returns the transfer time of a tensor in each tier in seconds, or `None` for tiers that are not allowed.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
     tensor.uses.iter().map(|cost| cost.as_ref().map(seconds)).collect()

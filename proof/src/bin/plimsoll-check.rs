@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn complain(code: u8, message: &str) -> ExitCode {
-    // Nothing remains to be done if standard error is closed.
+    // An error of standard error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "{message}");
     ExitCode::from(code)
 }

@@ -1,9 +1,10 @@
-//! The body of the fuzz target `proof_text`, which the smoke test shares.
+//! The body of the fuzz target `proof_text`, which the smoke test also uses.
 
 use plimsoll_proof::{Instance, check};
 
-/// Instances with their optima in bytes: a load, an optimum above the load, a fixed offset with alignments
-/// and gaps, and a clique with separations and exclusions.
+/// Instances with their optima in bytes. The optimum of the first equals the load, and that of the second
+/// exceeds it. The third has a fixed offset, alignments and gaps, and the fourth has separations and
+/// exclusions.
 pub const INSTANCES: [(&str, u64); 4] = [
     ("id,lower,upper,size\na,0,4,4\nb,2,6,3\nc,3,8,4\n", 11),
     (
@@ -18,8 +19,8 @@ pub const INSTANCES: [(&str, u64); 4] = [
     ("id,lower,upper,size,separations,exclusions\na,0,2,5,b,\nb,4,6,5,,\nc,1,5,2,,d\nd,1,5,3,,\n", 13),
 ];
 
-/// Checks a text. If it contains a byte 0, the text before it is the instance. Otherwise, the first byte
-/// selects one of [`INSTANCES`].
+/// Checks a text as a proof. If it contains a zero byte, the text before this byte is the instance.
+/// Otherwise, the first byte selects one of [`INSTANCES`].
 ///
 /// # Panics
 /// If the checker accepts a bound above the optimum.

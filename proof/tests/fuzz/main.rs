@@ -1,4 +1,4 @@
-//! Runs the fuzz target `proof_text` on its seeds and on texts of altered lines.
+//! Runs the fuzz target `proof_text` on its seeds and on edited copies of them.
 
 mod body;
 

@@ -9,7 +9,7 @@
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
 //!
 //!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: the sizes of a and a' differ by at most the
-//!   |--- b ------|      slack. If both cliques fill the peak, they are equal.
+//!   |--- b ------|      slack. If both cliques fill the peak, these sizes are equal.
 //!   |  a  || a'  |
 //! ```
 //!
@@ -23,15 +23,15 @@ use plimsoll_model::Budget;
 /// order, otherwise 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bridge {
-    /// Per term: the pair, `true` for the order "first below second", and the size in units.
+    /// Per term: the index of the pair, `true` for the order "first below second", and the size in units.
     pub terms: Vec<(usize, bool, i64)>,
     /// The right-hand side, in units.
     pub most: i64,
 }
 
 /// Calls `add` with bridges that can be violated, in ascending order of slack. Stops after about `count`
-/// bridges or when the time of `watch` runs out. The other constraints imply all bridges, so any subset of
-/// them is valid. O(q^2 k + count x k) for q cliques of at most k members.
+/// bridges or when the time of `watch` runs out. The other constraints imply all bridges, so any number of
+/// bridges may be omitted. O(q^2 k + count x k) for q cliques of at most k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,

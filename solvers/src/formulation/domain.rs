@@ -37,7 +37,7 @@ impl Domain {
         domain.propagate(part, watch).then_some(domain)
     }
 
-    /// Creates the domain without propagation.
+    /// Creates the domain without propagation. Returns `None` if a fixed buffer ends above `upper`.
     pub fn plain(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
         let mut domain = Self {
             upper,
@@ -58,7 +58,8 @@ impl Domain {
         Some(domain)
     }
 
-    /// Returns whether `i` must lie below `j`, or `None` if the domain does not decide this.
+    /// Returns `Some(true)` if `i` must lie below `j`, `Some(false)` if it must lie above, and `None` if the
+    /// domain does not decide this.
     pub fn order(&self, part: &Part, i: usize, j: usize) -> Option<bool> {
         let below = self.below[part.pair(i, j)?]?;
         Some(below == (i < j))

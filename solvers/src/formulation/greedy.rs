@@ -2,11 +2,12 @@
 
 use super::part::Part;
 
-/// Returns the best of three first-fit placements: in the order of size, of size times number of conflicts,
-/// and of number of conflicts.
+/// Returns the best of three first-fit placements: in descending order of size, of size times number of
+/// conflicts, and of number of conflicts.
 ///
-/// Fixed buffers keep their offsets. Every other buffer is placed at the lowest allowed offset at which it
-/// overlaps no conflicting placed buffer. O(n log n + c log c) per order, for n buffers and c conflicts.
+/// Fixed buffers come first and keep their offsets. Every other buffer is placed at the lowest allowed offset
+/// at which it overlaps no conflicting placed buffer. O(n log n + c log c) per order, for n buffers and c
+/// conflicts.
 pub(super) fn place(part: &Part) -> Vec<i64> {
     let degree = |i: usize| part.neighbours[i].len() as i128;
     let size = |i: usize| i128::from(part.size[i]);

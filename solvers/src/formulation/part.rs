@@ -38,8 +38,8 @@ pub(crate) struct Part {
 impl Part {
     /// Splits an instance into parts. If `absorb` is true, dominated buffers are absorbed.
     ///
-    /// Without absorption and the clique cover, the time is O(n + c) for n buffers and c conflicts. In each
-    /// round of absorption, every buffer needs at most d subset tests in O(d) time each, where d is the
+    /// Apart from absorption and the clique cover, the time is O(n + c) for n buffers and c conflicts. In
+    /// each round of absorption, every buffer needs at most d subset tests in O(d) time each, where d is the
     /// largest degree. If the time of `watch` runs out first, the cliques may not cover all pairs, and no
     /// model may be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
@@ -113,8 +113,8 @@ impl Part {
         (self.size[i] + common - 1) / common * common
     }
 
-    /// Returns true if every valid layout is still valid when turned upside down. This holds if no buffer is
-    /// fixed or aligned.
+    /// Returns true if no buffer is fixed or aligned to more than one unit. Every valid layout is then still
+    /// valid when turned upside down.
     pub fn mirrors(&self) -> bool {
         self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
     }
@@ -147,10 +147,11 @@ impl Part {
     }
 
     /// Turns approximate offsets into an exact layout: pushes every buffer down as far as the order of the
-    /// offsets allows. Returns `None` if a conflicting buffer ends above a fixed offset.
+    /// offsets allows. Returns `None` if a conflicting buffer that comes first in this order ends above a
+    /// fixed offset, or if an offset overflows.
     ///
-    /// In the result, each free buffer lies at 0 or, up to alignment, on top of a conflicting one. The time
-    /// is O(n log n + c) for n buffers and c conflicts.
+    /// In the result, each buffer that is not fixed lies at 0 or at the end of a conflicting one, rounded up
+    /// to its alignment. The time is O(n log n + c) for n buffers and c conflicts.
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));
@@ -224,8 +225,8 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all neighbours of the guest, so it is also a neighbour of the pivot, which has
-    // the fewest neighbours.
+    // A host conflicts with all neighbours of the guest. It is therefore also a neighbour of the pivot, the
+    // neighbour of the guest with the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

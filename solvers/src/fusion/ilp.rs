@@ -90,8 +90,8 @@ impl Solver<Fusions> for FusionIlp {
                 chosen = found;
             }
             if let Some(least) = believed(answer.bound, most) {
-                // A bound worse than a valid choice would be an error of HiGHS, so the bound is clamped to
-                // the value of the choice.
+                // An upper bound below the value of a valid choice would be an error of HiGHS, so the bound
+                // is clamped to that value.
                 let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
                 let witness = FusionWitness::Search { solver: NAME.to_owned() };
                 bound.raise(LowerBound::new(Relations::new(value), witness));

@@ -5,8 +5,8 @@
 //! exact set of matches.
 //!
 //! Tensors produced inside a match are consumed inside it, so most matches are paths in a tree whose edges
-//! lead to the last operator of the component. After branching on this operator, whole subtrees remain, so
-//! the number of components is at most the number of operators. If trees are so deep that the memo would
+//! point towards the last operator of the component. After branching on this operator, whole subtrees remain,
+//! so the number of components is at most the number of operators. If trees are so deep that the memo would
 //! take too much memory, the search branches on a centroid instead. In a tree, every component then has at
 //! most half of the operators.
 //!

@@ -71,8 +71,8 @@ pub(super) struct Model<'a> {
     formulation: Formulation,
     /// Whether to minimise the peak. Otherwise any layout within the peak of the domain is a solution.
     minimise: bool,
-    /// The lower bound on the peak of the whole instance. A peak of the part below it does not improve the
-    /// instance.
+    /// The lower bound on the peak of the whole instance. A layout of the part with a peak below this bound
+    /// does not lower the peak of the instance any further.
     lower: i64,
     vars: ProblemVariables,
     offset: Vec<Variable>,

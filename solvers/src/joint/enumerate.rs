@@ -1,4 +1,4 @@
-//! Enumerates the orders of a small problem. Among orders with the same conflicts, only one is solved.
+//! Enumerates the orders of a small problem. Of the orders with the same conflicts, only one is placed.
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
 //! size of the best arena. For a complete order, only the pairs of simultaneously live buffers matter. If
@@ -27,8 +27,8 @@ pub(super) struct Enumeration<'r, 'a> {
     begun: Vec<bool>,
     live: u64,
     steps: u64,
-    /// Pair sets for which no layout was better than the best arena when they were stored. They remain valid
-    /// because the best arena only decreases.
+    /// Pair sets whose layouts were no smaller than the best arena when the sets were stored. The sets remain
+    /// valid because the best arena only shrinks.
     failed: Vec<Vec<u64>>,
     /// False once the limits have left some order undecided.
     complete: bool,

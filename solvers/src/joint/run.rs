@@ -51,7 +51,8 @@ impl<'a> Run<'a> {
     }
 
     /// Computes a layout of an order within a node limit and a fraction of the remaining time, and adopts the
-    /// plan if it is better. Returns true if no layout of this order is better than the best plan.
+    /// plan if it is better. Returns true if it is proved that no layout of this order is better than the
+    /// best plan.
     pub fn place(
         &mut self,
         order: &Order,

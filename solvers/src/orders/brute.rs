@@ -50,7 +50,8 @@ impl Solver<Orders> for OrderBrute {
         let n = problem.len();
         let mut bound = around_bound(problem);
         let mut stop = budget.check();
-        // Per set of operators: the minimum peak over its orders, and the last operator of such an order.
+        // Per set of operators: the minimum peak over its orders, and the last operator of an order with this
+        // peak.
         let mut best: Vec<Option<(u64, u32)>> = vec![None; 1 << n];
         best[0] = Some((0, 0));
         for done in 0..1u32 << n {

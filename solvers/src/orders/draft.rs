@@ -10,8 +10,8 @@
 //! live(A and B) + live(A or B) <= live(A) + live(B)
 //! ```
 //!
-//! The bytes live while a given node runs are submodular too. Most proofs in this module follow from this
-//! inequality.
+//! Here, `A and B` is the intersection of two downsets, and `A or B` is their union. The bytes live while a
+//! given node runs are submodular too. Most proofs in this module follow from this inequality.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::OrderProblem;

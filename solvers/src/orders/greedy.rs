@@ -4,13 +4,14 @@ use super::net::{Net, State, bits};
 use plimsoll_model::Budget;
 use std::collections::BTreeSet;
 
-/// The preference among nodes that raise the live bytes.
+/// The node to run next if each ready node raises the live bytes or the peak so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The lowest peak so far; ties are broken in favour of the fewest live bytes.
+    /// The node that [`Front::lowest`] returns.
     Peak,
+    /// The node that adds the fewest live bytes.
     Live,
-    /// Successors of the node that ran last.
+    /// A ready successor of the node that ran last. If there is none, the rule is that of `Peak`.
     Depth,
 }
 

@@ -1,7 +1,7 @@
 //! A memo of sets of nodes. Sets are compared in full, not only by hash.
 
-/// An open-addressing hash table of bitsets (rows). Each row is stored once, and the size of the table in
-/// bytes is limited.
+/// An open-addressing hash table of bitsets (rows). Each row is stored once. The memory of the rows and the
+/// table is limited.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     words: usize,
@@ -17,7 +17,7 @@ pub(super) enum Seen {
     New(u32),
     /// The row was found at this position.
     Known(u32),
-    /// The row is new but was not stored, because the table is full or `keep` was false.
+    /// The row is new but was not stored, because the memory limit was reached or `keep` was false.
     Full,
 }
 

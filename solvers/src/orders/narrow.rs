@@ -5,12 +5,13 @@
 //! of `U`, and none between `L` and `M`, has fewer live bytes than `M`. Then some order of minimum peak
 //! passes through `M`, and the problem can be solved separately before and after `M`.
 //!
-//! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M`
-//! lies between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By
-//! submodularity, `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds
-//! while each node runs. Once a node outside `M` runs, `L` has run, and `D_i and M` lies between `L` and
-//! `M`. From then on, the downsets `D_i or M` form a path from `M` to the end, and by the same argument they
-//! have no more live bytes than the downsets `D_i`.
+//! Proof, in which `and` denotes intersection and `or` denotes union: let `D_0, D_1, ...` be the downsets of
+//! any order. Until the first node of `U` runs, `D_i or M` lies between `M` and the complement of `U`. The
+//! downsets `D_i and M` form a path to `M`. By submodularity,
+//! `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds while each node
+//! runs. Once a node outside `M` runs, `L` has run, and `D_i and M` lies between `L` and `M`. From then on,
+//! the downsets `D_i or M` form a path from `M` to the end, and by the same argument they have no more live
+//! bytes than the downsets `D_i`.
 //!
 //! If a node is comparable with all others, both conditions hold trivially for the downsets directly before
 //! and after it. Candidates are the downsets of a greedy order. If a downset near a candidate has fewer live
@@ -114,7 +115,7 @@ impl Cuts<'_> {
     }
 
     /// Changes `own` until the downset of the nodes before the last cut and those in `own` satisfies both
-    /// conditions of the module. Returns false if no such downset is found.
+    /// conditions in the documentation of this module. Returns false if no such downset is found.
     fn settle(&self, own: &mut BTreeSet<u32>) -> bool {
         for _ in 0..=MOST_MOVES {
             let Some((after, before)) = self.sides(own) else { return false };

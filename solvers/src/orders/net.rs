@@ -136,7 +136,7 @@ impl Net {
     }
 }
 
-/// `SplitMix64`.
+/// Returns a pseudorandom word for a number (`SplitMix64`).
 fn scramble(at: u64) -> u64 {
     let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -43,7 +43,8 @@ pub(super) struct Paths<'a> {
     origins: Vec<Origin>,
     moves: Vec<u32>,
     todo: Vec<u32>,
-    /// Downsets with rejected steps, keyed by the lowest level at which one of these steps is allowed.
+    /// Downsets with rejected steps, keyed by the lowest level at which one of these steps is allowed. A new
+    /// downset whose lookahead bound exceeds the level is keyed by this bound.
     later: BinaryHeap<Reverse<(u64, u32)>>,
     level: u64,
     state: State<'a>,
@@ -85,8 +86,8 @@ impl<'a> Paths<'a> {
         self.memo.len() as u64
     }
 
-    /// Continues until the level reaches `known`, an order is found or the budget runs out. One node of the
-    /// budget is one visit to a downset.
+    /// Continues until the level reaches `known`, an order is found, or the budget or the memory runs out.
+    /// One node of the budget is one visit to a downset.
     pub fn run(&mut self, known: u64, budget: &mut Budget) -> End {
         if !self.begun {
             self.begun = true;
@@ -140,7 +141,7 @@ impl<'a> Paths<'a> {
         }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
-            // More runs are safe at a higher level.
+            // The level has risen since the downset was stored, so more runs are within it.
             return self.arrive(place);
         }
         let mut later = u64::MAX;

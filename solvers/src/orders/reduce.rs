@@ -11,11 +11,11 @@
 //! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
 //!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
 //!   directly after `v`.
-//! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
-//!   omitted. Its storages begin with the successor that runs first, and `v` is reinserted directly before
-//!   that successor. All successors of `v` must be single operators. Lazy nodes read only constants. They
-//!   are always ready, so they would multiply the number of downsets. The fixed rule of the CANN graph
-//!   engine (GE) is similar, but does not check these conditions.
+//! - **lazy**: a node `v` without predecessors is omitted if all storages that it shares with other nodes
+//!   always begin with `v` and are touched by all its successors. Its storages begin with the successor that
+//!   runs first, and `v` is reinserted directly before that successor. All successors of `v` must be single
+//!   operators. Lazy nodes read only constants. They are always ready, so they would multiply the number of
+//!   downsets. The fixed rule of the CANN graph engine (GE) is similar, but does not check these conditions.
 //! - **transitive**: edges implied by other edges are removed.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
 //! - **divide**: if a node is comparable with all others, every order passes through the downsets directly
@@ -262,8 +262,8 @@ impl View<'_> {
     /// first of its successors.
     fn is_lazy(&self, v: u32) -> bool {
         let (waits, next) = (&self.draft.before[v as usize], &self.draft.after[v as usize]);
-        // The node is reinserted before a successor, which must be a single operator that touches all its
-        // storages.
+        // The node is reinserted before one of its successors. Each of them must be a single operator that
+        // touches all storages of the node, except private ones.
         let single = |u: &u32| self.draft.nodes[*u as usize].len() == 1;
         if !waits.is_empty() || next.is_empty() || !next.iter().all(single) {
             return false;

@@ -14,7 +14,7 @@ pub struct OrderRules {
     pub settling: Settling,
     /// Store failed downsets.
     pub memo: bool,
-    /// Prune downsets at which the lookahead of a remaining node exceeds the limit.
+    /// Prune downsets at which the lookahead bound of a remaining node exceeds the limit.
     pub ahead: bool,
     /// Maximum number of downsets to examine in order to propagate the failure of a downset to its
     /// ancestors. A failure propagates to an ancestor if no downset in between has fewer live bytes. The
@@ -39,7 +39,7 @@ pub(super) enum Verdict {
     Stopped(Stop),
 }
 
-/// A settled downset on the current path.
+/// A downset on the current path, after all safe runs.
 #[derive(Clone, Debug)]
 struct Frame {
     /// Length of the trail at this frame.
@@ -75,8 +75,8 @@ impl<'a> Search<'a> {
         Self { net, rules, ahead, memo, state, trail, frames, options, limit: 0, over: 0 }
     }
 
-    /// Decides whether the peak of some order is at most `limit`. One node of the budget is one settled
-    /// downset.
+    /// Decides whether the peak of some order is at most `limit`. One node of the budget is one downset after
+    /// its safe runs.
     pub fn decide(&mut self, limit: u64, budget: &mut Budget) -> Verdict {
         self.undo(0);
         self.memo.clear();
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs a node. Returns false if the lookahead of a remaining node then exceeds the limit.
+    /// Runs a node. Returns false if the lookahead bound of a remaining node then exceeds the limit.
     fn step(&mut self, node: u32) -> bool {
         let live = self.state.live;
         self.state.run(node);
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         need <= self.limit
     }
 
-    /// Applies safe runs. Returns false if the lookahead of a remaining node then exceeds the limit.
+    /// Applies safe runs. Returns false if the lookahead bound of a remaining node then exceeds the limit.
     fn enter(&mut self) -> bool {
         let (from, limit) = (self.trail.len(), self.limit);
         settle(&mut self.state, limit, self.rules.settling, &mut self.trail);
@@ -221,8 +221,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset as a node of the budget. In large nets a downset takes long, so the clock is read every
-/// time.
+/// Counts one downset as a node of the budget. In large nets, every downset takes long to process, so the
+/// clock is read every time.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();
@@ -242,7 +242,7 @@ pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
 }
 
 /// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
-/// Also returns false if more than `looks` downsets must be examined.
+/// Returns false if there is such a downset, or if more than `looks` downsets must be examined.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.live, looks };

@@ -3,9 +3,11 @@
 //!
 //! Fix a limit on the bytes live at every step. Let `W` be nodes that can run in sequence within the limit
 //! from a downset `D`. Suppose that `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`.
-//! If `D` can be completed within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D`
-//! within the limit. Then `D_0 + W, D_1 + W, ...` completes `D + W` within the limit, because `live(D_i + W)
-//! <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each node runs.
+//! If `D` can be completed within the limit, so can `D + W`. Proof, in which `+` denotes union and `and`
+//! denotes intersection: let `D = D_0, D_1, ...` complete `D` within the limit. Then `D_0 + W, D_1 + W, ...`
+//! completes `D + W` within the limit, because
+//! `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each
+//! node runs.
 //!
 //! A single node that does not increase the live bytes is such a `W` (a *free* node). A *chain* is another:
 //! every node depends on the previous one, and the chain ends when the live bytes are first back at or below

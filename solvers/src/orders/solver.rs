@@ -56,7 +56,8 @@ impl OrderSolver {
         Self { params }
     }
 
-    /// Works on all open parts until none remains or the budget runs out.
+    /// Works on all open parts until none remains, the budget runs out, or no method can make further
+    /// progress.
     fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
         let staged = self.params.method == Method::Staged;
         let mut nodes = if staged { STAGE_NODES } else { u64::MAX };

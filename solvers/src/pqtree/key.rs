@@ -64,8 +64,8 @@ pub(crate) fn words(key: &[u8], name: &dyn Fn(u8) -> String) -> String {
 }
 
 impl Forest {
-    /// Appends a key. Two trees have the same key if and only if they have the same permutations, up to an
-    /// exchange of leaves with equal labels. O(n d) for n leaves and a tree of depth d.
+    /// Appends the key of a tree. Two trees have the same key if and only if they have the same permutations,
+    /// up to an exchange of leaves with equal labels. O(n d) for n leaves and a tree of depth d.
     pub fn write(&self, tree: Tree, labels: &Labels, key: &mut Vec<u8>) {
         let node = self.nodes[tree as usize];
         let children = node.from..node.to;
@@ -121,7 +121,8 @@ impl Forest {
         }
     }
 
-    /// Reads a key. The leaves of a label are assigned, in ascending order, to the occurrences of the label.
+    /// Builds the tree of a key. The leaves of a label are assigned, in ascending order, to the occurrences
+    /// of the label.
     pub fn read(&mut self, key: &[u8], labels: &Labels) -> Tree {
         self.open.clear();
         let mut cursor = labels.label;
@@ -148,7 +149,7 @@ impl Forest {
         self.open.pop().expect("a key is not empty")
     }
 
-    /// Returns the leaves in the order of the key.
+    /// Returns the leaves of a tree in the order of its key.
     pub fn canonical(&self, tree: Tree, labels: &Labels) -> Vec<u8> {
         let node = self.nodes[tree as usize];
         if node.kind == Kind::Leaf {

@@ -92,7 +92,7 @@ impl Forest {
         self.open.clear();
         let node = self.nodes[tree as usize];
         if node.kind != Kind::P {
-            // The places at both ends of the tree.
+            // Insert the block at both ends of the tree.
             let pair = [tree, by];
             match node.kind {
                 Kind::Leaf => {
@@ -116,7 +116,7 @@ impl Forest {
         match node.kind {
             Kind::Leaf => return,
             Kind::P => {
-                // Two children in a fixed or reversible order have exactly one place between them.
+                // As a further child of a P-node, the block takes every place among the other children.
                 trees.push(self.inserted(node, node.to, by));
             }
             Kind::Q => {
@@ -153,8 +153,8 @@ impl Forest {
         self.close(node.kind, base)
     }
 
-    /// Returns the tree of the permutations of the leaves in `kept` alone, or `None` if the tree contains
-    /// none of them.
+    /// Returns the tree of the permutations restricted to the leaves in `kept`, or `None` if the tree
+    /// contains none of these leaves.
     pub fn restricted(&mut self, tree: Tree, kept: Leaves) -> Option<Tree> {
         let node = self.nodes[tree as usize];
         if node.leaves & !kept == 0 {

@@ -1,4 +1,4 @@
-//! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
+//! Tests that two checkers accept all proofs, and accept altered proofs only if they prove a true claim.
 
 use super::*;
 use crate::search::arrangements::Wrong as WrongSweep;
@@ -80,7 +80,8 @@ fn simple_bounds_have_short_proofs() {
     }
 }
 
-/// Instances with a constant load, so that sweeps apply. Some buffers lose up to `waste` units.
+/// Returns an instance with an almost constant load, so that sweeps apply. Some buffers are reduced by up to
+/// `waste` units.
 fn flat(steps: u64, waste: u64, seed: u64) -> Instance {
     let family = plimsoll_datasets::Family::named("recombined").unwrap();
     let params = [("steps", steps), ("unit", 8)];
@@ -197,7 +198,7 @@ fn altered(text: &str, rng: &mut StdRng) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the optimum of a small instance, and the peak of a good layout of a larger one.
+/// Returns the optimum of a small instance, or the peak of a good layout of a larger one.
 fn low_peak(instance: &Instance) -> Bytes {
     if instance.len() < 9 {
         return optimum(instance);
@@ -259,7 +260,7 @@ fn alter(count: usize, seed: u64) {
         assert!(line.starts_with(&expected), "{line}\n{verdict:?}\n{instance}\n{proof}");
         accepted += usize::from(verdict.is_ok());
     }
-    // Most alterations matter, but some lines are not needed.
+    // Most alterations invalidate the proof, but not all lines are needed.
     assert!(accepted > 0 && accepted < count / 2, "{accepted} of {count}");
 }
 
@@ -274,11 +275,11 @@ fn ten_thousand_altered_proofs_are_rejected_or_true() {
     alter(12_000, 2);
 }
 
-/// The rules that a test build can weaken.
+/// The unsound rules that tests can switch on.
 const RULES: [Wrong; 7] =
     [Wrong::Stack, Wrong::Space, Wrong::Pair, Wrong::Twin, Wrong::Mirror, Wrong::Triangle, Wrong::Clause];
 
-/// Proofs of bounds above the optimum that a weakened rule yields, with their instances.
+/// Returns proofs of bounds above the optimum that an unsound rule yields, with their instances.
 fn false_proofs(wrong: Wrong) -> Vec<(String, String)> {
     let rules = LearnRules { wrong: Some(wrong), ..LearnRules::default() };
     let proof = |seed: u64| {

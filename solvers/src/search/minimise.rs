@@ -1,10 +1,10 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
-//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the
-//! most, and a layout at this capacity finishes the search. Higher capacities yield layouts sooner. Each
-//! round therefore tries the bound first. It then tries the capacities half-way to the best layout, three
-//! quarters of the way, and so on up to just below the best layout. An infeasible capacity raises the bound,
-//! and a layout lowers the upper end.
+//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes the most,
+//! and a layout at this capacity finishes the search. Higher capacities yield layouts sooner. Each round
+//! therefore tries the bound first, or the target if it is higher. It then tries the capacities half-way to
+//! the best layout, three quarters of the way, and so on up to just below the best layout. An infeasible
+//! capacity raises the bound, and a layout lowers the upper end.
 //!
 //! If a round does not find a much better layout, the next round is twice as long. If capacities at the
 //! bound are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a
@@ -23,7 +23,7 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Nodes per capacity in the first round.
+/// Nodes for each capacity of the first round, except for the capacity with which the round begins.
 const FIRST_ROUND: u64 = 2_000;
 
 /// Ratio of the nodes for the first capacity of a round to those for all its other capacities together.
@@ -85,8 +85,8 @@ const LEARN_SHARE: u64 = 32;
 /// Nodes of windows per node of a round, if a sweep may settle the whole instance.
 const SWEEP_SHARE: u64 = 16;
 
-/// Nodes of learning and of windows per node of a late round. In late rounds, learning usually finishes the
-/// search.
+/// Nodes of learning and of windows per node of a late round, if few buffers are simultaneously live. In late
+/// rounds, learning usually finishes the search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
@@ -108,8 +108,8 @@ const REORDER_SHARE: u64 = 2;
 /// easy instances.
 const REORDER_PATIENCE: u64 = 1 << 2;
 
-/// The best layout is far above the bound if the distance exceeds the bound divided by this number. The
-/// second number applies before the first round, where insertions would delay short proofs.
+/// The best layout is far above the bound if the distance between their values exceeds the bound divided by
+/// this number. The second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 
@@ -289,7 +289,8 @@ impl Minimiser<'_, '_> {
     }
 
     /// Returns the lowest and the highest capacity to decide. They are multiples of the grain, at or above
-    /// the bound, below the best layout, and within the capacity of the instance.
+    /// the bound, below the best layout, and within the capacity of the instance. Returns `None` if there are
+    /// no such capacities.
     fn window(&self) -> Option<(u64, u64)> {
         let low = self.progress.bound.value.get().next_multiple_of(self.grain);
         let below_best = self.value().map(|value| value.get() - 1);
@@ -334,7 +335,7 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Doubles the stride after an infeasible capacity, and reduces it after any other result. If units are
+    /// Doubles the stride after an infeasible capacity, and quarters it after any other result. If units are
     /// small, raising the bound unit by unit would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {

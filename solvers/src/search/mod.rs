@@ -10,7 +10,7 @@
 //! exhaustive. An infeasible capacity therefore raises the bound, while a search that reaches its limits
 //! proves nothing. Both are exponential in the worst case.
 //!
-//! On interval instances, most proofs above the load come from other methods, which alternate with valley
+//! On interval instances, most bounds above the load are proved by other methods, which alternate with valley
 //! branching. These methods are sweeps over sets of arrangements (`arrangements`), clause learning over
 //! orders ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
 //! ([`crate::search::windows`]). On tight instances, an ejection search over orders (`reorder`) improves the

@@ -87,9 +87,10 @@ impl Search {
         (0..self.setup.threads.max(1) as u64).map(move |at| seed.wrapping_add(at << 32))
     }
 
-    /// If the live bytes of most sections equal the load, raises a bound and improves a layout by sweeps
-    /// over arrangements. Then improves the layout by ejection search over orders. Each method uses at most
-    /// its given number of nodes and at most a quarter of the nodes that the budget has left.
+    /// If the live bytes of most sections equal the load, raises a bound and improves a layout by sweeps over
+    /// arrangements. If the layout is then still far above the bound, improves it by ejection search over
+    /// orders. Each method uses at most its given number of nodes and at most a quarter of the nodes that the
+    /// budget has left.
     pub(crate) fn raise(
         &self,
         instance: &Instance,
@@ -113,7 +114,7 @@ impl Search {
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout and a bound until they meet or the budget runs out.
+    /// Improves a valid layout and a bound until they meet, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
@@ -179,7 +180,7 @@ impl Solver<Offsets> for Search {
         observer.bound(&bound);
         let mut best = None;
         if budget.check().is_none() {
-            // The search starts at the bound whatever the quality of this layout.
+            // The search starts at the bound, so the quality of this layout matters little.
             best = start(instance, budget).map(|layout| {
                 let peak = layout.peak(instance);
                 observer.incumbent(&layout, peak);

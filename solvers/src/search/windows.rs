@@ -31,7 +31,7 @@ pub(crate) struct WindowRules {
     pub whole: bool,
     /// Sweep over all sections with a beam to find better layouts.
     pub beam: bool,
-    /// Sweep from sections other than the first and the last.
+    /// Sweep in both directions from the sections with at most `widest` live buffers.
     pub sweeps: bool,
     /// Use valley branching if too many buffers are live for a sweep.
     pub branching: bool,
@@ -86,11 +86,11 @@ pub(crate) enum Proof {
     Nothing,
 }
 
-/// Maximum number of sections of a sweep that does not start at the first or last section. Longer windows
-/// would be slow to set up and are rarely needed.
+/// Maximum number of sections of a sweep that is not over all sections. Longer windows would be slow to set
+/// up and are rarely needed.
 const LONGEST_SWEEP: usize = 256;
 
-/// Minimum node limit of a sweep that does not start at the first or last section.
+/// Minimum node limit of a sweep that is not over all sections.
 const SHORTEST_SWEEP: u64 = 300;
 
 /// Minimum node limit of valley branching per window.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! o_i in [low_i, high_i]
-//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij as in the ILP
+//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij is Part::rise(i, j)
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
@@ -128,8 +128,8 @@ impl<'a> Encoder<'a> {
         Encoded { offsets, unit: self.unit }
     }
 
-    /// Asserts bridges as pseudo-Boolean constraints. Bridges that exceed the 32-bit coefficients of the z3
-    /// interface are omitted.
+    /// Asserts bridges as pseudo-Boolean constraints. Omits bridges whose coefficients add up to more than
+    /// `i32::MAX`, because the z3 interface supports only 32-bit coefficients.
     fn bridges(&self, solver: &Solver, orders: &[Bool], watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.encoding.bridges, watch, |bridge| {
             let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();

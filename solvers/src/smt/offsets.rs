@@ -13,8 +13,9 @@
 //! ```
 //!
 //! The first query asks for the bound itself, which most practical instances and all perfect packings attain.
-//! A positive answer lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the
-//! bound. If the answer is "unknown", the search continues with higher peaks while time remains.
+//! If the budget has a target above the bound, the first query asks for the target instead. A positive answer
+//! lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the bound. If the
+//! answer is "unknown", the search continues with higher peaks while the budget lasts.
 //!
 //! The theory is integer difference logic, which is decided by shortest paths. If alignments differ, it is
 //! linear arithmetic.
@@ -84,8 +85,8 @@ impl Engine for Smt {
         stats: &mut Stats,
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
-        // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks between `lower` and
-        // `from` are skipped.
+        // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks from `lower` to
+        // `from - 1` are not tried, because they are undecided or no better than necessary.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
         let mut peak = task.enough;
         let (mut stop, mut aside) = (None, None);

@@ -7,10 +7,10 @@
 //! minimise the traffic of the spilled buffers. Rows ignore addresses, so the optimum is a lower bound. If
 //! the remaining buffers have a layout, the choice is also optimal for the spilling problem.
 //!
-//! Buffers are decided one at a time in time order. A *state* records the minimum traffic so far and, for
-//! every decided buffer in an open row, whether the buffer stays. A row is checked when its last buffer is
-//! decided. A state dominates another if its traffic is no greater and it keeps a subset of the buffers that
-//! the other keeps.
+//! Buffers are decided one at a time in time order. A row is *open* until all its buffers are decided, and is
+//! then checked. A *state* records the minimum traffic so far and, for every decided buffer in an open row,
+//! whether the buffer stays. A state dominates another if its traffic is no greater and it keeps a subset of
+//! the buffers that the other keeps.
 //!
 //! With few simultaneously live buffers, the diagram is small and exact: it has O(n 2^w) states for n
 //! buffers, at most w of them simultaneously live. If a layer grows too wide, a *restricted* diagram drops
@@ -25,8 +25,8 @@ use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::collections::{BinaryHeap, HashMap};
 
-/// Maximum width of the layers of the first diagram, which is usually exact. [`NARROW`] is the maximum width
-/// in later diagrams.
+/// Maximum width of the layers of the first restricted diagram, which is usually exact. [`NARROW`] is the
+/// maximum width in all other diagrams.
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 

@@ -47,7 +47,8 @@ pub(super) fn least(
         solve(NAME, setup, (limits, budget), scale, None, |watch| build(cover, (unit, most), watch))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
-        // HiGHS failed numerically: spilling all buffers that may be spilled is a solution of the cover.
+        // Spilling all buffers that may be spilled is a solution of the cover, so HiGHS failed
+        // numerically.
         return Ok(Covered { bound: Some(0), stays: None, stop: Some(Stop::TimeLimit) });
     }
     let stays: Option<Vec<bool>> =

@@ -165,8 +165,8 @@ impl Reduction<'_> {
         let size = |id: BufferId| instance.buffer(id).size().get();
         named.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
         if matches!(self.bound.witness, Witness::Load { .. } | Witness::Clique { .. }) {
-            // The buffers conflict with each other, so they need their total size. Only the largest are
-            // kept, as many as exceed the capacity together.
+            // The buffers conflict with each other, so they need their total size. The largest buffers are
+            // kept, just enough of them to exceed the capacity.
             let (mut sum, mut from) = (0u128, named.len());
             while from > 0 && sum <= u128::from(capacity) {
                 from -= 1;

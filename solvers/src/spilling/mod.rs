@@ -175,7 +175,7 @@ impl Rounds<'_> {
         self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
-    /// Returns the value below which the traffic of any better solution must be.
+    /// Returns the exclusive upper limit on the traffic of a better solution.
     fn limit(&self) -> u64 {
         self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }

@@ -3,8 +3,8 @@
 //!
 //! The phases run in this order, until the best layout meets the bound:
 //! 1. *bounds*: quick bounds of the offset problem that are also valid for split buffers.
-//! 2. *sweep*, if the conflicts are those of intervals. Addresses are assigned step by step. The peak equals
-//!    the load and is optimal.
+//! 2. *sweep*, if the conflicts are those of intervals. Addresses are assigned step by step. Without
+//!    alignments, the peak equals the load and is optimal.
 //! 3. *flow*, if compatibility is a partial order. The conflict graph is then perfect, and one maximum flow
 //!    gives a clique and a layout of the same size in polynomial time.
 //! 4. *greedy*: the placement of the memory-planning patent.

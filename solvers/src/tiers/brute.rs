@@ -18,7 +18,7 @@ const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
 /// Tries every choice of tiers. If addresses are required, it also tries every placement order in each tier,
-/// for at most nine buffers. Its name in the registry is `brute-force`.
+/// for at most nine buffers per tier. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 
@@ -62,7 +62,11 @@ fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError>
     let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));
     let few = choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES);
     let Some(choices) = few else {
-        let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
+        let reason = format!(
+            "{} tensors exceed the limits of {MOST_TENSORS} tensors and {MOST_CHOICES} choices of tiers ({})",
+            options.len(),
+            problem.name()
+        );
         return Err(SolveError::Unsupported { solver: NAME, reason });
     };
     Ok((options, choices))

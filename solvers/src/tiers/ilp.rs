@@ -1,7 +1,7 @@
 //! Memory tiers as an integer program.
 //!
 //! ```text
-//! minimise  sum over tensors i, tiers t of  e_it x_it          e_it: cost of i in t beyond its cheapest tier
+//! minimise  sum over tensors i, tiers t of  e_it x_it          e_it: extra cost of i in t over its cheapest tier
 //! sum over t of x_it = 1                                       one tier per tensor
 //! sum over i live at s of  size_it x_it <= capacity_t          for every step s, unless implied
 //! sum over i in N of x_it <= |N| - 1                           if N has no addresses in t (added lazily)

@@ -38,7 +38,8 @@ impl<'a> Known<'a> {
         Self { problem, solver, best, bound, cuts: Vec::new(), sound: true, exhausted: false }
     }
 
-    /// Improves the plan by local search, with a fraction of the moves that the standalone heuristic uses.
+    /// Improves the plan by local search, with at most a quarter of the moves that the standalone heuristic
+    /// uses.
     pub fn improve(&mut self, budget: &mut Budget) {
         if let Some(plan) = &self.best {
             let count = (moves(self.problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);

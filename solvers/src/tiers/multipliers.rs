@@ -16,7 +16,8 @@ use plimsoll_model::{Budget, TierId};
 const ROUNDS: usize = 3000;
 const PATIENCE: usize = 15;
 
-/// Weight of the previous direction if the direction reverses.
+/// Weight of the previous direction if the direction reverses, as a multiple of the weight that would make
+/// the new direction orthogonal to the previous one.
 const DEFLECTION: f64 = 1.5;
 
 /// Maximum total work of all rounds, counted as options, rows and steps visited.

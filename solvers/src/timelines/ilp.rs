@@ -66,7 +66,7 @@ struct Formulation<'a> {
     space: f64,
 }
 
-/// The continuous variables, created in the order transfers, computations, peak, offsets.
+/// The continuous variables, created in the order transfers, computations, peak (the makespan), offsets.
 struct Vars {
     peak: Variable,
     transfers: Vec<Variable>,

@@ -4,7 +4,7 @@
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
 //! operator as soon as its weights have arrived. Therefore, only the order of transfers needs to be
 //! searched. The search is depth-first and tries the lowest bound first. A transfer starts when a channel is
-//! free and the capacity suffices. The capacity suffices if the activations, the weights and all live
+//! free and the capacity suffices. The capacity suffices if the activations, the new buffer and all live
 //! buffers fit during each operator that has not ended and precedes the operator of the transfer.
 //!
 //! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no
@@ -25,9 +25,9 @@
 //! The search does not consider copies by the processor. On machines with such copies, `synchronous` may be
 //! optimal, and a completed search does not raise the bound.
 //!
-//! With two channels, `pair.rs` bounds the makespan without regard to memory before the search starts. With
-//! two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the search
-//! visits up to n! orders, but the memo and the bounds prune most of them.
+//! Two steps precede the search. With two channels, `pair.rs` bounds the makespan without regard to memory.
+//! With two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the
+//! search visits up to n! orders, but the memo and the bounds prune most of them.
 
 #[cfg(feature = "ilp")]
 mod ilp;

@@ -201,8 +201,9 @@ impl<'a> Search<'a> {
         let is_sliced =
             |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
         if self.input.copy.is_some() || (0..self.times.len()).any(is_sliced) {
-            // Slices of one operator overlap computing with fetching, and copies occupy the processor. In
-            // both cases only the sums are valid bounds.
+            // The computation of one slice may overlap the transfer of the next slice of the same operator.
+            // Then only the total times are bounds. If the processor can copy weights, transfers may be
+            // avoided, and only the total computing time is a bound.
             let (loads, computes) = self.times.iter().fold((0u64, 0u64), |(a, b), &(load, compute)| {
                 (a.saturating_add(load), b.saturating_add(compute))
             });

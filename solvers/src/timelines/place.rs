@@ -11,7 +11,7 @@ use plimsoll_model::{
 pub(super) enum Placed {
     At(Timeline),
     Nowhere,
-    /// The budget ran out first.
+    /// Undecided: a limit was reached, or there are too many buffers for an exact search.
     Unknown,
 }
 

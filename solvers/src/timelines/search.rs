@@ -1,4 +1,4 @@
-//! Depth-first search over the next transfer.
+//! A depth-first search that branches on the next transfer.
 
 use super::memo::Memo;
 use super::node::{Case, Node};
@@ -123,13 +123,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A search over every order of transfers and every start time that addresses may require. It is needed if
-/// counted bytes allow a start for which there is no address.
+/// A search over every order of transfers and every start time that addresses may require. It is needed
+/// because a buffer may find no free address range even though enough bytes are free in total.
 ///
 /// In some optimal timeline, no transfer can start earlier with the same addresses and the same order of
-/// starts. Each transfer then starts when a channel is free, when the previous one starts, or when an
-/// operator that blocks its address ends. The transfer of the blocking operator started earlier,
-/// because operators that wait for later transfers end later.
+/// starts. Each transfer then starts when a channel is free, when the previous transfer starts, or when an
+/// operator ends whose buffer or activations occupy the same addresses. The transfer of this operator
+/// started earlier, because operators that wait for later transfers end later.
 pub(super) struct PlacedSearch<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,

@@ -228,7 +228,7 @@ fn nothing_to_order_is_proved_too() {
 /// A modification of the parameters.
 type Change = fn(&mut OrderParams);
 
-/// Prints nodes and seconds with one technique switched off at a time.
+/// Prints the number of proofs, nodes and seconds with some techniques switched off.
 #[test]
 #[ignore = "prints a table"]
 fn ablation() {

@@ -98,7 +98,7 @@ fn heuristics_are_valid_and_never_below_the_optimum() {
     }
 }
 
-/// Checks from the definition that a set does not fit, but fits without any one of its buffers.
+/// Checks from the definition that a set does not fit, but fits once any one of its buffers is removed.
 fn assert_irreducible(instance: &Instance, set: &[BufferId]) {
     assert!(!fits_by_brute_force(&instance.induced(set)), "{set:?} fits");
     for gone in set {

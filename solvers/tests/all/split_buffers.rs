@@ -75,8 +75,8 @@ fn agrees_with_all_colourings() {
     assert!(proved >= 590, "{proved}");
 }
 
-/// With derived conflicts, compatibility is a partial order, so one maximum flow settles each instance, and a
-/// clique proves the optimum.
+/// If the conflicts are derived from an order problem, compatibility is a partial order. One maximum flow
+/// then settles each instance, and a clique proves the optimum.
 #[test]
 fn conflicts_from_structure_are_settled_by_cliques() {
     for seed in 0..60 {
@@ -136,7 +136,7 @@ fn agrees_with_all_colourings_of_tables() {
     for round in 0..150 {
         let n = 5 + round % 3;
         let buffers: Vec<_> = (0..n).map(|at| (at.to_string(), Bytes::new(2 + below(2)))).collect();
-        // The graph is a cycle, so that it is usually not perfect, with a few chords.
+        // The graph is a cycle with a few chords, so it is usually not perfect.
         let mut edges: Vec<(usize, usize)> = (0..n).map(|at| (at, (at + 1) % n)).collect();
         for a in 0..n {
             for b in a + 2..n {

@@ -20,7 +20,7 @@ impl Draw {
 /// The distribution of random problems.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Exclusive upper limit of the random numbers.
+    /// Exclusive upper limit of computing times and activations, and inclusive upper limit of weights.
     most: u64,
     channels: u64,
     /// Weights are multiples of this number of bytes, so that some are equal.

@@ -100,7 +100,7 @@ impl Try {
 pub(super) struct Kept(pub Vec<Try>);
 
 impl Kept {
-    /// Returns true if no kept attempt with at most this memory is as fast.
+    /// Returns true if no kept attempt with at most this memory is at least as fast.
     pub fn wants(&self, memory: Bytes, makespan: Time) -> bool {
         let before = self.0.partition_point(|one| one.memory <= memory);
         before.checked_sub(1).is_none_or(|at| self.0[at].makespan() > makespan)

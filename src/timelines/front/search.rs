@@ -45,8 +45,8 @@ struct ExactBudget {
 }
 
 impl ExactBudget {
-    /// Deducts the cost of a search. Without a node limit, only the minimum cost is deducted for a search
-    /// that proved its answer.
+    /// Deducts the cost of a search. Without a node limit, a search that proved its answer costs only the
+    /// minimum and the units for its steps.
     fn charge(&mut self, steps: usize, found: &Scheduled) {
         let share = match self.limits.nodes {
             Some(limit) => u128::from(found.nodes) * u128::from(FULL) / u128::from(limit.max(1)),
@@ -152,7 +152,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tries resident sets of any size at the capacity of the machine, not only fixed shares of it.
+    /// Tries resident sets of any size at the capacity of the machine, not only sets within fixed shares of
+    /// the remaining memory.
     fn any_size(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -199,8 +200,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Runs all fast schedules with one resident set. Returns the makespan of `prefetch`, even if `prefetch`
-    /// is not one of these schedules.
+    /// Runs all fast schedules with one resident set. Returns the makespan of `prefetch`. If `prefetch` is
+    /// not one of these schedules, its makespan is computed only if there are exact schedules.
     fn fast(
         &mut self,
         one: &Ranked<'_>,

@@ -1,4 +1,4 @@
-// The page's side of the worker: one run at a time, which can be cancelled.
+// The page's side of the worker. One run is active at a time, and can be cancelled.
 
 import type { Answer, Files, Progress } from "./run";
 import type { Question, Reply } from "./worker";
@@ -16,7 +16,7 @@ export class Engine {
   private worker: Worker | null = null;
   private module: WebAssembly.Module | null = null;
 
-  /** `packed` is the engine in base64 of gzip. */
+  /** `packed` is the engine, compressed with gzip and encoded in base64. */
   constructor(private packed: string) {}
 
   /** Whether this page contains an engine. */

@@ -4,7 +4,7 @@ import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from
 
 export type Files = Record<string, Uint8Array>;
 
-/** What one run of the command printed and wrote. */
+/** The output of one run of the command. */
 export interface Answer {
   /** The exit code of the command. */
   code: number;
@@ -14,7 +14,7 @@ export interface Answer {
   files: Files;
 }
 
-/** Progress of a running algorithm; the values are texts with units. */
+/** Progress of a running algorithm. `best` and `bound` contain their units. */
 export interface Progress {
   algorithm: string;
   best: string | null;
@@ -25,7 +25,7 @@ export interface Progress {
 
 const PROGRESS = '{"algorithm":';
 
-/** Collects what a stream writes. */
+/** Collects the output of a stream. */
 function sink(): { stream: ConsoleStdout; text: () => string } {
   const parts: Uint8Array[] = [];
   const text = () => {
@@ -42,7 +42,7 @@ function collect(folder: Directory, prefix: string, files: Files): void {
   }
 }
 
-/** Runs `plimsoll` with these arguments. Relative paths in them name the given files. */
+/** Runs `plimsoll` with these arguments. Relative paths refer to the given files. */
 export function run(
   module: WebAssembly.Module,
   args: string[],

@@ -2,12 +2,12 @@
 
 import { run, type Answer, type Files, type Progress } from "./run";
 
-/** What the page asks: unpack the engine, or run it. */
+/** A request of the page: unpack the engine, or run it. */
 export type Question =
   | { kind: "unpack"; packed: Uint8Array }
   | { kind: "run"; module: WebAssembly.Module; args: string[]; files: Files };
 
-/** What the worker reports. */
+/** A message of the worker. */
 export type Reply =
   | { kind: "module"; module: WebAssembly.Module }
   | { kind: "progress"; progress: Progress }
@@ -21,7 +21,7 @@ async function unpack(packed: Uint8Array): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** Reports progress at most this often, in milliseconds. */
+/** Minimum time between two reports of progress, in milliseconds. */
 const PAUSE = 50;
 
 async function serve(question: Question): Promise<void> {

@@ -32,7 +32,7 @@ export function mixed(a: Rgb, b: Rgb, share: number): Rgb {
   return a.map((part, at) => Math.round(part + (b[at] - part) * share)) as Rgb;
 }
 
-/** A pixel of `ImageData` on a little-endian machine, which every browser's is. */
+/** Returns a pixel of `ImageData`. All machines that run browsers are little-endian. */
 export const pixel = ([red, green, blue]: Rgb): number => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 
 export const css = ([red, green, blue]: Rgb): string => `rgb(${red} ${green} ${blue})`;

@@ -5,23 +5,23 @@ import { exact, short } from "../model/units";
 import { css, mixed, parsed, pixel, type Rgb } from "./colours";
 import { raster, type Camera, type Rectangles } from "./raster";
 
-/** Space for numbers left of the map, for the live bytes above it and for the steps below, in CSS pixels. */
+/** Space for the numbers left of the map, the live bytes above it and the steps below it, in CSS pixels. */
 export const LEFT = 58;
 export const PROFILE = 72;
 const BOTTOM = 22;
 const GAP = 8;
-/** Rectangles with names, at most. */
+/** Maximum number of rectangles with names. */
 const MOST_NAMES = 400;
 
 /** What is highlighted. */
 export interface Focus {
-  /** The step of the table. */
+  /** The step that the table shows. */
   step: number;
   selected: number;
   hovered: number;
   /** Buffers found by the search, or `null` without a search. */
   found: Uint8Array | null;
-  /** Whether the reason for the bound is lit up. */
+  /** Whether the reason for the bound is highlighted. */
   lit: boolean;
 }
 
@@ -81,7 +81,7 @@ export class Plot {
     return { width: Math.max(1, this.width - LEFT - 6), height: Math.max(1, this.height - PROFILE - GAP - BOTTOM) };
   }
 
-  /** Returns step and address of a point of the canvas. */
+  /** Returns the step and the address at a point of the canvas. */
   at(camera: Camera, x: number, y: number): { step: number; address: number; inProfile: boolean } {
     const { width, height } = this.inner;
     const step = camera.x0 + ((x - LEFT) / width) * (camera.x1 - camera.x0);
@@ -120,7 +120,7 @@ export class Plot {
     this.outlines(camera, focus, ground);
   }
 
-  /** Returns the pixels of all buffers, which change only with colours, search and theme. */
+  /** Returns the pixel value of each buffer. It changes only with colours, search and theme. */
   private filled(colours: Rgb[], strong: ((at: number) => boolean) | null, paper: Rgb, focus: Focus): Uint32Array {
     const key = [colours, focus.found, focus.lit, paper.join()];
     if (!key.every((part, at) => this.cached.key[at] === part)) {
@@ -130,7 +130,7 @@ export class Plot {
     return this.cached.fill;
   }
 
-  /** Returns which buffers stay strong while others fade, or `null` if all do. */
+  /** Returns which buffers keep their colour while the others fade, or `null` if all keep it. */
   private strong(focus: Focus): ((at: number) => boolean) | null {
     if (focus.found) return (at) => focus.found![at] === 1;
     if (!focus.lit) return null;
@@ -212,7 +212,7 @@ export class Plot {
     const columns = Math.ceil(this.inner.width);
     context.fillStyle = css(ground.live);
     const wide = (camera.x1 - camera.x0) / columns;
-    // Per column of pixels the highest value in it, so that no spike disappears.
+    // Each column of pixels shows the highest value in it, so that no spike disappears.
     let from = Math.max(0, indexAt(load, camera.x0));
     for (let column = 0; column < columns; column++) {
       const end = camera.x0 + (column + 1) * wide;
@@ -287,7 +287,7 @@ export class Plot {
   }
 }
 
-/** Returns round numbers in a range, about `count` of them: multiples of a power of `base`. */
+/** Returns about `count` round numbers in a range: multiples of a power of `base`. */
 export function ticks(from: number, to: number, count: number, base = 10): number[] {
   const raw = Math.max(1, (to - from) / Math.max(1, count));
   const power = base ** Math.floor(Math.log(raw) / Math.log(base) + 1e-9);

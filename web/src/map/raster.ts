@@ -1,5 +1,5 @@
-// Rectangles of a layout as pixels. Rectangles of one layout never overlap, so a frame costs time linear in the
-// number of rectangles and pixels, whatever the zoom.
+// Draws rectangles of a layout as pixels. Rectangles of one layout never overlap, so the time per frame is
+// linear in the number of rectangles and pixels at any zoom.
 
 /** The part of the plane that a map shows: steps to the right, bytes upwards. */
 export interface Camera {
@@ -19,7 +19,7 @@ export interface Rectangles {
   owner: Int32Array;
 }
 
-/** In a map of more rectangles than this, those between two columns of pixels are not drawn. */
+/** In a map of more rectangles than this, those that round to a width of zero pixels are not drawn. */
 const DENSE = 20_000;
 
 /** Draws rectangles with one colour per buffer, and borders where they are large enough. */
@@ -61,7 +61,7 @@ export function raster(
   }
 }
 
-/** Returns the rectangle at a point, or -1. */
+/** Returns the index of the rectangle at a point, or -1. */
 export function hit(all: Rectangles, x: number, y: number): number {
   const { lower, upper, bottom, top, owner } = all;
   for (let at = 0; at < owner.length; at++) {

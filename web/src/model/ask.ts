@@ -1,4 +1,4 @@
-// Questions to the engine: which command answers a source, and what its files mean.
+// Requests to the engine: which command solves a source, and how its output is read.
 
 import type { Answer, Files } from "../engine/run";
 import { rows, withColumn, without, type Row } from "./csv";
@@ -11,7 +11,7 @@ export interface Settings {
   alignment: number;
   capacity: number | null;
   seconds: number;
-  /** What to show beside the answer: an algorithm, [`FILE_ORDER`], or nothing. */
+  /** The layout to show beside the answer: that of an algorithm, [`FILE_ORDER`], or none if empty. */
   beside: string;
   /** Options for free dimensions, such as `--dim batch=1`. */
   shapes: string[];
@@ -22,10 +22,10 @@ export const DEFAULTS: Settings = { solver: "exact", order: "exact", alignment: 
 /** Runs the command; rejects if the run is cancelled. */
 export type Ask = (args: string[], files: Files) => Promise<Answer>;
 
-/** A message of the command, without its name. */
+/** An error message of the command, without its name. */
 export class Refused extends Error {}
 
-/** Exit codes with an answer: solved, infeasible, nothing found. */
+/** Exit codes of runs with an answer: solved, infeasible, nothing found. */
 const ANSWERED = [0, 1, 3];
 
 async function answered(ask: Ask, args: string[], files: Files): Promise<Answer> {
@@ -90,7 +90,7 @@ function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]):
   };
 }
 
-/** Everything that one answer leads to. */
+/** An answer with everything that the page derives from it. */
 export interface Solved {
   view: View;
   /** The object that the command printed. */
@@ -104,11 +104,11 @@ export interface Solved {
 async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solved> {
   const own = source.kind === "layout" ? rows(text(source.data)) : [];
   const isLayout = own.length > 0 && own.every((row) => row.offset !== "");
-  // The offsets of a complete layout are compared with the optimum, which must not be bound by them.
+  // A complete layout is compared with the optimum, so its offsets must not be fixed in the instance.
   const free = isLayout ? without(text(source.data), "offset") : null;
   const aligned = settings.alignment > 1 ? withColumn(free ?? text(source.data), "alignment", String(settings.alignment)) : free;
   const placed = aligned === null ? source : { ...source, data: binary(aligned) };
-  // Without the capacity there is always a layout to look at, and its peak is compared below.
+  // Without the capacity, there is always a layout to show. The page compares its peak with the capacity.
   const options = ["--no-capacity", "--solver", settings.solver, "--time-limit", String(settings.seconds)];
   const files = ["--certificate", CERTIFICATE, "--output", LAYOUT];
   const args = ["solve", placed.name, "--json", ...files, ...options];
@@ -174,7 +174,7 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
     claim: words(report.claim),
     capacity: settings.capacity,
     load: profile(buffers),
-    // Steps of operators count within their region, so they are those of the picture only without branches.
+    // Steps of operators are relative to their region. They match those of the map only if there is one region.
     operators: regions.length > 1 ? [] : operators.map((operator): Operator => ({
       step: number(operator.step), name: words(operator.operator), kind: words(operator.kind),
     })),
@@ -183,7 +183,7 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
   return { view, report, files: answer.files, placed: { name: `${view.title}.csv`, data, kind: "instance" } };
 }
 
-/** Answers a source that is no document with several memories. */
+/** Solves a source that is not a document with several memories. */
 export function solved(ask: Ask, source: Source, settings: Settings): Promise<Solved> {
   return source.kind === "model" ? plan(ask, source, settings) : solve(ask, source, settings);
 }
@@ -200,7 +200,7 @@ export function capacityOf(name: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** What has to leave the fast memory so that the rest fits. */
+/** The buffers to spill so that the rest fits. */
 export interface Spilled {
   buffers: { id: string; size: number }[];
   traffic: number;
@@ -221,7 +221,7 @@ export interface Overlapped {
   /** Seconds. */
   bound: number;
   best: string | null;
-  /** Why the first schedule does not fit. */
+  /** Why a schedule does not fit: the first reason that the command reports. */
   reason: string;
   schedules: { name: string; makespan: number | null; waiting: number | null }[];
   /** The picture of the best timeline. */
@@ -259,7 +259,7 @@ export async function overlapped(ask: Ask, source: Source, on: OnMachine): Promi
   };
 }
 
-/** Stands for the plan in the order of the file. */
+/** Represents the plan in the order of the file. */
 export const FILE_ORDER = "file order";
 
 /** Computes another layout of the same buffers: by another algorithm, or in the order of the file. */

@@ -27,7 +27,7 @@ export function records(text: string): string[][] {
   return all.filter((one) => one.length > 1 || one[0].trim() !== "");
 }
 
-/** Returns one object per row, by the names in the first line. */
+/** Returns one object per row, whose keys are the names in the first line. */
 export function rows(text: string): Row[] {
   const [head = [], ...rest] = records(text.replace(/^\uFEFF/, ""));
   const names = head.map((name) => name.trim().toLowerCase());

@@ -1,4 +1,4 @@
-// Links that carry small instances in their fragment, so that no server sees them.
+// Links that contain small instances in their fragment, which is not sent to servers.
 
 import type { Settings } from "./ask";
 
@@ -31,7 +31,7 @@ export async function fragment(shared: Shared): Promise<string | null> {
   return text.length > MOST_LETTERS ? null : `#${text}`;
 }
 
-/** Reads a fragment; returns `null` if it is empty or no link of this page. */
+/** Reads a fragment. Returns `null` if it is empty or not from a link of this page. */
 export async function shared(fragment: string): Promise<Shared | null> {
   if (fragment.length < 2) return null;
   try {

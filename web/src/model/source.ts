@@ -1,8 +1,8 @@
-// What a user opened, and how it is recognised.
+// The file that a user opened, and how its kind is recognised.
 
 import type { Files } from "../engine/run";
 
-/** `pools` is a document of dsa-solver with one or more memories, `layout` a CSV file with every offset. */
+/** `pools` is a document of dsa-solver with one or more memories. `layout` is a CSV file with offsets. */
 export type Kind = "instance" | "layout" | "model" | "pools";
 
 export interface Source {
@@ -12,7 +12,7 @@ export interface Source {
   kind: Kind;
 }
 
-/** Files larger than this are refused: an engine in a browser has 4 GiB of memory. */
+/** Larger files are rejected, because the engine has at most 4 GiB of memory in a browser. */
 const MOST_BYTES = 1 << 30;
 
 const decoder = new TextDecoder();
@@ -20,7 +20,7 @@ const decoder = new TextDecoder();
 export const text = (data: Uint8Array): string => decoder.decode(data);
 export const binary = (words: string): Uint8Array => new TextEncoder().encode(words);
 
-/** Recognises a file by its name and content. Throws a message for the user if it cannot be one of ours. */
+/** Recognises a file by its name and content. Throws an error for the user if the format is unknown. */
 export function source(name: string, data: Uint8Array): Source {
   if (data.length === 0) throw new Error(`${name} is empty`);
   if (data.length > MOST_BYTES) throw new Error(`${name} has ${data.length} bytes; at most ${MOST_BYTES} can be opened`);
@@ -41,12 +41,12 @@ export function source(name: string, data: Uint8Array): Source {
     return { name: named, data, kind: has("offset") ? "layout" : "instance" };
   }
   if (suffix === "csv") return { name: safe, data, kind: "instance" };
-  // Protocol buffers have no magic number; the reader rejects what is no model.
+  // Protocol buffers have no magic number. The reader rejects everything that is not a model.
   if (start.includes("\u0000") || start.includes("\uFFFD")) return { name: `${safe}.onnx`, data, kind: "model" };
   throw new Error(`${name} is neither a model (ONNX, TFLite), a graph, an instance, a layout nor a document of dsa-solver`);
 }
 
-/** An example on the shelf: arguments of `generate`, or a text. */
+/** An example: arguments of `generate`, or a text. */
 export interface Example {
   name: string;
   about: string;
@@ -73,13 +73,13 @@ e,1,9,10,100
 
 export const EXAMPLES: Example[] = [
   { name: "Five buffers", about: "the smallest example", file: "five.12.csv", text: FIVE },
-  { name: "A wasteful layout", about: "a layout, beside the optimum", file: "wasteful.csv", text: GREEDY },
-  { name: "Above the load", about: "no layout reaches the live bytes", file: "above-load.csv", generate: ["above-load"] },
+  { name: "A wasteful layout", about: "a layout next to the optimum", file: "wasteful.csv", text: GREEDY },
+  { name: "Above the load", about: "the optimum exceeds the live bytes", file: "above-load.csv", generate: ["above-load"] },
   { name: "A compiler's arena", about: "like MiniMalloc's instances", file: "minimalloc-like.csv", generate: ["minimalloc-like"] },
   { name: "SqueezeNet", about: "a network", file: "squeezenet.json", generate: ["squeezenet"] },
   { name: "Random wiring", about: "the order of the operators matters", file: "randwire.json", generate: ["randwire-ws"] },
   { name: "Nested branches", about: "tensors that never coexist", file: "nested-if.json", generate: ["nested-if"] },
-  { name: "Loops", about: "state between the trips", file: "loops.json", generate: ["loops"] },
+  { name: "Loops", about: "state carried between iterations", file: "loops.json", generate: ["loops"] },
 ];
 
 /** Returns the arguments that generate an example, which writes `example.file`. */

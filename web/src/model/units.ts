@@ -1,4 +1,4 @@
-// Numbers for readers.
+// Formats numbers for display.
 
 const grouped = new Intl.NumberFormat("en-US");
 

@@ -1,4 +1,4 @@
-// What the page draws: buffers with lifespans, one or two layouts of them, and the bound with its reason.
+// The data that the page draws: buffers with lifespans, one or two layouts, and the bound with its reason.
 
 export interface Buffer {
   id: string;
@@ -34,7 +34,7 @@ export interface Reason {
 export interface Bound {
   value: number;
   reason: Reason;
-  /** For models: the bound over all operator orders, and what forces it. */
+  /** For models: the bound over all orders of the operators, and its reason. */
   anyOrder?: { value: number; text: string };
 }
 
@@ -121,8 +121,8 @@ export function peakOf(buffers: Buffer[], offsets: Float64Array): number {
 }
 
 /**
- * Returns per buffer how far the live bytes stay below the load while it is live: buffers without slack are live
- * at the step of the load. O(n log n).
+ * Returns the slack of each buffer: the load minus the most live bytes at any step of its lifespan. Buffers
+ * without slack are live at a step with the most live bytes. O(n log n).
  */
 export function slack(view: View): Float64Array {
   const { load, buffers } = view;

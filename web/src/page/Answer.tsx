@@ -1,4 +1,4 @@
-// The answer in sentences: the peak, what it is made of, how low it can go, and whether it fits.
+// The answer in sentences: the peak, the buffers that make it up, the lower bound, and whether the layout fits.
 
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
@@ -50,7 +50,7 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
       </p>
       {order && <p>{order}</p>}
       {layout && layout.peak > view.bound.value && (
-        <p>The gap between the two is {bytes(layout.peak - view.bound.value)}; more seconds may close it.</p>
+        <p>The gap between the two is {bytes(layout.peak - view.bound.value)}; a longer time limit may close it.</p>
       )}
       {settings.capacity !== null && layout && <Fits {...{ spill }} peak={layout.peak} bound={view.bound.value} capacity={settings.capacity} />}
     </section>

@@ -1,4 +1,4 @@
-// The page: what is opened, what is asked, and what is shown.
+// The page: opens sources, runs the engine, and shows the answers.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Cancelled, Engine, type Run } from "../engine/client";
@@ -17,12 +17,12 @@ import { Regions } from "./Regions";
 import { Table } from "./Table";
 import { Timelines } from "./Timelines";
 
-/** What `plimsoll view` writes into the page. */
+/** The data that `plimsoll view` writes into the page. */
 export interface Given {
   name: string;
   /** The file in base64. */
   data: string;
-  /** What the command printed and wrote, with the files in base64. */
+  /** The output of the command, with the files in base64. */
   answer: Omit<EngineAnswer, "files"> & { files: Record<string, string> };
 }
 
@@ -31,7 +31,7 @@ function unpacked({ answer }: Given): EngineAnswer {
   return { ...answer, files: Object.fromEntries(files) as Files };
 }
 
-/** Changes of a control are collected for this long, in milliseconds. */
+/** Delay between the last change of a control and the run that it causes, in milliseconds. */
 const PATIENCE = 250;
 const NO_FOCUS: Focus = { step: 0, selected: -1, hovered: -1, found: null, lit: false };
 
@@ -62,7 +62,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const [isOver, setOver] = useState(false);
   const change = useCallback((part: Partial<Focus>) => setFocus((focus) => ({ ...focus, ...part })), []);
 
-  /** Runs the command after all runs before it. */
+  /** Runs the command after all earlier runs. */
   const run = useCallback((args: string[], files: Files) => {
     if (prepared.current && ["solve", "plan"].includes(args[0])) {
       const answer = prepared.current;
@@ -120,7 +120,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     await compare(found, settings);
   }), [attempt, run, names]);
 
-  /** Asks what to spill if the layout is above the capacity. */
+  /** Asks which buffers to spill if the peak exceeds the capacity. */
   const compare = async (found: Solved, settings: Settings) => {
     setSpill(null);
     const peak = found.view.layouts.at(-1)?.peak ?? 0;
@@ -237,12 +237,12 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     <div class={isOver ? "app over" : "app"}>
       <header>
         <h1>Plimsoll</h1>
-        <p>How low can the peak memory of a network go, and what stands above it?</p>
+        <p>How low can the peak memory of a network go, and why not lower?</p>
       </header>
       <aside>
         {engine.exists
           ? <Open open={open} take={take} />
-          : <p class="empty">This page shows one answer. It was written without the solver; <code>make web</code> builds a page that contains it.</p>}
+          : <p class="empty">This page shows one answer and does not contain the solver; <code>make web</code> builds a page that contains it.</p>}
         {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
         {answer && <Export solved={answer} picture={picture} link={engine.exists ? link : null} />}
       </aside>
@@ -299,7 +299,7 @@ function Busy({ working, cancel }: { working: Working; cancel: () => void }) {
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   return (
     <div class="busy">
-      <p role="status">{progress ? `${progress.algorithm} is running` : "The engine starts"}</p>
+      <p role="status">{progress ? `${progress.algorithm} is running` : "The engine is starting"}</p>
       <p aria-hidden="true">
         {seconds} s{progress && `, best ${progress.best ?? "none"}, bound ${progress.bound ?? "none"}`}
         {progress?.gap_percent != null && `, gap ${progress.gap_percent.toFixed(2)} %`} {progress?.phase}
@@ -310,7 +310,7 @@ function Busy({ working, cancel }: { working: Working; cancel: () => void }) {
   );
 }
 
-/** A form with the values that the engine suggests for free dimensions. */
+/** A form for free dimensions, filled with the values that the engine suggests. */
 function Shapes({ options, solve }: { options: string[]; solve: (options: string[]) => void }) {
   const pairs = options.flatMap((word, at) => (word.startsWith("--") ? [[word, options[at + 1] ?? ""]] : []));
   const [values, set] = useState(() => pairs.map(([, value]) => value));
@@ -332,7 +332,7 @@ function Shapes({ options, solve }: { options: string[]; solve: (options: string
           </div>
         );
       })}
-      <button type="submit" class="main">Plan with these</button>
+      <button type="submit" class="main">Plan with these values</button>
     </form>
   );
 }

@@ -1,4 +1,4 @@
-// The controls: each change asks the engine again.
+// The controls: each change runs the engine again.
 
 import { FILE_ORDER, type Settings } from "../model/ask";
 import { exact, short } from "../model/units";
@@ -36,7 +36,7 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
       {select("Algorithm", "solver", settings.solver, solvers.length > 0 ? solvers : SOLVERS, (solver) => change({ solver }))}
       {kind === "model" && select("Order of the operators", "order", settings.order, orders.length > 0 ? orders : ORDERS, (order) => change({ order }))}
       {select("Alignment in bytes", "alignment", String(settings.alignment), ALIGNMENTS.map(String), (value) => change({ alignment: Number(value) }))}
-      {select("Beside it", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...(solvers.length > 0 ? solvers : SOLVERS)],
+      {select("Compare with", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...(solvers.length > 0 ? solvers : SOLVERS)],
         (beside) => change({ beside }))}
       {select("Seconds", "seconds", String(settings.seconds), ["1", "5", "20", "60", "300"], (value) => change({ seconds: Number(value) }))}
       <div class="field wide">

@@ -1,4 +1,4 @@
-// Exports: what the command writes, pictures of the map, and a link.
+// Exports: the files of the command, pictures of the map, and a link.
 
 import { useState } from "preact/hooks";
 import type { Solved } from "../model/ask";
@@ -18,7 +18,7 @@ interface Props {
   solved: Solved;
   /** Asks the engine for a picture of the layout. */
   picture: (() => Promise<Files>) | null;
-  /** Returns a link that carries the instance. */
+  /** Returns a link that contains the instance. */
   link: (() => Promise<string | null>) | null;
 }
 
@@ -38,7 +38,7 @@ export function Export({ solved, picture, link }: Props) {
     if (!url) return tell("The instance is too large for a link.");
     history.replaceState(null, "", url);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    tell(copied ? "The link is on the clipboard." : "The link is in the address bar.");
+    tell(copied ? "The link was copied to the clipboard." : "The link is in the address bar.");
   };
   return (
     <section aria-labelledby="export-title" class="export">

@@ -1,4 +1,4 @@
-// One or two maps, which share their camera, their selection and the step.
+// One or two maps, which share the camera, the selection and the step.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { qualitative, sequential, type Rgb, type Scheme } from "../map/colours";
@@ -65,7 +65,7 @@ function scaled(camera: Camera, x: number, y: number, wide: number, tall: number
   };
 }
 
-/** Keeps a camera near what there is to see. */
+/** Keeps a camera close to the contents of the map. */
 function bounded(camera: Camera, all: Camera): Camera {
   const [wide, tall] = [all.x1 - all.x0, all.y1 - all.y0];
   const width = Math.min(Math.max(camera.x1 - camera.x0, Math.min(wide, 2)), wide * 1.2);

@@ -1,4 +1,4 @@
-// Opening files: picked, dropped, pasted, or from the shelf.
+// Opens files that are chosen, dropped or pasted, and examples.
 
 import { useRef, useState } from "preact/hooks";
 import { EXAMPLES, type Example } from "../model/source";

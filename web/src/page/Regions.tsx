@@ -1,4 +1,4 @@
-// The regions of a model with branches or loops: which buffers they use, and which they share addresses with.
+// The regions of a model with branches or loops: their buffers, and the addresses that two of them share.
 
 import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
@@ -6,7 +6,7 @@ import { bytes } from "../model/units";
 import type { View } from "../model/view";
 import { best } from "./state";
 
-/** Returns the bytes in both of two lists of intervals. O(n log n). */
+/** Returns the number of bytes that are in both lists of intervals. O(n log n). */
 export function common(a: [number, number][], b: [number, number][]): number {
   const [own, other] = [merged(a), merged(b)];
   let [at, total] = [0, 0];
@@ -57,7 +57,7 @@ export function Regions({ view, chosen, choose, change }: Props) {
         ))}
       </div>
       <p role="status">
-        {shared !== null ? `${chosen[0]} and ${chosen[1]} share ${bytes(shared)} of addresses.` : "Choose two regions to see how many bytes of addresses they share."}
+        {shared !== null ? `${chosen[0]} and ${chosen[1]} share ${bytes(shared)} of address space.` : "Choose two regions to see how much address space they share."}
       </p>
     </fieldset>
   );

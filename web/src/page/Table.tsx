@@ -6,7 +6,7 @@ import { bytes, exact, percent } from "../model/units";
 import { bytesAt, heightAt, liveAt, type View } from "../model/view";
 import { best, brief, stepName } from "./state";
 
-/** Rows that are shown at most; the map shows all. */
+/** Maximum number of rows. The map shows all buffers. */
 const MOST_ROWS = 300;
 
 interface Props {

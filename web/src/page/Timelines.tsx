@@ -5,7 +5,7 @@ import { overlapped, type Ask, type Overlapped } from "../model/ask";
 import type { Source } from "../model/source";
 import { short } from "../model/units";
 
-/** `own` is a machine with the bandwidth of the slider. */
+/** `own` is a machine whose bandwidth is set by the slider. */
 const MACHINES = ["generic", "luna", "ethos-u", "own"];
 const PATIENCE = 250;
 

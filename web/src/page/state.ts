@@ -1,4 +1,4 @@
-// Texts about an answer, which all parts of the page share.
+// Texts about an answer, used by all parts of the page.
 
 import { bytes, exact, percent } from "../model/units";
 import { liveAt, operatorAt, type View } from "../model/view";
@@ -23,23 +23,23 @@ export function made(view: View, step: number, most: number): string {
 /** Shortens a long name from its start, because names of tensors differ at their end. */
 export const brief = (name: string, most = 40): string => (name.length <= most ? name : `…${name.slice(1 - most)}`);
 
-/** Names a step and the operator that runs there. */
+/** Names a step and the operator that runs at this step. */
 export function stepName(view: View, step: number): string {
   const operator = operatorAt(view, step);
   return operator ? `step ${exact(step)}, while ${brief(operator.name)} runs` : `step ${exact(step)}`;
 }
 
-/** States how low a layout can be, and why. */
+/** States the lower bound on the peak, and its reason. */
 export function floor(view: View): string {
   const { value, reason } = view.bound;
   const peak = best(view)?.peak;
-  const head = peak === value ? `No layout is lower` : `No layout is lower than ${bytes(value)}`;
+  const head = peak === value ? `No layout has a lower peak` : `No layout has a peak below ${bytes(value)}`;
   if (reason.buffers && reason.step === undefined) {
-    return `${head}: ${exact(reason.buffers.length)} buffers can share no memory with each other (${reason.text}).`;
+    return `${head}: ${exact(reason.buffers.length)} buffers cannot share memory with each other (${reason.text}).`;
   }
   if (reason.step !== undefined) return `${head}: at step ${exact(reason.step)}, ${exact(value)} bytes are live.`;
   if (reason.window) return `${head}: the buffers between steps ${exact(reason.window[0])} and ${exact(reason.window[1])} need that much.`;
-  if (reason.text.startsWith("completed search")) return `${head}: a completed search rules out every lower one.`;
+  if (reason.text.startsWith("completed search")) return `${head}: a completed search rules out every lower peak.`;
   return `${head} (${reason.text}).`;
 }
 
@@ -47,6 +47,6 @@ export function floor(view: View): string {
 export function anyOrder(view: View): string | null {
   const bound = view.bound.anyOrder;
   if (!bound || bound.value === 0) return null;
-  const reason = bound.text.startsWith("completed search") ? "a completed search rules out every lower one" : bound.text;
-  return `No order of the operators gets below ${bytes(bound.value)}${reason ? `: ${reason}` : ""}.`;
+  const reason = bound.text.startsWith("completed search") ? "a completed search rules out every lower peak" : bound.text;
+  return `No order of the operators needs less than ${bytes(bound.value)}${reason ? `: ${reason}` : ""}.`;
 }

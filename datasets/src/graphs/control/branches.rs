@@ -52,8 +52,8 @@ fn nest(
 }
 
 /// Generates conditionals in sequence. In both branches, a chain of `operators` operators precedes the
-/// operator that produces the result. The tensors of one random branch are exactly `ratio` times as large
-/// as those of the other.
+/// operator that produces the result. The tensors of the chain are exactly `ratio` times as large in one
+/// random branch as in the other. The results of both branches have the same size.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -92,8 +92,8 @@ enum Readers {
 }
 
 /// Generates an `If` after operators that produce `shared` tensors. Each tensor is read by the first branch,
-/// by the second, by both, by an operator after the `If`, or by all three. As many of these five cases as
-/// possible occur. Each branch is a chain of `operators` operators.
+/// by the second, by both, by an operator after the `If`, or by both branches and that operator. As many of
+/// these five cases as possible occur. Each branch is a chain of `operators` operators.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;

@@ -131,7 +131,8 @@ fn counted(
     made
 }
 
-/// Adds a `TFLite` loop. Everything that it reads is passed to its regions and returned by its body.
+/// Adds a `TFLite` loop. Everything that it reads is passed to its regions. Its body returns the captured
+/// tensors unchanged, and the next state. Returns the final carried values.
 fn conditioned(
     maker: &mut Maker,
     counts: &Counts,

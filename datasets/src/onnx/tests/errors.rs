@@ -1,4 +1,4 @@
-//! Rejected models and their error messages.
+//! Tests that invalid models are rejected, and their error messages.
 
 use super::{body, error, graph, import, info, int, model, node, read, shown, tensor, text};
 use crate::import::{ImportError, ImportOptions, ImportProblem};

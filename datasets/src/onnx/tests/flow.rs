@@ -1,4 +1,4 @@
-//! Handovers between operators and their bodies.
+//! Tests the handovers between operators and their bodies.
 
 use super::{body, graph, import, info, int, node, tensor};
 use crate::import::Import;

@@ -1,4 +1,4 @@
-//! Functions that a file defines.
+//! Tests the functions that a file defines.
 
 use super::{body, graph, info, int, ints, model, node, read, shown};
 use crate::import::ImportOptions;
@@ -64,7 +64,7 @@ fn indices_are_those_of_nodes_in_the_file() {
         node("Abs", "r", "z", []),
     ];
     let mut file = with(graph(&[("x", "2x3"), ("c", "bool:")], nodes, "z"), [half]);
-    // The number in the file has no effect.
+    // An index in the file has no effect.
     file.graph.as_mut().unwrap().node[4].index = 7;
     let import = read(&file, &ImportOptions::default()).unwrap();
     let kinds = import.graph.operators().iter().map(|operator| operator.kind.as_str());

@@ -1,4 +1,4 @@
-//! Unbound properties of inputs, and the options that bind them.
+//! Tests the messages about unbound properties of inputs, and the options that bind them.
 
 use super::{body, graph, int, model, node, read, shown};
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
@@ -162,7 +162,7 @@ fn values_of_inputs_decide_shapes() {
         refused(&large),
         "m.onnx: --value scale=1099511627776: not all of them are values of type int32"
     );
-    // An input whose shape alone is read decides nothing.
+    // An input of which only the shape is read is not proposed.
     sized.node[0] = node("Shape", "scale", "k", []);
     let named = ImportOptions { dims: [("n".to_owned(), 1)].into(), ..ImportOptions::default() };
     let message = with(&sized, &named).unwrap_err();

@@ -1,5 +1,5 @@
-//! Operators of other domains, old operators, and operators on strings and sequences, compared with
-//! onnxruntime 1.32.
+//! Tests operators of other domains, old operators, and operators on strings and sequences. The expected
+//! values are those of onnxruntime 1.32.
 
 use super::{
     Attribute, graph, import, int, ints, made, model, node, operator, read, shown, tensor, text, texts,
@@ -132,7 +132,7 @@ fn attention() {
             ("GreedySearch", &["int32:2x3", "=9"], &[], "int32:2x9"),
         ],
     );
-    // The number of keys is not a constant. At most, it is the number of earlier plus new keys.
+    // The number of keys is not a constant. It is at most the number of earlier and new keys together.
     let query = ["2x1x16", "2x1x8", "2x1x8", "2x1x6x8", "2x1x6x8", "int32:2", "int32:"];
     let import = import(operator("com.microsoft.GroupQueryAttention", &query, &grouped, 3));
     assert_eq!(shown(&import, "o1"), "float32:2x1x7x8");

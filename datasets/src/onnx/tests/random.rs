@@ -1,4 +1,4 @@
-//! No operator panics on arbitrary inputs and attributes.
+//! Tests that no operator panics on arbitrary inputs and attributes.
 
 use super::functions::function;
 use super::{Attribute, Graph, Model, Node, body, graph, info, int, ints, model, node, text};

@@ -1,4 +1,4 @@
-//! Bodies of operators.
+//! Tests the bodies of `If`, `Loop` and `Scan` operators.
 
 use super::{body, error, graph, import, info, int, node, shown, tensor};
 use crate::onnx::proto::{Graph, Node};

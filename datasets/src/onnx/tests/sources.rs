@@ -1,4 +1,5 @@
-//! Sources of sizes: rules, declared shapes and assumptions. Options can invalidate declared shapes.
+//! Tests the sources of sizes: rules, declared shapes and assumptions. Options can invalidate declared
+//! shapes.
 
 use super::{body, graph, info, int, ints, model, node, read, shown};
 use crate::import::{Import, ImportOptions};
@@ -93,7 +94,7 @@ fn contradictions_are_noted() {
         import.assumed,
         ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
     );
-    // With another input, the declaration does not apply.
+    // With another batch size, the declaration does not apply.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);
 }
 

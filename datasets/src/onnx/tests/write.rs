@@ -1,4 +1,4 @@
-//! Orders and properties are written into files, and everything else stays unchanged.
+//! Tests that orders and properties are written into files, and that everything else stays unchanged.
 
 use super::{body, graph, int, model, node, read, tensor};
 use crate::import::{Import, ImportOptions};

@@ -6,7 +6,7 @@ use plimsoll::posed::PROBLEMS;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Splits a quantity into its number and its unit, which may be separated by a blank.
+/// Splits a quantity into its number and its unit, which may be separated by spaces.
 fn split_unit(text: &str) -> (&str, &str) {
     let end =
         text.find(|letter: char| letter.is_ascii_alphabetic() || letter == '\u{b5}').unwrap_or(text.len());

@@ -32,7 +32,7 @@ pub struct AuditArgs {
     /// Peak that the planner reports, if its layout is not known
     #[arg(long, value_name = "BYTES", conflicts_with = "layout", value_parser = size_of)]
     planner_peak: Option<u64>,
-    /// Exit with 1 if the planner is more than this far above the floor, as in 5%
+    /// Exit with 1 if the peak exceeds the lower bound by more than this percentage, such as 5%
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     max_gap: Option<f64>,
     /// Draw the layout of the planner and the best known one side by side as SVG or PNG
@@ -50,11 +50,11 @@ pub struct AuditArgs {
     subject: SubjectArgs,
 }
 
-/// Parses a share such as `5%`, `5` or `0.5 %`.
+/// Parses a percentage such as `5%`, `5` or `0.5 %`.
 fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let valid = number.filter(|share: &f64| share.is_finite() && *share >= 0.0);
-    valid.ok_or_else(|| "expected a percentage that is not negative, as in 5%".to_owned())
+    valid.ok_or_else(|| "expected a non-negative percentage such as 5%".to_owned())
 }
 
 pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
@@ -84,7 +84,7 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
     Ok(if is_met { ANSWERED } else { REFUTED })
 }
 
-/// Returns the plans to be audited, and the number of files of a folder that contain none.
+/// Returns the plans to be audited, and the number of files in the folder that contain no plan.
 fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     let file = args.subject.instance.as_path();
     if !file.is_dir() {
@@ -110,7 +110,7 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
         }
         match read_captures(&path) {
             Ok(captures) => cases.extend(captures.into_iter().map(Case::captured)),
-            // Many modules of a compiler need no memory of their own.
+            // Many compiled modules need no temporary memory.
             Err(error) if matches!(*error.problem, CaptureProblem::Nothing(_)) => skipped += 1,
             Err(error) => return Err(Failure::input(error)),
         }
@@ -121,14 +121,14 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     Ok((cases, skipped))
 }
 
-/// Rejects a layout or a peak beside a file that contains plans.
+/// Rejects a layout or a peak if the input contains captured plans.
 fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
     if args.layout.is_none() && args.planner_peak.is_none() {
         return Ok(());
     }
     let file = shown(&args.subject.instance);
     Err(Failure::input(format!(
-        "{file} contains the plan of its planner: LAYOUT and --planner-peak do not apply"
+        "{file} contains the plan of its planner; LAYOUT and --planner-peak are not allowed"
     )))
 }
 
@@ -168,7 +168,7 @@ struct Case {
     /// The origin of the plan: a file, or an option.
     planner: String,
     layout: Option<Layout>,
-    /// The peak that the planner reports, if it is not that of the layout.
+    /// The peak that the planner reports. Without it, the peak of the layout is used.
     peak: Option<Bytes>,
 }
 
@@ -183,7 +183,7 @@ impl Case {
             (None, None) => {
                 let file = shown(&args.subject.instance);
                 return Err(Failure::input(format!(
-                    "{file}: the plan to be audited is missing: name its LAYOUT, or give its peak with --planner-peak"
+                    "{file}: there is no plan to audit; specify LAYOUT, or the peak with --planner-peak"
                 )));
             }
         };
@@ -231,7 +231,7 @@ struct Audited<'a> {
     peak: Bytes,
     best: Best<Offsets>,
     compared: Option<Compared>,
-    /// The best plan over all orders that was found, and the bound over all orders, if there is a graph.
+    /// For a graph: the best plan that was found over all orders, and the bound over all orders.
     orders: Option<Tried>,
     gap_percent: Option<f64>,
 }
@@ -250,7 +250,7 @@ impl<'a> Audited<'a> {
         Ok(Self { case, peak, best, compared, orders: orders.transpose()?, gap_percent })
     }
 
-    /// Returns the verdict in one word or two.
+    /// Returns the verdict in a few words.
     fn verdict(&self) -> &'static str {
         let floor = self.best.bound.value;
         match &self.compared {
@@ -267,7 +267,7 @@ impl<'a> Audited<'a> {
         matches!(self.verdict(), "optimal" | "above the optimum" | "open")
     }
 
-    /// Returns true if the plan is valid and at most `most` percent above the floor.
+    /// Returns true if the plan is sound and its gap is at most `most` percent.
     fn meets(&self, most: Option<f64>) -> bool {
         self.is_sound() && most.is_none_or(|most| self.gap_percent.is_some_and(|gap| gap <= most))
     }
@@ -285,7 +285,7 @@ impl<'a> Audited<'a> {
                 bytes(floor)
             ),
             ("below the floor", _) => format!(
-                "No layout of these buffers needs less than {}, so the planner had other lifespans or sizes. \
+                "No layout of these buffers needs less than {}, so the planner assumed other lifespans or sizes. \
                  It may share memory between buffers that this file lists separately.",
                 bytes(floor)
             ),
@@ -306,7 +306,7 @@ impl<'a> Audited<'a> {
         format!("{used} {more}{orders}")
     }
 
-    /// Returns a sentence on other orders of the operators.
+    /// Returns a sentence about other orders of the operators.
     fn other_orders(&self, orders: &Tried) -> String {
         match () {
             () if self.verdict() == "below the floor" => String::new(),
@@ -334,7 +334,7 @@ impl<'a> Audited<'a> {
         report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance)));
         report.extend(self.best.members(subject));
         report.extend(json!({
-            // The distance of the peak that the planner reports from the bound; negative if it is below it.
+            // The peak of the planner minus the bound. Negative if the peak is below the bound.
             "gap_bytes": gap,
             "gap_percent": self.gap_percent,
             "orders": orders,
@@ -364,7 +364,9 @@ impl<'a> Audited<'a> {
         drawn.extend(self.case.layout.as_ref().map(|layout| ("planner".to_owned(), layout)));
         drawn.extend(self.best.solution().map(|(solver, _, layout)| (solver.to_owned(), layout)));
         if drawn.is_empty() {
-            return Err(Failure::input("--plot requires a layout, but the planner reports only its peak"));
+            return Err(Failure::input(
+                "--plot requires a layout, but only the peak of the planner is known",
+            ));
         }
         draw::<Offsets>(instance, &drawn, &self.best, path)
     }

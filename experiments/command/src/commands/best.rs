@@ -32,13 +32,13 @@ impl BestArgs {
     }
 }
 
-/// The best known lower bound of an instance and, if there was a search, its result.
+/// The best known lower bound of an instance, and the result of the search for the optimum, if there was one.
 pub struct Best<P: Plan> {
     /// The highest lower bound.
     pub bound: LowerBound,
     /// The solver and its outcome, if there was a search.
     found: Option<(&'static str, Outcome<P>)>,
-    /// Whether the bound has a checked proof.
+    /// Whether the bound comes from a checked proof.
     is_proved: bool,
 }
 
@@ -93,8 +93,8 @@ impl<P: Plan> Best<P> {
         if self.is_proved { Arithmetic::Exact } else { Arithmetic::of(&self.bound.witness) }
     }
 
-    /// Returns the members of a JSON report: bound, witness, and the result of the search, or null if there
-    /// was none.
+    /// Returns the members of a JSON report: bound, witness, arithmetic, and the result of the search, which
+    /// is null if there was no search.
     pub fn members(&self, subject: &Subject) -> Value {
         let best = self.found.as_ref().map(|(solver, outcome)| {
             json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })

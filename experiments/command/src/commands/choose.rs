@@ -8,7 +8,8 @@ use std::fmt::Display;
 use std::path::Path;
 use strsim::levenshtein;
 
-/// Returns the name of the problem with this current or former name, if that problem is posed on instances.
+/// Returns the name of the problem with this current or former name, if that problem is posed only on
+/// instances.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
@@ -17,10 +18,10 @@ pub fn of_instances(text: &str) -> Result<&'static str, String> {
 /// The maximum number of names to suggest.
 const MOST_NEAR: usize = 3;
 
-/// The problems on instances.
+/// The problems that are posed only on instances.
 const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// An algorithm for one of the problems on instances.
+/// An algorithm for one of the problems that are posed only on instances.
 pub enum Choice {
     /// An algorithm for offsets.
     Offsets(&'static Entry<Offsets>),
@@ -79,7 +80,7 @@ pub fn named<P: Problem>(
     found.ok_or_else(|| unknown(what, name, &known, &listing(&[P::NAME])))
 }
 
-/// Returns the distinct names of all algorithms of these problems, in order.
+/// Returns the distinct names of all algorithms of these problems, in order of first occurrence.
 pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for facts in problems.iter().flat_map(|problem| algorithms(registry, problem)).flatten() {
@@ -95,8 +96,8 @@ pub fn listing(problems: &[&str]) -> String {
     format!("plimsoll list {}", if let [problem] = problems { problem } else { "algorithms" })
 }
 
-/// Returns the error for an unknown name. It explains why this build lacks the algorithm, or suggests the
-/// nearest known names and the command that lists all names.
+/// Returns the error for an unknown name. The message explains why this build lacks the algorithm, or
+/// suggests the nearest known names and the command that lists all names.
 pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure {
     if let Some(reason) = excluded(name) {
         return Failure::input(reason);

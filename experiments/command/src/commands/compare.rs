@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// Layouts of the instance: CSV files with columns `id` and `offset`, with `offset` alone in the order of
-    /// the instance, or as written by `solve`
+    /// Layouts of the instance: CSV files with the columns `id` and `offset`, CSV files with only the column
+    /// `offset` in the order of the instance, or files written by `solve`
     #[arg(index = 2, required = true, value_name = "LAYOUT", value_parser = input_file())]
     layouts: Vec<PathBuf>,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven
-//! bound.
+//! `--compare`: runs every algorithm of a problem on one question and compares the results with the best
+//! proven bound.
 
 use crate::args::EffortArgs;
 use crate::failure::{Failure, NOTHING_FOUND, code};
@@ -27,12 +27,13 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// The conditions under which a search that cannot prove its answer ends.
+/// The conditions under which a heuristic stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stops {
-    /// At its limits.
+    /// It stops at its limits.
     AtLimits,
-    /// Also at an optimum that an exact algorithm has proved. The value must be a number of bytes.
+    /// It stops at its limits, or earlier at a value that an exact algorithm has proved optimal. Values must
+    /// be numbers of bytes.
     AtOptimum,
 }
 
@@ -48,7 +49,7 @@ pub fn compare<P: Posed>(
 ) -> Result<Vec<Record>, Failure> {
     let entries = P::entries(registry);
     let mut records: Vec<Record> = Vec::new();
-    // Exact algorithms run first: with a proven optimum, the others stop at it.
+    // Exact algorithms run first, so that heuristics can stop at a proven optimum.
     let mut sorted: Vec<_> = entries.to_vec();
     if stops == Stops::AtOptimum {
         sorted.sort_by_key(|entry| std::cmp::Reverse(entry.kind == Kind::Exact));
@@ -83,7 +84,8 @@ pub fn compare<P: Posed>(
     }
 }
 
-/// Writes the records and prints them, best first. Returns the exit code of the best claim.
+/// Writes the records to `output`, if given, and prints them, best first for each set of terms. Returns the
+/// exit code of the best claim.
 pub fn print<P: Posed>(
     mut report: Report,
     records: &[Record],

@@ -53,7 +53,7 @@ pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
             }
             None if format::is_header(&args.output) => to_header(args),
             None if !args.layout.is_empty() => Err(Failure::input(
-                "--layout requires the JSON document of its pools as input, or an output ending in .h",
+                "--layout requires the JSON document of the pools as input, or an output ending in .h",
             )),
             None => to_json(args),
         },

@@ -246,7 +246,7 @@ impl Source {
         if args.of.is_some() {
             let names = DERIVATIONS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
             let message =
-                format!("--of: '{}' derives nothing from an instance (known: {names})", args.family);
+                format!("--of: '{}' derives nothing from an instance; expected one of {names}", args.family);
             return Err(Failure::input(message));
         }
         if let Some(case) = ControlCase::named(&args.family) {

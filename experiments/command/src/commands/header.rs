@@ -48,7 +48,7 @@ pub struct Header<'a> {
     pub name: &'a str,
     /// The size of the arena.
     pub arena: Bytes,
-    /// The alignment of the arena: a multiple of all alignments of its offsets.
+    /// The alignment of the arena: a multiple of the alignments of all offsets in it.
     pub align: Bytes,
     pub rows: Vec<Row>,
     /// The operators in their order, each with its index in the file and a comment.
@@ -72,7 +72,7 @@ impl<'a> Header<'a> {
                 producer: None,
             }
         };
-        // If the multiple overflows, no address suffices; the largest alignment is the best hint.
+        // If the least common multiple overflows, no address meets all alignments. The larger value is kept.
         let multiple = |all: u64, one: u64| lcm(all, one).unwrap_or(all.max(one));
         let align = instance.buffers().iter().map(|buffer| buffer.alignment().get()).fold(1, multiple);
         Self {
@@ -87,7 +87,7 @@ impl<'a> Header<'a> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Any error from the writer.
+    /// Returns any error from the writer.
     pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
         let mut taken = HashSet::new();
         let name = identifier(self.name, "net", &mut taken);
@@ -152,7 +152,8 @@ fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
     free
 }
 
-/// Returns the text without control characters and without sequences that begin or end a C comment.
+/// Returns the text with control characters replaced by spaces. A space separates the two characters of every
+/// sequence that begins or ends a C comment.
 fn plain(text: &str) -> String {
     text.replace("*/", "* /")
         .replace("/*", "/ *")

@@ -62,7 +62,7 @@ fn report(import: &Import, model: &Path) -> Report {
         "bytes": {
             "activation": activations, "input": inputs, "output": outputs, "state": states, "weight": weights,
         },
-        // Multiply-accumulates and elementary operations of the operators with known arithmetic.
+        // Number of multiply-accumulates and elementary operations of the operators whose cost is known.
         "cost": costs().filter_map(|operator| operator.cost).fold(0, u64::saturating_add),
         "cost_unknown": costs().filter(|operator| operator.cost.is_none()).count(),
         "inputs": body.inputs.iter().map(interface).collect::<Vec<_>>(),
@@ -90,8 +90,8 @@ fn report(import: &Import, model: &Path) -> Report {
     report
 }
 
-/// Adds one line per input and output of the graph. If some types or shapes are unknown, adds how to state
-/// them.
+/// Adds one line per input and output of the graph. If some types or shapes are unknown, adds a line on how
+/// to state them.
 fn ends(graph: &Graph, model: &Path, report: &mut Report) {
     let body = graph.region(Graph::BODY);
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
@@ -116,9 +116,9 @@ fn ends(graph: &Graph, model: &Path, report: &mut Report) {
         report.line(
             "",
             if is_graph {
-                "(members `element` and `shape` of a tensor; the sizes in bytes suffice)"
+                "(the members `element` and `shape` state them; plans need only the size in bytes)"
             } else {
-                "(--input-shape and --dim set shapes; the sizes in bytes suffice)"
+                "(--input-shape and --dim set shapes; plans need only the size in bytes)"
             },
         );
     }

@@ -23,7 +23,8 @@ pub fn read(path: &Path, instance: &Instance) -> Result<Answer, Failure> {
     Ok(noted.value)
 }
 
-/// Returns one line per violation. All buffers above the capacity share a line.
+/// Returns one line per violation; all buffers above the capacity share a line. If there are more than
+/// `MOST` lines, a final line counts the others.
 pub fn lines_of(violations: &[Violation]) -> Vec<String> {
     let over = |one: &&Violation| matches!(one, Violation::OverCapacity { .. });
     let end = |one: &&Violation| match one {

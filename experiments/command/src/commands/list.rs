@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A problem, the question that it asks, and a command line whose last option selects the algorithm.
+/// Each problem, what it seeks, and a command line whose last option selects the algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (

@@ -38,7 +38,7 @@ pub enum MeasureCommand {
     Run(RunArgs),
 }
 
-/// The transfers of weights, and the number of measured runs.
+/// Settings of the weight transfers, the size of the off-chip memory, and the number of measured runs.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LinkArgs {
     /// Limit transfers to this many bytes per second, to imitate slower memory [default: the speed of a copy]
@@ -101,8 +101,8 @@ pub struct RunArgs {
     /// Also run this many random chains
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     chains: u64,
-    /// Machine file of `measure calibrate` with the same --bandwidth and --startup, or any other machine
-    /// [default: calibrate first]
+    /// Machine file written by `measure calibrate` with the same --bandwidth and --startup, or any other
+    /// machine [default: calibrate first]
     #[arg(long, value_name = "FILE.toml", value_parser = input_name(), conflicts_with_all = ["slice", "capacity", "seed"])]
     machine: Option<String>,
     #[command(flatten)]

@@ -20,8 +20,9 @@ pub struct Accepted {
     pub proved: Proved,
     /// Length of the file in bytes.
     pub length: u64,
-    /// Seconds to find the proof, or `None` if it was read from a file, and seconds to check it.
+    /// Seconds to find the proof, or `None` if it was read from a file.
     derived: Option<f64>,
+    /// Seconds to check the proof.
     checked: f64,
 }
 

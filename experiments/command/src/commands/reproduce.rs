@@ -24,7 +24,8 @@ const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
 
 #[derive(Args, Debug)]
 pub struct ReproduceArgs {
-    /// Paper: luna, mini-infer, patent, fusion, cann, pisarchyk-lee, minimalloc, its source, or `all`
+    /// Paper: luna, mini-infer, patent, fusion, cann, pisarchyk-lee, minimalloc, or the source of one of
+    /// these; `all` selects all papers
     #[arg(value_name = "PAPER")]
     paper: String,
     /// Write summary.md, rows.csv, README.md and one folder per paper (report, rows and figures) into this
@@ -172,7 +173,7 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
 fn summary(done: &[(&Paper, Reproduction)]) -> String {
     let mut text = format!("# Published results, recomputed\n\n{}\n", tally(done).markdown());
     text.push_str(
-        "- same: our number equals the printed one, to its digits.\n\
+        "- same: our number, rounded to the printed digits, equals the printed one.\n\
          - differs: our number differs for a known reason.\n\
          - other input: our number is for another model, network or machine.\n\
          - ours alone: the paper prints no such number.\n\

@@ -228,7 +228,7 @@ fn report<P: Plan>(
     report
 }
 
-/// Describes the shortfall: that of every answer if none can fit the capacity, and otherwise that of this
+/// Describes the shortfall of every answer if none can fit the capacity, and otherwise the shortfall of this
 /// answer.
 fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
     match (outcome.claim, fit.most()) {

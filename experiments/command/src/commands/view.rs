@@ -17,7 +17,7 @@ const PAGE: &str = include_str!("view.html");
 /// The element of the page that contains the data.
 const DATA: &str = "id=\"data\">";
 
-/// The file of the layout, which the page reads.
+/// The name of the layout file, which the page reads.
 const LAYOUT: &str = "layout.csv";
 
 #[derive(Args, Debug)]
@@ -47,7 +47,7 @@ pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
     };
     let Some(at) = page.find(DATA).map(|at| at + DATA.len()) else {
         let path = args.page.as_deref().unwrap_or(Path::new(""));
-        return Err(Failure::input(format!("{} is not the page that `make web` builds", path.display())));
+        return Err(Failure::input(format!("{} is not a page built by `make web`", path.display())));
     };
     let data = fs::read(&args.file).map_err(|error| unreadable(&args.file, &error))?;
     let answer = answer(args, suffix == "csv")?;
@@ -66,7 +66,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot read {}: {error}", path.display()))
 }
 
-/// Runs `solve` or `plan` as the page does, and returns what it printed and wrote.
+/// Runs `solve` or `plan` as the page does, and returns its output and the files that it wrote.
 fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::internal)?;
     let own = std::env::current_exe().map_err(Failure::internal)?;
@@ -100,8 +100,8 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
 }
 
-/// Copies a complete layout without its offsets, so that the page compares it with the optimum. Returns
-/// `None` if a row has no offset.
+/// Copies a complete layout without its offsets, so that the page can compare it with the optimum. Returns
+/// `None` if some row has no offset.
 fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
     let read = || -> Result<Option<Vec<u8>>, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;

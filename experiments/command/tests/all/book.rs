@@ -216,7 +216,7 @@ const FOREIGN: [&str; 16] = [
     "--minimize",
     "--canonical",
     "--print",
-    // Those of iree-compile.
+    // Options of iree-compile.
     "--mlir-print-ir-before",
     "--mlir-print-ir-after",
 ];

@@ -239,7 +239,7 @@ fn missing_files_are_reported() {
         "{}",
         run.stdout
     );
-    // The other file is downloaded anyway.
+    // The only file that the server has is downloaded anyway.
     assert!(run.stdout.ends_with("1 fetched, 0 kept, 0 wrong, 11 failed\n"), "{}", run.stdout);
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// An instance with load 11 and optimum 11.
 const FIVE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 
-/// A graph with an operator without cost, and with a tensor without type and shape.
+/// A graph in which one operator has no cost, and some tensors have no type and no shape.
 const NET: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net",
 "tensors": [
 { "name": "x", "bytes": 400, "role": "input", "element": "int8", "shape": [400] },
@@ -202,7 +202,7 @@ fn unknown_types_and_shapes_are_written_out() {
     let run = scratch.plimsoll(&["import", "net.json"]).exits(0);
     for line in [
         "input        x int8 400, 400 bytes\n",
-        "output       y, 40 bytes, element type and shape unknown\n             (members `element`",
+        "output       y, 40 bytes, element type and shape unknown\n             (the members `element`",
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }

@@ -84,8 +84,8 @@ fn solve_ends_with_its_best_answer() {
     }
 }
 
-/// The commands that search, each with a long-running input and a member that its JSON must contain, or an
-/// empty string.
+/// The commands that search, each with an input that takes long. The second part of an entry names a member
+/// that the JSON object must contain; it is empty if no member is checked.
 const SEARCHES: [(&[&str], &str); 8] = [
     (&["solve", "hard.csv", "--json"], "lower_bound"),
     (&["order", "layered.json", "--json"], "lower_bound"),
@@ -254,7 +254,7 @@ fn external_programs_end_with_the_command() {
 
 /// Interrupts all commands above, two hundred times in total, at random moments.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes"]
 fn two_hundred_interrupts() {
     let scratch = inputs();
     let mut moments = Moments(7);

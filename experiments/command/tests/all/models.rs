@@ -105,10 +105,10 @@ fn models_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Executes plans: every read must return the value written, also in branches and loops. Free dimensions are
-/// set to 1. Models that cannot be imported or run are counted and skipped.
+/// Executes plans: every read must return the value written, including reads in branches and loops. Free
+/// dimensions are set to 1. Models that cannot be imported or run are counted and skipped.
 #[test]
-#[ignore = "takes long; depends on the number of models in PLIMSOLL_MODELS"]
+#[ignore = "takes a long time, depending on the number of models in PLIMSOLL_MODELS"]
 fn plans_of_all_models_are_replayed() {
     let Some(folder) = std::env::var_os("PLIMSOLL_MODELS") else {
         eprintln!("skipped: PLIMSOLL_MODELS is not set");

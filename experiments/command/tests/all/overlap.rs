@@ -394,13 +394,14 @@ fn percentages_cover_the_whole_run() {
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
     let more = ["--trips", "60000", "--json", "--gantt", "g.svg"];
     let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
-    // 10 of 30 microseconds per trip, plus the last evaluation of the condition.
+    // The processor waits for 10 of the 30 microseconds of a trip. The last evaluation of the condition adds
+    // no wait and is negligible.
     let waiting = report["schedules"][0]["waiting_percent"].as_f64().unwrap();
     assert!((waiting - 100.0 / 3.0).abs() < 0.01, "{waiting}");
     assert!(scratch.read("g.svg").contains("100\u{2009}000 of 120\u{2009}001 segments"));
 }
 
-/// Transfers before the run count towards the makespan, also in pictures and lists.
+/// Transfers before the run count towards the makespan. Traces, pictures and lists of instructions show them.
 #[test]
 fn resident_weights_are_fetched_before_the_run() {
     let scratch = Scratch::new();

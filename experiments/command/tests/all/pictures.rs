@@ -1,4 +1,4 @@
-//! Tests that in pictures of every kind, for small and huge inputs, no two texts overlap and nothing lies
+//! Tests that in pictures of every kind, for small and huge inputs, no two labels overlap and nothing lies
 //! outside the page.
 
 use crate::common::{Scratch, TINY};
@@ -16,7 +16,7 @@ type Area = [f64; 4];
 #[derive(Default)]
 struct Drawn {
     page: Area,
-    /// The texts with their areas.
+    /// The labels with their areas.
     texts: Vec<(String, Area)>,
     /// All other elements with their areas.
     shapes: Vec<(String, Area)>,
@@ -35,10 +35,10 @@ fn width_of(letter: char) -> f64 {
 }
 
 impl Drawn {
-    /// Reads a picture of this project: elements in any order, groups, texts with entities.
+    /// Reads an SVG picture of this project: elements in any order, groups, and labels with entities.
     fn read(svg: &str) -> Self {
         let mut drawn = Self::default();
-        // The size and the anchor of texts, which elements inherit from their group.
+        // The font size and the text anchor, which elements inherit from their group.
         let mut open: Vec<(f64, String)> = vec![(15.0, "start".to_owned())];
         let mut rest = svg;
         while let Some((_, tag)) = rest.split_once('<') {
@@ -87,7 +87,7 @@ impl Drawn {
         drawn
     }
 
-    /// Describes texts that overlap, and everything that extends beyond the page.
+    /// Describes labels that overlap, and everything that extends beyond the page: at most 20 faults in all.
     fn faults(&self) -> Vec<String> {
         let [_, _, right, bottom] = self.page;
         let outside =
@@ -119,7 +119,7 @@ fn attributes_of(text: &str) -> HashMap<&str, &str> {
     attributes
 }
 
-/// Returns the area of a text from its position, or from `translate(x y) rotate(-90)`.
+/// Returns the area of a label from its position, or from `translate(x y) rotate(-90)`.
 fn text_area(attributes: &HashMap<&str, &str>, (width, size): (f64, f64), anchor: &str) -> Area {
     let before = match anchor {
         "middle" => width / 2.0,

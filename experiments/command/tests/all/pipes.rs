@@ -4,7 +4,7 @@ use crate::common::{Scratch, TINY, command};
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// Runs `plimsoll` with a text on standard input; returns exit code, standard output and standard error.
+/// Runs `plimsoll` with `input` on standard input; returns exit code, standard output and standard error.
 fn piped(scratch: &Scratch, words: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut child = command(&scratch.path("."))
         .args(words)

@@ -51,7 +51,7 @@ fn every_problem_is_benchmarked_swept_and_rechecked() {
     assert!(rechecked.contains("rec"), "{rechecked}");
     let summary = scratch.read("rec/summary.md");
     for problem in PROBLEMS {
-        // The terms of a row depend on its problem.
+        // The heading also contains the terms, which depend on the problem.
         let is_its =
             |line: &str| line.starts_with(&format!("## {problem}")) && line.ends_with(": algorithms");
         assert!(summary.lines().any(is_its), "{problem}");
@@ -138,7 +138,7 @@ fn terms_define_the_question() {
     bench(&["--problems", "orders", "--decide"]).refuses(&["orders has no capacity to decide"]);
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
-    // The instance of a graph has the terms under which it was derived.
+    // The row of an instance derived from a graph contains the terms under which it was derived.
     bench(&["--problems", "orders,offsets", "--solvers", "exact"]).exits(0);
     let questions: Vec<[String; 2]> = rows(&scratch, "rec/rows.csv")
         .into_iter()

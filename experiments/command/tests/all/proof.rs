@@ -2,7 +2,7 @@
 
 use crate::common::{ABOVE_LOAD, Scratch, TINY};
 
-/// Returns standard output without line breaks.
+/// Returns standard output with every run of blanks and line breaks reduced to one blank.
 fn flat(run: &crate::common::Run) -> String {
     run.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -112,7 +112,7 @@ fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
     scratch.plimsoll(&["report", "r", "--out", "report"]).exits(0);
     assert!(scratch.read("report/summary.md").contains("| 2 of 2 |"));
     assert!(scratch.read("report/report.html").contains("<summary>Certificates</summary>"));
-    // The proofs are repeated as well.
+    // `recheck` also repeats the proofs.
     scratch.plimsoll(&["recheck", "r"]).exits(0);
     scratch.write("r/rows.csv", rows.replace(&format!(",proof,{bytes},"), ",proof,7,"));
     let differs = scratch.plimsoll(&["recheck", "r"]).exits(1).stdout;

@@ -57,8 +57,8 @@ fn figures_match_those_computed_by_hand() {
     near(fast.mean_gap, 15.0);
     near(exact.mean_gap, 25.0);
     assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
-    // Times to solve: >10, >10, 0.5 for `fast`, and 4, >10, >10 for `exact`. A heuristic proves nothing, so
-    // it has no mean time to solve.
+    // Times to solve: none, none, 0.5 for `fast`, and 4, >10, >10 for `exact`. A heuristic has no time to
+    // solve for an unsolved instance, and therefore no mean time to solve.
     assert_eq!((fast.mean_time, fast.par2), (None, None));
     let times: Vec<_> = groups[0].cells[0].iter().flatten().map(Cell::time_to_solve).collect();
     assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));

@@ -1,4 +1,4 @@
-//! Tests that the output of `plimsoll reproduce` for every paper follows from its inputs, and that skipped
+//! Tests that the output of `plimsoll reproduce` changes with the inputs of every paper, and that skipped
 //! parts are reported.
 
 use crate::common::{Run, Scratch, TINY, command};
@@ -308,7 +308,7 @@ fn instances_are_decided() {
     }
     assert!(scratch.path("out/minimalloc/times.svg").is_file());
 
-    // The instance lacks a buffer.
+    // The instance lacks two buffers.
     corpora(&scratch, "A.8.csv", "id,lower,upper,size\na,0,4,4\n");
     with_corpora(&scratch, &["minimalloc", "--out", "thin"], None).exits(0);
     let thin = scratch.read("thin/minimalloc/rows.csv");

@@ -43,7 +43,7 @@ fn a_tflite_model_takes_its_plan() {
         assert_eq!(check_layout(&arena.instance, &layout), [], "{name}");
         assert_eq!(plan["written"]["arena"], arena.arena(&layout).get());
         assert!(offsets.iter().all(|offset| offset % 16 == 0 || *offset == -1), "{offsets:?}");
-        // The written model can be read, yields the same proved numbers, and accepts the same plan again.
+        // The written model can be read, needs the same arena, and accepts the same plan again.
         let words = ["plan", "out.tflite", "--order", "as-in-file", "--align", "16", "--no-states", "--json"];
         let again = json(&scratch.plimsoll(&[&words[..], &["--write", "again.tflite"]].concat()).exits(0));
         assert_eq!(again["arena"], plan["arena"], "{name}");
@@ -79,7 +79,7 @@ fn plans_that_no_file_can_hold_are_refused() {
     let graph = "{\"format\":\"plimsoll-graph\",\"version\":1,\"name\":\"g\",\"tensors\":[],\"body\":{\"name\":\"body\",\"inputs\":[],\"outputs\":[],\"operators\":[]}}";
     scratch.write("g.json", graph);
     let refuses = |words: &[&str], parts: &[&str]| drop(scratch.plimsoll(words).refuses(parts));
-    refuses(&["plan", "g.json", "--write", "out.tflite"], &["a graph (.json) has no format of a runtime"]);
+    refuses(&["plan", "g.json", "--write", "out.tflite"], &["a graph (.json) is not in the format"]);
     refuses(&["plan", &chain, "--write", "out.onnx"], &["the model keeps its format", "ending in .tflite"]);
     refuses(&["plan", &chain, "--write", "out.json"], &["the output is a model"]);
     refuses(&["plan", &chain, "--write", "out.tflite", "--align", "8"], &["--align 8", "a multiple of 16"]);
@@ -281,9 +281,10 @@ fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) 
     (columns, check_layout(&instance, &offsets).is_empty() && offsets.peak(&instance) <= capacity)
 }
 
-/// Compares with `MiniMalloc` itself on every instance of its repository (`make test-minimalloc`).
-/// `PLIMSOLL_CORPORA` is the folder of the corpora, and `PLIMSOLL_MINIMALLOC` the program. Without the
-/// program, only the layouts are checked.
+/// Compares `plimsoll-minimalloc` with `MiniMalloc` itself on every instance in the repository of
+/// `MiniMalloc` (`make test-minimalloc`). `PLIMSOLL_CORPORA` names the folder of the corpora, and
+/// `PLIMSOLL_MINIMALLOC` names the binary of `MiniMalloc`. Without that binary, the test only checks the
+/// layouts of `plimsoll-minimalloc`.
 #[test]
 #[ignore = "needs the corpora, and takes minutes"]
 fn every_instance_of_minimalloc_is_solved() {

@@ -119,7 +119,8 @@ fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     scratch.plimsoll(&["verify", "t.15.csv", "out.csv", "--no-capacity"]).exits(0);
 }
 
-/// Eight buffers with pairwise conflicts, load 20 and optimum 43. No cheap bound proves the optimum.
+/// Eight buffers that conflict only because of separations, with load 20 and optimum 43. No cheap bound
+/// proves the optimum.
 const CONFLICTS: &str = "id,lower,upper,size,separations\n1,0,1,5,2\n2,1,2,10,1 3 4 5\n3,2,3,8,2 4 5 6\n\
     4,3,4,20,2 3 5 6 7\n5,4,5,2,2 3 4 6 7 8\n6,5,6,6,3 4 5 7\n7,6,7,15,4 5 6 8\n8,7,8,3,5 7\n";
 

@@ -66,7 +66,7 @@ fn absolute_and_parent_paths_are_found() {
     let suite = "../in/*.csv".to_owned();
     let wanted = [(suite.clone(), "../in/bad.csv".to_owned()), (suite, "i".to_owned())];
     assert_eq!(inputs(&scratch, "sub/s.toml"), wanted);
-    // Here the command runs in the folder itself.
+    // This time, the command runs in the folder of the sweep file.
     let scratch_sub = scratch.path("sub");
     let mut command = crate::common::command(&scratch_sub);
     let run =
@@ -473,7 +473,7 @@ fn traces_and_layouts_are_kept_on_request() {
         assert_eq!(scratch.read(&format!("m/{}", row.layout)), scratch.read(&format!("o/{}", row.layout)));
     }
     assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
-    // Neither is written unless requested.
+    // Traces and layouts are written only on request.
     scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);

@@ -5,7 +5,8 @@ use plimsoll_lab::record::{MEASURED, Record, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Returns a scratch folder with a folder `m` of models of all formats, one of which cannot be read.
+/// Returns a scratch folder with a folder `m` of models in all formats, including a model that cannot be
+/// read.
 fn models() -> Scratch {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("m")).unwrap();

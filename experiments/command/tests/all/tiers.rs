@@ -3,7 +3,8 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine that moves ten bytes per microsecond on-chip and one off-chip, with 20 bytes of on-chip RAM.
+/// A machine with a buffer of 10 bytes, on-chip RAM of 20 bytes, and off-chip memory. Per microsecond, the
+/// buffer moves 20 bytes, the RAM 10 bytes, and the off-chip memory one byte.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 2
@@ -43,7 +44,7 @@ capacity = 1000
 bandwidth = 1e6
 "#;
 
-/// The graph x -conv-> p -conv-> q -add(q, p)-> y, with tensors of ten bytes.
+/// The graph x -conv-> p -conv-> q -add(q, p)-> y, with tensors of ten bytes and a weight of five.
 const GRAPH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "x", "bytes": 10, "role": "input" }, { "name": "w, \"w\"", "bytes": 5, "role": "weight" },
     { "name": "p", "bytes": 10 }, { "name": "q", "bytes": 10 }, { "name": "y", "bytes": 10, "role": "output" } ],

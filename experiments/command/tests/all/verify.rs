@@ -100,7 +100,7 @@ fn certificates_of_other_versions_and_other_files_are_bad_input() {
 fn a_changed_instance_is_another_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,1\n");
-    // The file has only offsets, so that the layout is valid for all variants.
+    // The file has only ids and offsets, so that the layout is valid for all variants of the instance.
     scratch.write("l.csv", "id,offset\na,0\nb,4\nc,4\nd,0\n");
     for text in [
         "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,2\n",

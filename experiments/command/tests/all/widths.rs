@@ -18,7 +18,7 @@ fn fits(run: &Run, words: &str) {
     }
 }
 
-/// Creates a folder with instances, graphs and a layout. Names of buffers are long.
+/// Creates a folder with instances, graphs and a layout. One instance has buffers with long names.
 fn inputs() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);

@@ -120,7 +120,7 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
 }
 
 /// Runs all algorithms on the instance with and without its buffers of size 0. The results must be equal, and
-/// every map must be complete.
+/// every memory map must show all buffers.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {
@@ -210,7 +210,7 @@ fn buffers_of_size_zero_are_never_spilled() {
     }
 }
 
-/// An instance with contradictory fixed offsets, and the buffers that the proof names.
+/// Instances with contradictory fixed offsets, each with the buffers that the proof names.
 const PINS: &[(&str, &[&str])] = &[
     ("id,lower,upper,size,offset\na,0,4,8,0\nb,2,6,8,4\nc,0,9,8,\n", &["a", "b"]),
     ("id,lower,upper,size,offset\nz,0,9,0,3\nc,0,9,8,\na,0,4,8,10\nb,2,6,8,4\n", &["a", "b"]),

@@ -150,7 +150,7 @@ fn is_bound(mean: Option<Mean>) -> String {
     shown(mean.map(|mean| mean.bound))
 }
 
-/// The columns of a standing that precede the number of all instances in the group.
+/// The columns of a standing that precede the column `of_instances`.
 const IDENTITY: [Column<Standing>; 3] = [
     ("algorithm", |own| own.algorithm.clone()),
     ("kind", |own| own.kind.clone()),

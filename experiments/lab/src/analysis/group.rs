@@ -28,8 +28,8 @@ pub struct Options<'a> {
     pub target_gap: Option<f64>,
     /// Shift of geometric means, in seconds.
     pub shift: f64,
-    /// The algorithms to compare, or all if there are none. Runs of other algorithms still count towards
-    /// best bounds and best values.
+    /// The algorithms to compare. If the list is empty, all algorithms are compared. Runs of other
+    /// algorithms still count towards best bounds and best values.
     pub algorithms: &'a [String],
     /// The order of the algorithms in tables.
     pub sort: Sort,
@@ -49,7 +49,7 @@ pub struct Question {
     pub problem: String,
     /// The unit of values and bounds: `bytes`, `picoseconds` or `relations`.
     pub unit: String,
-    /// Further terms of the question, as `KEY=VALUE` separated by blanks.
+    /// The terms of the question, as `KEY=VALUE` separated by blanks.
     pub terms: String,
     /// Whether a capacity is decided. Otherwise the value is optimised.
     pub decide: bool,
@@ -158,7 +158,7 @@ pub struct Cell {
     pub spent: Option<f64>,
     /// Median time to the best answer in seconds, over the runs with an answer.
     pub to_best: Option<f64>,
-    /// Number of runs by status other than `done`.
+    /// Number of runs with each status other than `done`.
     pub troubles: BTreeMap<String, usize>,
     /// Mean primal integral of the runs, if they were traced.
     pub integral: Option<Integral>,
@@ -363,8 +363,8 @@ impl Builder<'_> {
 
     /// Returns an error message if the bound of a run is contradicted by a valid value.
     fn wrong(&self, row: &Record) -> Option<String> {
-        // For a graph with regions, the bound and the peak are those of the body, each computed under its own
-        // limits.
+        // For a graph with regions, a run computes its bound under the orders that it found for the inner
+        // regions. The value of another run with other inner orders may lie below that bound.
         if row.problem == Orders::NAME || row.status != "done" {
             return None;
         }

@@ -63,8 +63,9 @@ pub struct Standing {
     pub time_shared: usize,
     /// Number of instances that only this algorithm solves.
     pub only_solver: Option<usize>,
-    /// Factor by which the mean time of the virtual best grows without this algorithm. It is only a lower
-    /// bound if the time to solve some instance becomes censored without this algorithm.
+    /// Ratio of the mean times of the virtual best without and with this algorithm, after the shift is added
+    /// to both means. It is only a lower bound if the time to solve some instance becomes censored without
+    /// this algorithm.
     pub time_factor: Option<Mean>,
     /// Whether the algorithm can be expected to prove its answers; see [`Cell::proves`].
     pub proves: bool,
@@ -120,7 +121,8 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     found
 }
 
-/// Returns the best cell of each instance over all algorithms, or over all but the algorithm `without`.
+/// Returns one cell per instance with the best value, the shortest times and the smallest primal integral of
+/// all algorithms. The algorithm with the index `without` is ignored.
 pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> {
     let best = |at: usize| {
         let others = group.cells.iter().enumerate().filter(|(nth, _)| Some(*nth) != without);
@@ -285,8 +287,8 @@ fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, o
         mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
-        // A time that is a limit both with and without the algorithm counts in both means. The factor is only
-        // a lower bound if some time becomes a limit without the algorithm.
+        // A time that is censored both with and without the algorithm counts in both means. The factor is
+        // only a lower bound if some time becomes censored without the algorithm.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
         let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });

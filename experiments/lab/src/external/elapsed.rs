@@ -1,8 +1,9 @@
 //! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
-//! An argument `NAME=REGEX` describes the printed time. The single group of the pattern matches the
-//! seconds. `^` and `$` match at the start and the end of each line. Standard output is searched before
-//! standard error. The last match of this search counts, so a match in standard error takes precedence.
+//! An argument `NAME=REGEX` describes the printed time of the planner NAME. The single group of REGEX
+//! matches the seconds. `^` and `$` match at the start and the end of each line. Standard output is searched
+//! before standard error. The last match of this search counts, so a match in standard error takes
+//! precedence.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};
@@ -47,7 +48,7 @@ pub enum ElapsedError {
     /// The group does not match a number of seconds.
     #[error("no self-reported time: '{found}' is not a number of seconds")]
     NotSeconds {
-        /// The text of the group.
+        /// The text that the group matched, cut to 40 characters.
         found: String,
     },
 }
@@ -71,7 +72,7 @@ impl ElapsedPattern {
         }
     }
 
-    /// Finds the seconds in a text. O(characters).
+    /// Finds the seconds in the output of a planner. O(characters).
     ///
     /// # Errors
     /// [`ElapsedError::NoMatch`] or [`ElapsedError::NotSeconds`].

@@ -180,8 +180,8 @@ impl External {
         self.words.iter().any(|word| word.contains(placeholder))
     }
 
-    /// Runs the command in `NAME='cmd'`. The first line that it prints becomes the version of the planner
-    /// NAME.
+    /// Runs the command in `NAME='cmd'`. The first non-empty line that it prints becomes the version of the
+    /// planner NAME.
     ///
     /// # Errors
     /// A one-line message if the name is unknown, or if the command cannot be run, fails, or prints nothing.
@@ -214,7 +214,7 @@ impl External {
         Ok(())
     }
 
-    /// Runs the planner until it ends or reaches the time limit.
+    /// Runs the planner until it ends. At the deadline or on a request to stop, the planner is killed.
     pub fn run(&self, task: &Task<'_>) -> ExternalAttempt {
         self.try_run(task).unwrap_or_else(|error| ExternalAttempt {
             layout: Err(format!("cannot run '{}': {error}", self.words[0])),

@@ -14,7 +14,7 @@ const LAST_FIXED: &str = "error";
 /// The columns about proofs.
 const PROOFS: [&str; 5] = ["certified", "certified_by", "proof_bytes", "proof_seconds", "check_seconds"];
 
-/// What is recorded only on request.
+/// The groups of columns that are recorded only on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extras {
@@ -22,7 +22,7 @@ pub struct Extras {
     pub trace: bool,
     /// Paths of layouts.
     pub layouts: bool,
-    /// Proofs of bounds: their sizes and times.
+    /// What the proofs of bounds certify, and their sizes and times.
     pub proofs: bool,
 }
 
@@ -87,8 +87,9 @@ impl Columns {
         Self(all.map(|(at, _)| at).collect())
     }
 
-    /// Returns the columns that every file has, the metrics to keep (all if `kept` is `None`), and the
-    /// requested ones. Returns `None` if a name is not a metric.
+    /// Returns the columns that every file has, the metrics named in `kept`, and the columns that `extras`
+    /// request. If `kept` is `None`, all metrics are kept except those that are stored only on request.
+    /// Returns `None` if a name in `kept` is not a metric.
     pub fn of(kept: Option<&[String]>, extras: Extras) -> Option<Self> {
         if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
             return None;
@@ -115,7 +116,7 @@ impl Columns {
         self.names().any(|own| own == name)
     }
 
-    /// Returns what the columns record on request.
+    /// Returns the groups of optional columns that are present.
     pub fn extras(&self) -> Extras {
         let has = |name: &str| self.has(name);
         Extras { trace: has("trace"), layouts: has("layout"), proofs: PROOFS.into_iter().any(has) }
@@ -126,7 +127,8 @@ impl Columns {
         line(self.names())
     }
 
-    /// Returns a record as one line with its line break. Line breaks inside cells become blanks.
+    /// Returns a record as one line with its line break. Line breaks and NUL characters inside cells become
+    /// blanks.
     pub fn line(&self, record: &Record) -> String {
         let cells = first_line(record, false);
         let plain: Vec<String> =

@@ -43,7 +43,7 @@ pub struct CsvFile {
 /// Reads the records of a file. O(bytes of the file).
 ///
 /// # Errors
-/// [`RecordError`] with the line number.
+/// [`RecordError`] if the file cannot be read or a line is invalid.
 pub fn read(path: &Path) -> Result<Vec<Record>, RecordError> {
     CsvFile::read(path)?.records()
 }

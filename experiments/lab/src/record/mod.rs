@@ -84,7 +84,7 @@ pub struct Record {
     /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds` or `relations`.
     #[serde(default = "bytes")]
     pub unit: String,
-    /// Further [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` separated by blanks.
+    /// The [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` separated by blanks.
     pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
@@ -249,12 +249,14 @@ impl Record {
         !self.decide.is_empty()
     }
 
-    /// Returns true if the run claims a proof: that its value is optimal, or that the capacity is infeasible.
+    /// Returns true if the run claims to have proved that its value is optimal or that the capacity is
+    /// infeasible.
     pub fn is_proved(&self) -> bool {
         matches!(self.claim.as_str(), "optimal" | "infeasible")
     }
 
-    /// Returns true if a proof or a witness certifies what [`is_proved`](Self::is_proved) requires.
+    /// Returns true if a proof or a witness certifies that the value is optimal or that the capacity is
+    /// infeasible.
     pub fn is_certified(&self) -> bool {
         matches!(self.certified.as_str(), "optimal" | "infeasible")
     }

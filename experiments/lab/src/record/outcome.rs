@@ -11,7 +11,7 @@ use std::path::Path;
 /// The name of the time to the best answer in the column `phases`.
 const TO_BEST: &str = "to-best";
 
-/// Returns the value for `name` in a text of space-separated words of the form `name=value`.
+/// Returns the value for `name` in a string of space-separated words of the form `name=value`.
 fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut words = text.split(' ').filter_map(|word| word.split_once('='));
     words.find(|(own, _)| *own == name).map(|(_, value)| value)
@@ -90,7 +90,8 @@ impl Record {
         word(&self.phases, TO_BEST)?.parse().ok()
     }
 
-    /// Writes the solution to a file below `folder` and sets the column `layout` to its path.
+    /// Writes the solution to a file below `folder` and sets the column `layout` to the path of the file
+    /// relative to `folder`. If the file cannot be written, the column `error` contains the reason.
     #[must_use]
     pub fn keeping<P: Posed>(
         self,

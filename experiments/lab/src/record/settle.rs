@@ -5,7 +5,8 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::gap_percent;
 use std::collections::HashMap;
 
-/// The problem, the terms and the instance of a record.
+/// The key of a question: the problem, the terms, and the instance as suite and name. If the hash of the
+/// instance is known, the hash replaces the name and the suite is empty.
 pub(crate) type Place = [String; 4];
 
 /// The results that all records of a question prove together.
@@ -53,8 +54,9 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
 /// a bound, the bound is ignored, and its record is refused. If a valid solution disproves the claim of an
 /// external planner, the claim is marked as contradicted. Claims of external planners never count as proof.
 ///
-/// Sets the gaps and the best bounds, which are at least as good as `floor`. Returns the best of these
-/// bounds. The result does not change if some of the records have been settled before. O(records).
+/// Sets the gaps and the best bounds. Every best bound is at least as good as `floor`. Returns the best of
+/// these bounds, or `floor` if there is none. The result does not change if some of the records have been
+/// settled before. O(records).
 pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
     let known = known(records);
     for record in records.iter_mut() {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 /// Returns the comparison as text: a table of planners that is at most `width` columns wide, the chain of
-/// optima, and the bytes that each technique saves.
+/// ascending arena sizes from the optimum to the naive plan, and the bytes that each technique saves.
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! How many proved runs are certified, and what their proofs cost.
+//! Counts certified runs, and measures the size and time of their proofs.
 
 use crate::analysis::distinct;
 use crate::analysis::time::{median, shifted_geometric_mean};
@@ -61,7 +61,7 @@ pub fn certificates(rows: &[Record]) -> Option<Table> {
     rows.iter().find(|row| !row.certified.is_empty())?;
     let proved = |row: &&Record| row.status == "done" && row.is_proved() && row.kind != "external";
     let mut all: Vec<Runs> = Vec::new();
-    // Instances in files are one suite.
+    // All instances from files form one suite.
     let suite_of =
         |row: &Record| SUITES.iter().find(|suite| suite.name == row.suite).map_or("", |suite| suite.name);
     for suite in distinct(rows.iter().map(suite_of)) {

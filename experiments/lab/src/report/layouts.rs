@@ -1,4 +1,5 @@
-//! Maps of the layouts kept by a sweep. For every instance, the layout with the lowest peak is drawn.
+//! Draws maps of the layouts that a sweep stored, with one map per instance: that of the layout with the
+//! lowest peak.
 
 use crate::analysis::Study;
 use crate::record::Record;

@@ -1,7 +1,7 @@
-//! Maps of layouts: a rectangle per buffer, steps to the right, addresses upwards.
+//! Draws maps of layouts. Buffers are rectangles, steps run to the right, and addresses run upwards.
 //!
 //! ```text
-//!       live bytes  ▂▄▆█▇▅▂    light: live; dark: free below the extent
+//!       live bytes  ▂▄▆█▇▅▂    blue: live; red: free below the extent
 //! bytes
 //!  peak ┼┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄     a buffer is one rectangle per interval of its
 //!       │ ┌───┐   ┌───┐        lifespan and per piece; gaps in its lifespan are

@@ -56,8 +56,8 @@ pub fn definitions(options: Options<'_>) -> Vec<String> {
          there are unsolved runs without a time limit. They are also absent for algorithms that prove no optima, such \
          as heuristics: they end early without a proof, so the limit is not their time to proof."
             .to_owned(),
-        "Certified: the number of runs whose optimality or infeasibility is confirmed by a proof that the independent \
-         checker accepted, or by a witness that was recomputed, of the runs that proved their answer."
+        "Certified: of the runs that proved their answer, the number whose optimality or infeasibility is \
+         confirmed by a proof that the independent checker accepted, or by a witness that was recomputed."
             .to_owned(),
         "Wins: the number of instances on which at least two algorithms ran and no other has a better value (or a \
          shorter time). A win is shared if another algorithm has the same value or time."

@@ -64,8 +64,8 @@ pub(super) fn colour_of(name: &str) -> Colour {
     tinted(mixed, mixed / LIGHT.len())
 }
 
-/// Returns the colour of the buffer at position `at`: a shade of the colour of its group. Buffers without a
-/// group are grey.
+/// Returns the colour of the buffer at position `at` of the instance: a shade of the colour of its group.
+/// Buffers without a group are grey.
 pub(super) fn group_colour(group: Option<usize>, at: usize) -> Colour {
     match group {
         None => format!("hsl(0,0%,{}%)", 80 + 4 * (at % 3)),

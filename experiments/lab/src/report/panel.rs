@@ -15,7 +15,7 @@ const LANE: f64 = 14.0;
 const AXIS: f64 = 44.0;
 /// Maximum number of lanes of spilled buffers that are drawn.
 const MOST_LANES: usize = 10;
-/// Maximum number of steps for which names are drawn.
+/// Maximum number of names of steps. If there are more names, none is drawn.
 const MOST_NAMES: usize = 32;
 /// Space for names of steps.
 const NAMES: f64 = 120.0;
@@ -431,9 +431,10 @@ struct Label {
 }
 
 impl Label {
-    /// Returns the label of a rectangle. The label is turned upright if the name is too long for the width of
-    /// the rectangle and the height offers more space. If the name is still too long, the label shows only
-    /// its end. Returns `None` if not even that fits.
+    /// Returns the label of a rectangle. The label is turned upright if the name is too long for the width
+    /// of the rectangle and the height offers more space. If the name is still too long, the label shows
+    /// only its end. Returns `None` if fewer than three characters fit, or if the rectangle is too thin for
+    /// a line of text.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };

@@ -31,8 +31,9 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
 }
 
 /// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// time to proof, and the certified runs of those with a proof. If the question is to decide a capacity, the
-/// table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`] if it is empty.
+/// time to proof, and the number of certified runs among the proved runs. If the question is to decide a
+/// capacity, the table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`]
+/// if it is empty.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 8] = [
@@ -77,8 +78,9 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
     all.iter().map(|question| label(question)).collect()
 }
 
-/// Returns one sentence about the best algorithm, the number of instances that it solves, and the results
-/// of the other algorithms. Returns `None` if nothing was solved or there are no gaps.
+/// Returns one sentence about the best algorithm, the number of instances that it solves, and the results of
+/// the other algorithms. Returns `None` if the best algorithm decides no instance or, for an optimised
+/// value, has no gap.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();
     sort(&mut all, &group.question, Sort::Gap);

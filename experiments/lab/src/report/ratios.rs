@@ -3,12 +3,13 @@
 //! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference
 //! is faster. A mark on a ratio shows the direction in which the ratio is uncertain:
 //!
-//! - If the time is only the limit, the ratio is a lower bound, marked `>`.
+//! - If the time of the algorithm is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
 //!   last digit, and the time of the reference is increased by one unit. If this changes a time by more than
 //!   1 %, the ratio is marked as a lower bound.
-//! - If a time is below one unit of its last digit (`0.000`), one unit is used instead. The ratio is then an
-//!   upper bound, marked `<`, and means exclude it.
+//! - If the time of the algorithm is below one unit of its last digit (`0.000`), it is increased by one
+//!   unit, and the time of the reference is reduced by half a unit. The ratio is then an upper bound, marked
+//!   `<`, and means exclude it.
 //!
 //! **Complexity.** O(algorithms * instances * suites).
 

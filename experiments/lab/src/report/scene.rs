@@ -130,7 +130,7 @@ impl Scene {
         self.element("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], look, "");
     }
 
-    /// Draws a text that starts at a point, unless `look` sets another `text-anchor`. An empty text is not
+    /// Draws text that starts at a point, unless `look` sets another `text-anchor`. An empty string is not
     /// drawn.
     pub fn text(&mut self, (x, y): Point, look: &str, text: &str) {
         if !text.is_empty() {
@@ -138,7 +138,7 @@ impl Scene {
         }
     }
 
-    /// Draws a text that runs upwards.
+    /// Draws text that runs upwards.
     pub fn upright(&mut self, (x, y): Point, look: &str, text: &str) {
         let turned = format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"");
         self.element("text", &[], format!("{turned} {look}").trim_end(), &escape(text));
@@ -189,7 +189,7 @@ impl Scene {
     }
 }
 
-/// Returns the width of a text in pixels for a wide sans-serif font. Most fonts are narrower.
+/// Returns the width of text in pixels for a wide sans-serif font. Most fonts are narrower.
 pub fn text_width(text: &str, size: f64) -> f64 {
     let em = |letter| match letter {
         '\u{2009}' => 0.2,
@@ -219,8 +219,8 @@ pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     None
 }
 
-/// Splits a text at blanks into lines that fit on the page. If a word is wider than a line, only its end is
-/// kept.
+/// Splits text at blanks into lines that fit into the width of a picture. If a word is wider than a line,
+/// only its end is kept.
 fn wrapped(text: &str, size: f64) -> Vec<String> {
     let most = WIDTH - 2.0 * MARGIN;
     let mut lines: Vec<String> = Vec::new();

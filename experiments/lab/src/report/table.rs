@@ -295,7 +295,7 @@ impl Table {
     }
 }
 
-/// Escapes a text for LaTeX.
+/// Escapes text for LaTeX.
 pub fn latex(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

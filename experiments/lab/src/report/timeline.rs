@@ -37,7 +37,8 @@ const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
 /// Maximum number of segment borders that are drawn. If there are more borders, none is drawn.
 const BORDERS: usize = 60;
 
-/// A schedule of a program, drawn along the longest control path of the program.
+/// A schedule of a program, drawn along the longest run of the program: the control path with the largest
+/// total makespan.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
     /// The name of the graph.

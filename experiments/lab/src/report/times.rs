@@ -30,8 +30,8 @@ pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }
 
-/// Groups the results as [`of`] does, with times of a given clock. If a solved run has no time of that clock,
-/// its instance has no median.
+/// Groups the results as [`of`] does, with times of a given clock. If a solved run has no time of that
+/// clock, its algorithm has no median time on that instance.
 pub fn by(clock: Clock, rows: &[Record]) -> Group {
     let mut own = rows.to_vec();
     if clock == Clock::Own {

@@ -9,10 +9,10 @@
 //! layouts = true                      # store every valid layout in layouts/RUN.csv; default false
 //! proofs = true                       # prove bounds for offsets and check the proofs; default false
 //!
-//! [limits]                            # limits of every run; with a list, there is a run for every value
+//! [limits]                            # limits of every run; a list gives one run per value
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
-//! grace = 10                          # extra seconds after which a run counts as hung; default 10
+//! grace = 10                          # seconds past the limit after which a run counts as hung; default 10
 //! memory = 4_000_000_000              # limit on the resident memory of a run in bytes; default none
 //!
 //! [[instances]]
@@ -27,7 +27,7 @@
 //!
 //! [[instances]]
 //! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems of graphs
-//! batch = 1                           # first dimension of model inputs; dim_default sets all free ones
+//! batch = 1                           # first dimension of inputs; dim_default: all other free dimensions
 //!
 //! [[instances]]
 //! path = "models"                     # a folder of models

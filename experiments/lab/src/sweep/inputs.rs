@@ -1,4 +1,5 @@
-//! The inputs of a sweep, which are instances and graphs. Each is read or generated once.
+//! Reads or generates the inputs of a sweep, which are instances and graphs. This happens once per sweep,
+//! and not for every run.
 
 use super::SweepError;
 use super::file::{RawInstances, Source};
@@ -52,7 +53,7 @@ pub(super) fn inputs(
     ];
     if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(from)) {
         return Err(place
-            .wrong(format!("{key} is allowed only with {}, not with {from} '{value}'", goes.join(" and "))));
+            .wrong(format!("{key} is allowed only with {}, not with {from} '{value}'", goes.join(" or "))));
     }
     let posing = Posing::of(raw).map_err(|error| place.wrong(error))?;
     let mut found = Vec::new();
@@ -144,7 +145,8 @@ fn input(case: Case, folder: &Path) -> Input {
     }
 }
 
-/// Removes the folder from the beginning of a text that starts with a path.
+/// Removes the folder and the slash after it from the start of a path or message. Other strings are returned
+/// unchanged.
 fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
     if folder.as_os_str().is_empty() {
         return text;

@@ -1,4 +1,4 @@
-//! Values of a sweep file. Most of them may be single values or lists.
+//! Parses the values in a sweep file. Most keys accept a single value or a list of values.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

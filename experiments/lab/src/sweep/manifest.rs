@@ -104,7 +104,7 @@ pub struct AlgorithmRecord {
     pub problem: String,
     /// The name of the algorithm.
     pub name: String,
-    /// Further terms of the question, as `KEY=VALUE` separated by blanks.
+    /// The terms of the question, as `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
     /// Number of threads that a run may use.
@@ -157,7 +157,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Returns what is recorded on request.
+    /// Returns the groups of optional columns that are recorded.
     pub(super) fn extras(&self) -> Extras {
         Extras { trace: self.trace, layouts: self.layouts, proofs: self.proofs }
     }

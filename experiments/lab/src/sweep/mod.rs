@@ -1,4 +1,5 @@
-//! Sweeps. One file describes many runs. Each run takes place in a worker process and becomes one row.
+//! Sweeps. One file describes many runs. Each run of a built-in algorithm takes place in a worker process,
+//! and each run of an external planner in a process of its own. Each run becomes one row.
 //!
 //! | part | purpose |
 //! |---|---|

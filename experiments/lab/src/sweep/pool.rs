@@ -21,8 +21,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Further time limits that a run may use if its bound is proved: one for the proof and the others for its
-/// check.
+/// Number of additional time limits that a run may use if its bound is proved: one for the proof, and the
+/// others for the check of the proof.
 const PROOF_STAGES: u32 = 4;
 
 /// The parameters for running a sweep.
@@ -178,7 +178,8 @@ impl Shared<'_> {
             return Ok(self.ask_peer(peer, run, asked));
         }
         // A graph may have to be ordered before its question can be posed. This may take the time limit once
-        // more for each region. A proof may take the time limit once more, and its check a multiple of this.
+        // more for each region. A proof may take the time limit once more, and the check of the proof a
+        // multiple of that.
         let stages = match subject {
             Subject::Graph(graph) => u32::try_from(graph.regions().len() + 1).unwrap_or(u32::MAX),
             Subject::Instance(_) => 1,

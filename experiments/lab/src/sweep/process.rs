@@ -56,10 +56,10 @@ pub(super) struct Question<'a> {
     pub memory: Option<u64>,
 }
 
-/// The result of a run whose worker died.
+/// The result of a run whose worker ended without a reply or was killed.
 pub(super) struct Lost {
     pub answer: Record,
-    /// Whether the run was sent before the worker died.
+    /// Whether the run was sent before the worker ended.
     pub asked: bool,
 }
 

@@ -41,9 +41,9 @@ fn readme(manifest: &Manifest) -> String {
         let _ = writeln!(text, "| `{name}` | {holds} |");
     }
     text.push_str(
-        "\nSources are suites, families, and paths relative to the sweep file. An instance with terms was derived from a \
-         model:\nthe body of the graph in the order that `order` names. Brackets in a name contain the values of \
-         dimensions.\n\n| source | inputs | terms | model options |\n|---|---|---|---|\n",
+        "\nSources are suites, families, and paths relative to the sweep file. An instance with terms was derived from the \
+         body of\na model, with the operators in the order that the term `order` names. Brackets in a name contain the \
+         values of\ndimensions.\n\n| source | inputs | terms | model options |\n|---|---|---|---|\n",
     );
     let options = |input: &InputRecord| {
         let given = input.model.iter().flat_map(|model| model.import.given());

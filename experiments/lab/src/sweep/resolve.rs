@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Default time beyond the time limit after which a run counts as hung.
+/// Default time beyond the time limit after which a run counts as hung and is killed.
 const GRACE: Duration = Duration::from_secs(10);
 /// Maximum number of runs of a sweep, which bounds the memory for the list of runs.
 const MOST_RUNS: u64 = 10_000_000;
@@ -96,9 +96,9 @@ pub struct Sweep {
     pub runs: Vec<Run>,
     /// The columns of the rows.
     pub columns: Columns,
-    /// What to record on request.
+    /// The groups of optional columns to record.
     pub extras: Extras,
-    /// The metrics in the file, if there are any.
+    /// The metrics that the sweep file lists, or `None` if it lists none.
     metrics: Option<Vec<String>>,
     /// Time beyond the time limit after which a run counts as hung.
     pub grace: Duration,

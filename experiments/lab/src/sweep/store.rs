@@ -1,4 +1,4 @@
-//! The folder of a running sweep.
+//! Opens and locks the folder of a sweep, and writes its rows.
 
 use super::SweepError;
 use super::manifest::{Begun, MANIFEST, Manifest, Shard};

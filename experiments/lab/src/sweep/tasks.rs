@@ -25,7 +25,7 @@ pub struct Task {
     pub peer: Option<usize>,
     /// The number of threads that a run may use.
     pub threads: usize,
-    /// Further terms of the question, including default values.
+    /// The terms of the question, including default values.
     pub terms: String,
     pub(super) decide: Option<Capacity>,
     pub(super) times: Vec<Option<Duration>>,
@@ -101,8 +101,8 @@ pub(super) fn tasks(
     Ok(tasks)
 }
 
-/// Returns the common parameters of the tasks of an entry. The values of the entry override those of the
-/// file.
+/// Returns the common parameters of the tasks of an entry. The values of the entry override those that the
+/// file sets for all entries.
 fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
     if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {

@@ -41,7 +41,7 @@ pub enum Request {
 pub struct Job {
     /// The question: problem, algorithm, seed, threads, capacity to decide, and limits.
     pub asked: Record,
-    /// What to record on request.
+    /// The groups of optional columns to record.
     pub extras: Extras,
     /// The folder of the sweep, if layouts are stored.
     pub keep: Option<PathBuf>,

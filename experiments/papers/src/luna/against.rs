@@ -151,7 +151,8 @@ impl Sample {
         }
     }
 
-    /// Compares both schemes with the same strategy, as a user of the paper's method would.
+    /// Compares merging with sequential branches, both planned with this strategy, as a user of the paper's
+    /// method would.
     pub fn duel_of(&self, strategy: &str) -> Duel {
         let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
         match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {

@@ -15,7 +15,7 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::{Offsets, Problem};
 
-/// The graph of figures 1 and 2, and its maps. Graph inputs and outputs are in the arena.
+/// The graph of figures 1 and 2, and the memory maps to draw. Graph inputs and outputs are in the arena.
 const SMALL: &str = "two-branches-in-a-row";
 const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1b", Scheme::Flat, "sequential", "before merging"),
@@ -23,7 +23,8 @@ const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1d", Scheme::Flat, "short-first", "before merging"),
     ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
 ];
-/// The graph of figure 6, and its maps. The graph has a trunk, so some buffers are outside the branches.
+/// The graph of figure 6, and the memory maps to draw. The graph has a trunk, so some buffers are outside the
+/// branches.
 const LARGE: &str = "fusion-trunk";
 const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("6a-conflict", Scheme::Flat, "large-first", "before, conflicting branches"),
@@ -48,7 +49,8 @@ pub(super) fn draw(
     large.map_or(Ok(()), |large| maps(context, (&large.graph, Boundary::Outside), LARGE_MAPS, found))
 }
 
-/// Draws the maps of a graph. A map has a number, a scheme, a solver and a description.
+/// Draws memory maps of a graph. Each is given by the number of the figure, a scheme, a solver and a
+/// description.
 fn maps(
     context: &Context<'_>,
     (graph, boundary): (&Graph, Boundary),

@@ -65,7 +65,7 @@ pub(super) fn tables(
     found.fact("best", context! { gain, model, agrees => (gain - inputs.best_gain).abs() < 0.05 });
 }
 
-/// Returns the cells of both tables for a stand-in.
+/// Returns the cells of tables 1 and 2 for a stand-in.
 fn cells(one: &StandIn, of: &Comparison) -> Value {
     let straight = of.regions == 1;
     let reading =

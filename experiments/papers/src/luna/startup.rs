@@ -202,8 +202,8 @@ mod tests {
     use plimsoll_model::timelines::{Dma, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Returns the makespans of both schedules. A byte is transferred in one picosecond, and copied in `slow`
-    /// picoseconds.
+    /// Returns two makespans: without overlap, if the processor copies the weights, and with ping-pong. A
+    /// byte is transferred by DMA in one picosecond, and copied in `slow` picoseconds.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),

@@ -31,7 +31,8 @@ pub(super) struct Timed<'a> {
 /// The times of a graph on a machine.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
-    /// The machine, with slices small enough that the buffers of both schedules fit.
+    /// The machine, with slices small enough that the buffers fit under the schedules `synchronous` and
+    /// `ping-pong`.
     pub machine: Machine,
     /// Number of operators and slices in all segments.
     pub steps: usize,

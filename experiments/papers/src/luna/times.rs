@@ -142,8 +142,8 @@ mod tests {
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Returns the times that a chain of operators takes under both schedules. Each operator is given by
-    /// its computing time and its fetching time. A byte is fetched in one picosecond.
+    /// Returns the times that a chain of operators takes without overlap and with ping-pong. Each operator is
+    /// given by its computing time and its fetching time. A byte is fetched in one picosecond.
     fn times(chain: &[(u64, u64)]) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),

@@ -329,8 +329,8 @@ fn carried_data_must_last_until_the_next_trip() {
         "'n' for for when region 0 has ended: 's' at 8; for: 1 iteration"
     );
     assert_eq!(lost(&graph, "x@0 o@4 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
-    // In the first graph, nothing reads o, so u may use its memory. In the second graph, the body reads o in
-    // every iteration, and n overwrites o while g still reads it.
+    // In the first graph, nothing reads o, so u may use the memory of o. In the second graph, the body reads
+    // o in every iteration, and n overwrites o while g still reads it.
     let graph = repeat("u");
     assert_eq!(lost(&graph, "x@0 o@12 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
     let graph = repeat("o u");

@@ -1,4 +1,4 @@
-//! Random graphs.
+//! Tests the execution checker on random graphs.
 
 use super::*;
 use crate::execution::decisions::Random;

@@ -9,7 +9,8 @@ fn slots_are_exchanged() {
     for count in 0..4 {
         assert_eq!(lost(&graph, good, &SWAP(count)), [""; 0]);
     }
-    // y may use the slot of n with copies and with exchanges: the state is copied from its current slot.
+    // y may use the slot of n or s, whether values are copied or slots are exchanged, because the final
+    // state is copied from its current slot.
     for places in
         ["x@0 o@4 s@8 u@12 n@16 y=n z@4", "x@0 o@4 s@8 u@12 n@16 y=s z@4", "x@8 s=x u@12 n@16 y=s z@4"]
     {

@@ -1,4 +1,4 @@
-//! Proofs are translated and checked by `VeriPB`, a checker of another project (`make test-veripb`).
+//! Tests translated proofs with `VeriPB`, a proof checker of another project (`make test-veripb`).
 
 use super::*;
 use plimsoll_model::csv::write_layout;
@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 struct VeriPb {
     program: PathBuf,
     folder: tempfile::TempDir,
-    /// Arguments of the translator: an instance, a proof or a layout, and the name of the result.
+    /// Arguments of the translator. Each case has three: an instance, a proof or layout, and the name of the
+    /// result.
     given: Vec<PathBuf>,
 }
 
 impl VeriPb {
-    /// `PLIMSOLL_VERIPB` is the program.
+    /// Returns `None` unless the variable `PLIMSOLL_VERIPB` contains the path of the program.
     fn installed() -> Option<Self> {
         let program = std::env::var_os("PLIMSOLL_VERIPB").filter(|path| !path.is_empty());
         if program.is_none() {
@@ -41,7 +42,7 @@ impl VeriPb {
         case
     }
 
-    /// Translates everything. Returns what the translator printed about each.
+    /// Translates all cases. Returns the line that the translator printed for each.
     fn translate(&self) -> Vec<String> {
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/veripb.py");
         let run = Command::new("python3").arg(program).args(&self.given).output().unwrap();
@@ -80,7 +81,7 @@ fn above_load(buffers: u64, seed: u64) -> Instance {
     hard_above_load(AboveLoadParams::with_buffers(buffers), seed).unwrap().instance.with_capacity(None)
 }
 
-/// The optimum and a layout that reaches it.
+/// Returns the optimum and a layout that reaches it.
 fn solved(t: &Instance) -> (Bytes, String) {
     let outcome = Exact::default().solve(t, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!(outcome.claim, Claim::Optimal);
@@ -89,7 +90,7 @@ fn solved(t: &Instance) -> (Bytes, String) {
     (outcome.value.unwrap(), String::from_utf8(text).unwrap())
 }
 
-/// Translates proofs of optima and layouts that reach them. All must be confirmed.
+/// Translates proofs of optima, and layouts that reach these optima. Asserts that `VeriPB` confirms all.
 fn confirm(veripb: &mut VeriPb, name: &str, instances: &[Instance]) {
     let mut cases = Vec::new();
     for t in instances {
@@ -159,7 +160,7 @@ fn veripb_rejects_altered_proofs() {
     let mut rng = StdRng::seed_from_u64(1);
     let (mut replaced, mut rejected) = (0, 0);
     for (right, larger) in cases {
-        // One byte more, and the claim is false.
+        // With one byte more, the claim is false.
         assert!(printed[larger] != "translated" || !veripb.confirms(larger, "", REFUTED));
         // The refutation of one capacity does not refute the next one.
         assert!(!veripb.run(&veripb.path(larger, ".opb"), &veripb.path(right, ".pbp")).status.success());
@@ -168,7 +169,7 @@ fn veripb_rejects_altered_proofs() {
         let is_step = |at: &usize| lines[*at].starts_with("pol ") || lines[*at].starts_with("rup ");
         let steps: Vec<usize> = (0..lines.len()).filter(is_step).collect();
         for _ in 0..5 {
-            // A copy of the first inequality, so that all numbers remain valid.
+            // The replacement copies the first inequality, so the numbers of all constraints remain valid.
             let mut altered = lines.clone();
             altered[steps[rng.random_range(0..steps.len())]] = "pol 1 ;";
             std::fs::write(veripb.path(right, ".pbp"), altered.join("\n")).unwrap();
@@ -181,7 +182,6 @@ fn veripb_rejects_altered_proofs() {
     assert!(rejected * 2 > replaced);
 }
 
-/// The false proofs of unsound rules of the search.
 #[test]
 #[ignore = "needs PLIMSOLL_VERIPB: run `make test-veripb`"]
 fn veripb_rejects_proofs_by_unsound_rules() {

@@ -1,4 +1,4 @@
-//! Searches for layouts by sweeps that keep only some states of each step.
+//! Searches for layouts by sweeps that keep only some of the states at each step.
 
 use super::pass::{Limit, PassEnd, Sequence, Trail};
 use crate::search::valley::Reduced;

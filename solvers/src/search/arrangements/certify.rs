@@ -1,4 +1,4 @@
-//! Sweeps whose states are kept as a proof.
+//! Sweeps whose states are stored as a proof.
 
 use super::pass::{Limit, PassEnd, Sequence, Trail};
 use super::refute::GROWTH;
@@ -73,7 +73,7 @@ pub(crate) fn certify(
                     return Ok(Some(sequence.swept(&reduced, (from, backwards), &trail, &number)));
                 }
                 PassEnd::Stopped(stop) => return Err(stop),
-                // A sweep from the same step with a higher limit has the same result.
+                // A sweep from the same start with a higher limit would have the same result.
                 PassEnd::Through => drop(starts.remove(at)),
                 PassEnd::TooMany => at += 1,
             }

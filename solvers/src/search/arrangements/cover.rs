@@ -27,7 +27,7 @@ struct Atom {
     size: i64,
     /// Number of its holes.
     holes: i64,
-    /// If the atom is a hole with a preceding interchangeable hole: the mask of that hole. Otherwise 0.
+    /// If the atom is a hole that follows an interchangeable hole: the mask of the latter. Otherwise 0.
     elder: u32,
 }
 

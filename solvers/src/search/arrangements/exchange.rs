@@ -1,4 +1,4 @@
-//! The possible changes between two neighbouring steps.
+//! The buffers that end and begin between two neighbouring steps.
 
 use super::steps::Steps;
 use crate::pqtree::Leaves;
@@ -18,8 +18,9 @@ pub(super) struct Group {
 /// The buffers that end and begin between two neighbouring steps.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    /// The leaves of the buffers that end, and the size of each of these buffers with its leaf.
+    /// The leaves of the buffers that end.
     pub old: Leaves,
+    /// The leaf and the size of each buffer that ends.
     pub sizes: Vec<(Leaves, i64)>,
     /// The mask of all buffers that begin.
     pub new: u32,

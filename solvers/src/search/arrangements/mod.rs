@@ -37,8 +37,8 @@
 //! - *Sections that are not full* are skipped. From one full section to the next, only the buffers that are
 //!   live in both matter. They keep their offsets, whatever happens in between. This is a relaxation.
 //! - *Groups.* In each gap between buffers that stay, take the largest groups. One consists of all buffers
-//!   that end and all free units of the earlier section, the other of all buffers that begin and all free
-//!   units of the later section. Both have the size of the gap, which does not change. The search for
+//!   that end and all free units of the earlier section. The other consists of all buffers that begin and all
+//!   free units of the later section. Both have the size of the gap, which does not change. The search for
 //!   successors (`cover`) tries all divisions into groups, including this one. Buffers may also begin where
 //!   only free units were, that is, at any place of the tree. All places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
@@ -50,7 +50,7 @@
 //! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
 //!   direction of time. If no state remains, it refutes the capacity for the sections that it passed.
 //! - *Dominance.* A state is dropped if another state has all its permutations. Units without a place may be
-//!   anywhere, so a state without holes is compared with another as if that state had no holes either.
+//!   anywhere, so a state without holes is compared with another as if the other had no holes either.
 //! - *Meeting.* If a layout exists, every sweep that reached a section has a state there that contains the
 //!   arrangement of this layout. A state is dropped if it has no arrangement in common with any state of a
 //!   sweep in the other direction. The refuted sections then include those of the other sweep. Holes are
@@ -62,8 +62,8 @@
 //!
 //! # Layouts
 //!
-//! If a sweep passes all full sections, each of its last states yields offsets (`trail`). A permutation of
-//! the last state fixes the offsets of the live buffers. Each earlier state on the path to it has a
+//! If a sweep passes all full sections, its last states yield offsets (`trail`). A permutation of such a
+//! state fixes the offsets of the live buffers. Each earlier state on the path to it has a
 //! permutation that agrees with these offsets. Buffers that are live at no full section are placed beside the
 //! others if they fit. A *beam* keeps only the states with the most permutations at each section, and only
 //! some successors of each. It refutes nothing, but often finds a layout early. When permutations are

@@ -9,7 +9,7 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
-/// States are compared only with sweeps in the other direction that began at least this number of steps away.
+/// States are compared only with sweeps in the other direction whose start is at least this many steps away.
 const NEAREST: usize = 2;
 
 /// Maximum number of nodes per state of a beam.

@@ -62,7 +62,7 @@ impl Sequence {
         completed(reduced, offsets, capacity)
     }
 
-    /// Exchanges leaves with equal labels in `order` and `offsets`. A stored state may stand for a successor
+    /// Exchanges leaves with equal labels in `order` and `offsets`. A stored state may represent a successor
     /// that has the same key but other leaves. `stored` and `real` are the leaves of the stored state and of
     /// the successor, in the order of the key.
     fn rename(&self, at: usize, stored: &[u8], real: &[u8], order: &mut [u8], offsets: &mut [Option<i64>]) {
@@ -129,7 +129,7 @@ impl Sequence {
     }
 }
 
-/// Places the remaining buffers at the lowest free offsets, in descending order of size times lifespan.
+/// Places the remaining buffers at the lowest free offsets, in descending order of size times duration.
 /// Returns all offsets if they form a layout within the capacity.
 fn completed(reduced: &Reduced, mut offsets: Vec<Option<i64>>, capacity: i64) -> Option<Vec<i64>> {
     let spans = &reduced.spans;

@@ -19,9 +19,9 @@ struct Entry {
     reason: (u32, u32),
 }
 
-/// The bounds of all buffers. A buffer `b` has two nodes: `2 b` for the height below it (side 0) and `2 b +
-/// 1` for the height above it (side 1). Side 1 is the layout turned upside down, so all its orders are
-/// reversed.
+/// The bounds of all buffers. A buffer `b` has two nodes: `2 b` for the height below it (side 0), and
+/// `2 b + 1` for the height above it (side 1). Side 1 is the layout turned upside down, so all orders are
+/// reversed there.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,

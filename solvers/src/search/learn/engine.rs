@@ -134,9 +134,10 @@ impl<'p> Engine<'p> {
         engine
     }
 
-    /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
-    /// one pair can be fixed as well. The chosen pair is the conflicting pair with the largest total size.
-    /// Buffers with twins are not eligible, because their order is already fixed.
+    /// Fixes the order of twins by their index. If no buffer is fixed or aligned, a layout turned upside down
+    /// is also a layout, so the order of one pair can be fixed as well. The chosen pair is the conflicting
+    /// pair with the largest total size. Buffers with twins are not eligible, because their order is already
+    /// fixed.
     fn break_symmetry(&mut self) {
         let twin = &self.problem.twin;
         let n = twin.len();

@@ -9,9 +9,10 @@
 //!
 //! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
 //! decided orders and imply further orders:
-//! - *Stacks.* Simultaneously live buffers that all lie below another buffer form a stack in some order.
-//!   That buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best
-//!   set consists of all buffers whose own bound is at or above some threshold. The same holds upside down.
+//! - *Stacks.* Simultaneously live buffers that all lie below another buffer form a stack in some order. That
+//!   buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best set
+//!   consists of all buffers whose own bound is at or above some threshold. Buffers above a buffer raise the
+//!   bound on the height above it in the same way.
 //! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
 //! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` together exceed the capacity, `a`
 //!   cannot lie below `b`, so `b` lies below `a`.

@@ -1,5 +1,5 @@
-//! The variables of clause learning. For every two simultaneously live buffers, one variable decides which
-//! lies below.
+//! The variables of clause learning. For every two simultaneously live buffers, one variable decides which of
+//! them lies below.
 
 use crate::search::valley::Reduced;
 

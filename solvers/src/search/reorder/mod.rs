@@ -19,12 +19,13 @@
 //!  ground ─ ─ ─ ─ ─ ─ ─ ─ ─   └───┘
 //! ```
 //!
-//! The search removes buffers until the others fit below the target. Then it repeatedly inserts one of the
-//! larger pending buffers at the offset where the ejected buffers cost least. The cost of a buffer is its
-//! area times its penalty, with random noise. The penalty of a buffer grows whenever it ejects others, so
-//! neighbours do not eject each other forever. If no buffer is pending, the lowest offsets are a layout, and
-//! the target falls. After a number of insertions without success, the search restores the best layout, sets
-//! the next target closer to its peak, and doubles this number.
+//! The search removes buffers until the others fit below the target. Removed and ejected buffers are
+//! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
+//! ejected buffers cost least. The cost of a buffer is its area times its penalty, with random noise. The
+//! penalty of a buffer grows whenever it ejects others, so neighbours do not eject each other forever. If no
+//! buffer is pending, the lowest offsets are a layout, and the target falls. After a number of insertions
+//! without success, the search restores the best layout, sets the next target closer to its peak, and doubles
+//! this number.
 //!
 //! # Invariants
 //!

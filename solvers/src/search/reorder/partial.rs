@@ -4,7 +4,7 @@ use crate::search::valley::{Reduced, Span};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// Maximum fraction by which the cost of a place is increased at random.
+/// Maximum fraction by which the cost of an offset is increased at random.
 const NOISE: f64 = 1.0;
 
 /// The placed buffers from bottom to top, and the range of offsets of each.
@@ -85,8 +85,8 @@ impl<'a> Partial<'a> {
         self.refresh(0, self.order.len(), (0, self.reduced.sections as u32));
     }
 
-    /// Returns a placed buffer of small weight among those that cannot end at or below the target, if any:
-    /// the lightest of three that are drawn at random.
+    /// Draws three placed buffers whose floors exceed their ceilings, and returns the lightest of them.
+    /// Returns `None` if there is no such buffer.
     pub fn excess(&self, weight: &[f64], rng: &mut Xoshiro256PlusPlus) -> Option<u32> {
         let over = |&b: &u32| self.floor[b as usize] > self.ceiling[b as usize];
         let all: Vec<u32> = self.order.iter().copied().filter(over).collect();
@@ -144,8 +144,8 @@ impl<'a> Partial<'a> {
         self.refresh(at, until, changed);
     }
 
-    /// Returns the offset for a buffer at which the removal of the buffers in its way costs least. Of
-    /// several offsets without cost, the one with the least space is chosen.
+    /// Returns the offset for a buffer at which the removal of the buffers in its way costs least. Of several
+    /// offsets without cost, chooses the start of the shortest range of such offsets.
     ///
     /// Suppose that the buffer begins at some offset. Conflicting buffers that can end at or below this
     /// offset go below the new buffer. Those that can begin at or above its end go above it. All others are

@@ -12,8 +12,8 @@ pub enum SweepEnd {
         /// Offset of each buffer, in the order of `Reduced`.
         offsets: Vec<i64>,
     },
-    /// The buffers that are live in the sections `refuted` have no layout with a peak below `next` units,
-    /// which is above the capacity.
+    /// The buffers that are live in the sections `refuted` have no layout with a peak below `next` units.
+    /// `next` is above the capacity.
     Impossible {
         /// The smallest capacity that is not refuted, in units.
         next: i64,

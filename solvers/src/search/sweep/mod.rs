@@ -25,14 +25,14 @@
 //! one. The ground and the ceiling count as crossing buffers. These distances are exactly the projection of
 //! all constraints so far, because the constraints are difference constraints. The next section inserts its
 //! newborn buffers at every position of the order, updates the longest paths, and removes the buffers that
-//! die. A state whose longest path exceeds the capacity is removed. The length of the shortest such path is
-//! the next capacity to try.
+//! die. A state whose longest path exceeds the capacity is removed. The next capacity to try is the shortest
+//! of these longest paths.
 //!
 //! # Pruning
 //!
 //! - *Dominance.* A state is removed if another state has the same order and none of its distances is larger.
-//!   Every continuation of the removed state is possible from the other, with paths that are no longer. The
-//!   distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
+//!   Every continuation of the removed state is possible from the other, with paths of at most the same
+//!   length. The distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
 //! - *Short lifetimes.* If two neighbours in the order are live only in the current section, both of their

@@ -40,8 +40,8 @@ impl<'a> Sections<'a> {
     }
 
     /// Prepares the section `at` for a sweep. `crossing` contains the buffers that are also live in the
-    /// section swept before, as the states number them. `after` is the section swept next. Returns `None` if
-    /// a sweep is not possible at `at`.
+    /// previously swept section, in the order in which the states number them. `after` is the section swept
+    /// next. Returns `None` if a sweep is not possible at `at`.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {
@@ -74,8 +74,8 @@ impl<'a> Sections<'a> {
 /// A section prepared for a sweep, with the births and deaths of its buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// The live buffers: first those that crossed the previous border, as the states number them, then the
-    /// newborn ones.
+    /// The live buffers: first those that crossed the previous border, in the order in which the states
+    /// number them, and then the newborn ones.
     pub live: Vec<u32>,
     /// Number of buffers that crossed the previous border.
     pub old: usize,
@@ -107,7 +107,7 @@ impl Section {
         if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
     }
 
-    /// Returns the buffers that cross the next border, as the states at that border number them.
+    /// Returns the buffers that cross the next border, in the order in which the states there number them.
     pub fn crossing(&self) -> Vec<u32> {
         self.stay.iter().map(|&i| self.live[i as usize]).collect()
     }

@@ -13,7 +13,8 @@ use super::state::State;
 /// by the slack.
 pub(super) const OPEN: i64 = i64::MAX;
 
-/// No buffer can be the lowest unplaced one at this section, so no layout continues the state.
+/// No layout continues the state, because no buffer can be the lowest unplaced one at this section, or
+/// because too much space of this section would be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dead(pub usize);
 

@@ -20,7 +20,7 @@ const UNSEEN: f64 = 1e6;
 const SOFT: f64 = 0.01;
 
 impl Engine<'_> {
-    /// Draws a random score for every buffer. Successive runs cycle through four base scores.
+    /// Computes a score with random noise for every buffer. Successive runs cycle through four base scores.
     pub(super) fn draw_values(&mut self) {
         for b in 0..self.reduced.len() {
             let width = f64::from(self.reduced.spans[b].end - self.reduced.spans[b].start);

@@ -28,7 +28,7 @@ pub struct Rules {
     /// Number of options that lookahead tries per node, in descending order of score. It always tries the
     /// empty floor as well. The other options follow in their original order.
     pub looks: usize,
-    /// Number of initial runs from the root without lookahead, which settle easy instances.
+    /// Number of initial runs from the root without lookahead and levels. They settle easy instances.
     pub plain_runs: u64,
     /// Store components that cannot be completed.
     ///

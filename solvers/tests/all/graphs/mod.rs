@@ -174,8 +174,8 @@ fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, us
     (n, edges.into_iter().collect())
 }
 
-/// Returns a `RandWire` graph. Every node is an operator that sums its inputs, followed by a chain of `ops -
-/// 1` operators. Sizes vary if `varied` is true.
+/// Returns a `RandWire` graph. Every node is an operator that sums its inputs, followed by a chain of
+/// `ops - 1` operators. Sizes vary if `varied` is true.
 pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (n, edges) = wires(wiring, &mut rng);
@@ -328,8 +328,8 @@ pub fn unet(depth: usize) -> OrderProblem {
     draw.problem("unet")
 }
 
-/// Returns stacked cells, each of which reads the two cells before it. A cell adds five pairs of operator
-/// chains and concatenates all unused states.
+/// Returns stacked cells, each of which reads the two cells before it. A cell derives five states, each from
+/// a pair of operator chains, and concatenates all unused states.
 pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = Draw::default();

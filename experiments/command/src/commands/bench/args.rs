@@ -23,15 +23,15 @@ pub struct BenchArgs {
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
     /// use instances derived from these inputs. Spilling is posed on instances only if it is named
-    /// [default: offsets for files that are all instances and with --processes, orders and offsets for
-    /// files that are all graphs or models, otherwise all problems that apply]
+    /// [default: offsets if all files are instances or --processes is given; orders and offsets if all files
+    /// are graphs or models; otherwise all problems that apply]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
     /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
     /// `no-states` and `align` take the same values as the options of the commands. For an instance derived
     /// from a model, `order` is as-in-file by default. `fusion` is none, ordinary or cross-unit. `capacity`
-    /// (spilling) is in bytes or percent of the load. May be repeated; each occurrence adds one question
+    /// (spilling) is in bytes or in percent of the load. May be repeated; each occurrence adds one question
     /// [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
@@ -78,7 +78,7 @@ pub struct BenchArgs {
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
-    /// Write rows.csv, summary.md, README.md, maps and charts into this folder
+    /// Write rows.csv, summary.md, README.md, memory maps and charts into this folder
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     pub out: Option<PathBuf>,
     /// Write into the folder even if it is not empty
@@ -93,8 +93,9 @@ pub struct BenchArgs {
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
-    /// Prove the bound of each run for offsets if it rests on a search, check the proof with the independent
-    /// checker, and record its size and both times. The limits of the run apply to the proof again
+    /// Prove the bound of each run for offsets if the bound rests on a search, and check the proof with the
+    /// independent checker. Record the size of the proof, the time to prove and the time to check. The limits
+    /// of the run apply to the proof again
     #[arg(long, conflicts_with = "processes")]
     pub proofs: bool,
     /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}`
@@ -104,16 +105,16 @@ pub struct BenchArgs {
     /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Use a regular expression to extract the time in seconds that an external program itself reports. Its
-    /// single group matches the seconds; `^` and `$` match at the start and end of every line. The last
-    /// match on standard error counts or, if there is none, the last match on standard output; may be
-    /// repeated
+    /// Use a regular expression to extract the time in seconds that an external program itself reports. The
+    /// single group of the expression matches the seconds; `^` and `$` match at the start and end of every
+    /// line. The last match on standard error counts or, if there is none, the last match on standard
+    /// output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }
 
 impl BenchArgs {
-    /// Returns what is recorded on request.
+    /// Returns the optional data to record.
     pub fn extras(&self) -> Extras {
         Extras { trace: self.trace, layouts: false, proofs: self.proofs }
     }

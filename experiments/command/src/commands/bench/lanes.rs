@@ -37,7 +37,7 @@ pub trait Lane {
     fn names(&self) -> Vec<&'static str>;
     /// Returns true if the problem is posed on subjects of this kind.
     fn takes(&self, kind: SubjectKind) -> bool;
-    /// Returns the number of runs per seed on a subject of this kind.
+    /// Returns the number of runs of built-in algorithms per seed on a subject of this kind.
     fn runs_on(&self, kind: SubjectKind) -> usize;
     /// Performs all runs on one subject.
     fn run(
@@ -111,7 +111,7 @@ impl Ground<'_> {
         seed: u64,
     ) -> Record {
         self.bar.set_message(format!("{} {algorithm}", self.subject.name()));
-        // The terms of an instance that was derived from a model are already set.
+        // For an instance derived from a model, the blank record already contains the terms.
         let terms = if self.blank.terms.is_empty() { terms } else { &self.blank.terms };
         Record {
             problem: P::NAME.to_owned(),
@@ -163,7 +163,7 @@ impl<P: Posed> Lane for Chosen<P> {
 
 impl<P: Posed> Chosen<P> {
     /// Performs all runs of one question: first the runs of built-in algorithms, then those of `more`.
-    /// Finally, cross-checks the bounds, computes the gaps and draws the map.
+    /// Finally, cross-checks the bounds, computes the gaps and draws the memory map of the best solution.
     fn run_under(
         &self,
         terms: &Terms,

@@ -88,8 +88,8 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     Ok(code_of_runs(&failures(&rows), refused))
 }
 
-/// Prints the summary, preceded by the tables of all runs with `--verbose`. With `--out`, also writes the
-/// charts and pages of the record.
+/// Prints the summary. With `--verbose`, prints the tables of all runs before it. With `--out`, also writes
+/// the charts and pages of the record.
 fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let (comparison, width) = (bench.comparison(), output::width());
     let verbose = bench.shared.args.verbose;

@@ -91,9 +91,12 @@ impl<'a> Bench<'a> {
         Ok(Self { shared: Shared { args, externals }, machine, lanes, registry, posings })
     }
 
-    /// Decides whether to derive instances from models, and returns a note if so. Instances are derived if
-    /// problems on instances are requested and all cases are graphs. Fails if a requested problem applies to
-    /// none of the cases.
+    /// Decides whether to derive instances from models. With `--problems`, instances are derived if problems
+    /// on instances are requested and all cases are graphs. Without `--problems`, `Bench::keep_defaults`
+    /// decides. Returns a note if instances are derived or the problems are restricted.
+    ///
+    /// # Errors
+    /// Fails if a requested problem applies to none of the cases.
     pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
@@ -116,9 +119,9 @@ impl<'a> Bench<'a> {
     }
 
     /// If all inputs are files of the user and no option refers to another problem, restricts the benchmark
-    /// to offsets for instances, or to orders and offsets for graphs and models. Inputs of both kinds are
-    /// not restricted. Returns a note if the benchmark is restricted. `posings` are the terms for deriving
-    /// instances.
+    /// to offsets for instances, or to orders and offsets for graphs and models. If the inputs are of both
+    /// kinds, the benchmark is not restricted. Returns a note if the benchmark is restricted. `posings` are
+    /// the terms for deriving instances.
     fn keep_defaults(&mut self, kinds: &[SubjectKind], posings: Vec<Terms>) -> Option<String> {
         let args = self.shared.args;
         let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);

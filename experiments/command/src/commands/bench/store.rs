@@ -1,4 +1,5 @@
-//! The folder of a record: rows, traces and maps are written during the run, charts and pages at the end.
+//! The folder of a record. Rows, traces and memory maps are written during the run, charts and pages at the
+//! end.
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,8 +18,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Instances with more buffers than this get no map, because a map of them would take hundreds of megabytes
-/// and be unreadable.
+/// No memory map is drawn for an instance with more buffers than this, because its file would have hundreds
+/// of megabytes and the map would be unreadable.
 const MOST_DRAWN: usize = 50_000;
 
 /// A record that is being written.
@@ -36,7 +37,7 @@ const CHARTS: &str = "charts";
 
 impl Store {
     /// Creates the folder. If the folder already exists and is not empty, fails or, with `force`, removes the
-    /// maps, charts and trace of the earlier record.
+    /// memory maps, charts and trace of the earlier record.
     pub fn open(folder: &Path, force: bool, extras: Extras) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
@@ -92,7 +93,7 @@ impl Store {
         trace.flush().map_err(|error| wrong(TRACE, &error))
     }
 
-    /// Draws a solution, unless it has too many buffers.
+    /// Draws the memory map of a solution, unless its instance has more than `MOST_DRAWN` buffers.
     pub fn map<P: Posed>(
         &mut self,
         question: &P::Question<'_>,
@@ -178,7 +179,8 @@ fn suffix(problem: &str) -> String {
     if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }
 
-/// Returns the name with all characters that are not portable in file names replaced by `_`.
+/// Converts a name to a portable file name of at most 100 characters. Characters that are not portable are
+/// replaced by `_`, and leading dots are removed. An empty result becomes `instance`.
 fn file_stem(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let stem: String = name.chars().map(plain).take(100).collect();

@@ -301,7 +301,7 @@ fn hash(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(|bytes| sha256(&bytes))
 }
 
-/// Waits for the lock of a folder and acquires it. Dropping the file releases the lock.
+/// Waits for the lock of a folder and acquires it. Dropping the returned file releases the lock.
 fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     #[cfg(unix)]

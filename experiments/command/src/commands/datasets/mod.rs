@@ -30,7 +30,7 @@ fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
             "sha256": file.sha256,
             "buffers": file.facts.map(|facts| facts.buffers),
             "load": file.facts.map(|facts| facts.load),
-            // Null unless a layout is known whose peak is the load.
+            // Null unless a layout with a peak equal to the load is known.
             "optimum": file.facts.and_then(|facts| facts.optimum),
         })
     };

@@ -152,7 +152,7 @@ fn compare(
             verdict.find(shown, name, Standing::Changed, Some(found));
         }
     }
-    // An unlisted file counts only if a listed file has the same extension. Notes in the folder do not count.
+    // An unlisted file is reported only if a listed file has the same extension, so notes are ignored.
     let extension = |name: &str| Path::new(name).extension().map(ToOwned::to_owned);
     let extensions: BTreeSet<_> = listed.keys().filter_map(|name| extension(name)).collect();
     let mut unknown = Vec::new();

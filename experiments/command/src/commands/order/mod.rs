@@ -33,7 +33,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         let question = InOrder { graph, liveness: args.liveness.options() };
         let about = about(graph);
         let limits = || args.effort.limits_each_from_now();
-        // The value of a graph with several regions is not that of each search.
+        // With several regions, each search orders one region, so it cannot stop at the value of the graph.
         let stops = if graph.regions().len() == 1 { Stops::AtOptimum } else { Stops::AtLimits };
         let records = compare::<Orders>(&registry, &question, &about, (args.effort, stops), limits)?;
         let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));

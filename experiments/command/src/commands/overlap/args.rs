@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub struct OverlapArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute]; `tiers` reads
-    /// other sections
+    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute]; the command
+    /// `tiers` reads other sections of such a file
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
@@ -53,7 +53,8 @@ pub struct OverlapArgs {
     /// byte. These weights are fetched before the run, unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
-    /// Fetch the first weights of one region per branch speculatively, with the fastest schedule
+    /// Extend the fastest schedule: before each branch, fetch the first weights of one of its regions
+    /// speculatively
     #[arg(long, value_name = "STRATEGY", conflicts_with = "front", help_heading = "Branches and loops")]
     pub speculate: Option<GuessArg>,
     /// Set the probability of a region, which is given by name or number; may be repeated. Regions without a

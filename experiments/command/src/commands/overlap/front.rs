@@ -157,7 +157,7 @@ fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     let capacity = build.machine.capacity.get() as f64;
     // A graph that needs no memory would start at zero, which a logarithmic axis cannot show.
     let low = points.first().map_or(1.0, |first| first.0).max(1.0);
-    // The bound for one capacity also holds for all smaller ones, down to the previous one.
+    // Each bound also holds for smaller capacities, so its step extends down to the previous capacity.
     let mut bound = Vec::new();
     let mut from = low;
     for &(memory, time) in found.bounds.iter().filter(|(_, time)| *time < Time::MAX) {

@@ -77,7 +77,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     Ok(code(&rows))
 }
 
-/// Returns the schedule of this name, or all schedules.
+/// Returns the schedule of this name, or all schedules for the name `all`.
 pub fn chosen(
     all: &[&'static Entry<Timelines>],
     name: &str,

@@ -100,7 +100,7 @@ pub(super) fn report(
         "segments": program.segments().len(),
         "weights": weights.sum::<u64>(),
         "activations": problems().map(TimelineProblem::activations).max().unwrap_or_default(),
-        // Bytes of resident weights, rounded up.
+        // Bytes of on-chip memory reserved for resident weights.
         "resident": residency.bytes,
         "resident_blocks": residency.blocks.len(),
         "preload_ps": residency.preload,

@@ -71,7 +71,8 @@ pub struct PlanArgs {
     pub format: Option<PlacesFormat>,
     /// Write the model in its own format, with its operators in the planned order. The plan is added as an
     /// offline plan for tflite-micro, or as metadata properties of ONNX. Everything else is unchanged. For
-    /// tflite-micro, --align is a multiple of 16, and variable tensors stay outside the arena
+    /// tflite-micro, --align must be a multiple of 16 and is 16 by default, and variable tensors stay outside
+    /// the arena
     #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
     pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need
@@ -126,7 +127,7 @@ pub struct ControlArgs {
     #[arg(long, value_name = "MODE", default_value = "resident")]
     pub carries: CarriesArg,
     /// Maximum number of combinations of branches and trip counts that are executed to check the layout; if
-    /// there are more, as many random runs are added
+    /// there are more, the same number of random runs is added
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
 }

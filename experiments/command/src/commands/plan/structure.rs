@@ -30,7 +30,7 @@ pub fn plan(
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
-    // `exact`, the default of the option, is not an algorithm for shared objects.
+    // `exact`, the default of --solver, is not an algorithm for shared objects.
     let solver =
         Some(args.solver.as_str()).filter(|solver| problem != SharedObjects::NAME || *solver != "exact");
     match choose(registry, solver, Some(problem))? {
@@ -167,7 +167,8 @@ fn report<P: Plan>(
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
-/// they run concurrently, and the first such pair. Pairs of all regions are counted, beginning with the body.
+/// they run concurrently, and one colliding pair. The pairs of all regions are counted. The returned pair is
+/// one that collides when operators run one at a time, if there is one, and comes from the body if possible.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -23,7 +23,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
     let start =
         std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
     let format = ModelFormat::of(model, &start).ok_or_else(|| {
-        let message = "--write: a graph (.json) has no format of a runtime; --tensors writes its plan";
+        let message = "--write: a graph (.json) is not in the format of a runtime; --tensors writes its plan";
         Failure::input(message)
     })?;
     let (own, other) = match format {
@@ -127,7 +127,7 @@ fn write(
     Ok(())
 }
 
-/// Returns the failure for a plan that needs more memory than the runtime needs without one.
+/// Returns the failure for a plan that needs more memory than the runtime needs without a plan.
 fn worse(arena: Bytes, greedy: Bytes) -> Failure {
     let message = format!(
         "--write: the planned arena has {}, but tflite-micro needs {} for the original model; try --order as-in-file, or a longer --time-limit",

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 pub struct TiersArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]]; `overlap` reads
-    /// other sections
+    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]]; the command
+    /// `overlap` reads other sections of such a file
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
@@ -19,8 +19,8 @@ pub struct TiersArgs {
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with = "placement")]
     pub compare: bool,
-    /// Which operators to fuse; groups run in topological order, the earliest ready group first [default:
-    /// cross-unit; with --order, none]
+    /// Which operators to fuse. Groups run in topological order; among the groups that are ready, the one
+    /// with the earliest operator in the file runs next [default: cross-unit; with --order, none]
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const MOST: usize = 15;
 
 /// Returns one bar per algorithm on a linear axis from 0: its mean gap or, if a capacity is decided, its
-/// number of decided instances. Returns an empty text if no algorithm has such a number.
+/// number of decided instances. Returns an empty string if no algorithm has such a number.
 pub fn bars(group: &Group, standings: &[Standing]) -> String {
     let all: Vec<&Standing> = real(standings).collect();
     let decide = group.question.decide;

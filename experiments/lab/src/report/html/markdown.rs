@@ -4,9 +4,9 @@
 use super::table::sortable;
 use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
-/// Converts a Markdown text to HTML. Headings start at level four. Tables are labelled `name`, and cells of
-/// more than `long` characters are folded. HTML in the text is escaped. Links and pictures are reduced to
-/// their text.
+/// Converts Markdown to HTML. Headings start at level four. Tables are labelled `name`, and cells of more
+/// than `long` characters are folded. HTML in the text is escaped. Links and pictures are reduced to their
+/// text.
 pub fn html(text: &str, name: &str, long: usize) -> String {
     let mut out = String::new();
     let mut pending = Vec::new();

@@ -1,8 +1,8 @@
 //! The report page, which is one self-contained HTML file without network access.
 //!
-//! The page works without its script, which only sorts and filters tables. Its content security policy
-//! forbids all connections. All text from rows, READMEs and file names is escaped. Pictures must pass
-//! [`picture::fit`].
+//! The page works without its script, which sorts and filters tables, and unfolds the target of a link.
+//! Its content security policy forbids all connections. All text from rows, READMEs and file names is
+//! escaped. Pictures must pass [`picture::fit`].
 
 mod bars;
 pub mod markdown;

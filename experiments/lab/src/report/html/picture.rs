@@ -113,7 +113,8 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Splits a text into the contents of a tag and the rest. A quoted `>` does not end the tag.
+/// Splits the rest of a file, whose first character follows a `<`, into the contents of the tag and the text
+/// behind its `>`. A quoted `>` does not end the tag.
 fn split_tag(text: &str) -> Result<(&str, &str), String> {
     let mut quote = None;
     for (at, c) in text.char_indices() {

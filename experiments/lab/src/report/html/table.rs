@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Maximum length of an unfolded cell, in characters.
 pub const LONG: usize = 60;
-/// Number of visible characters of a folded text.
+/// Number of visible characters of a folded cell.
 const SEEN: usize = 48;
 
 /// Returns a [`Table`] as HTML.
@@ -58,7 +58,7 @@ pub fn sortable<'a>(
     text
 }
 
-/// Returns a text as HTML, folded if it is longer than `long` characters.
+/// Returns the text of a cell as HTML, folded if it is longer than `long` characters.
 fn folded(text: &str, long: usize) -> String {
     if text.chars().count() <= long {
         return escape(text);
