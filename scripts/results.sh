@@ -55,12 +55,21 @@ done
 
 release="${CARGO_TARGET_DIR:-target}/release"
 # For comparisons of whole processes, the command is built without HiGHS and z3, because loading them takes
-# longer than solving most instances.
+# longer than solving most instances. The full command is built only if a record needs it.
 lean="$release/plimsoll-lean"
 cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
-cargo build --release --locked --workspace
-binary="$release/plimsoll"
+binary="$lean"
+for word in "${@:-all}"; do
+    case " head-to-head robust robust-tight proofs large " in
+        *" $word "*) ;;
+        *)
+            cargo build --release --locked --workspace
+            binary="$release/plimsoll"
+            break
+            ;;
+    esac
+done
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
 

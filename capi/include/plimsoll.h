@@ -6,7 +6,8 @@
 // A lifespan [lower, upper) begins with its first live step and ends before the step `upper`.
 //
 // Errors: every function that can fail returns a code, 0 on success. `plimsoll_error` then returns
-// a message with the position and the invalid value. A failed call changes nothing.
+// a message with the position and the invalid value. A failed call changes no instance and creates
+// no handle.
 //
 // Ownership: instances and solutions are handles, not pointers. The caller frees each of them once.
 // A handle that was freed, or was never created, is rejected with PLIMSOLL_INVALID_HANDLE. Arrays and
@@ -78,8 +79,8 @@ typedef struct plimsoll_instance {
 
 // Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
 // is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
-// in bytes. If the function returns false, the search ends and returns its best layout. The function may call
-// any other function of this library, and must return to its caller.
+// in bytes. If the function returns false, the search ends and returns its best layout so far. The function
+// may call any other function of this library, and must return to its caller.
 typedef bool (*plimsoll_progress)(void *user, uint64_t peak, uint64_t bound);
 
 // The options of a solve. Initialise them with `plimsoll_options_init`, then change what you need.

@@ -286,7 +286,7 @@ fn one_file_describes_a_machine_for_both_commands() {
     // Without tiers, an alignment outside of [memory] is an error.
     scratch.write("wrong.toml", overlap.replacen("[memory]", "alignment = 16\n[memory]", 1));
     let words = ["overlap", "net.json", "--machine", "wrong.toml"];
-    scratch.plimsoll(&words).refuses(&["wrong.toml", "line 6", "alignment is a key of [memory]"]);
+    scratch.plimsoll(&words).refuses(&["wrong.toml", "line 7", "alignment is a key of [memory]"]);
 }
 
 #[test]
