@@ -69,6 +69,39 @@ proptest! {
 }
 
 #[test]
+#[ignore = "takes a minute: proves two thousand optima"]
+fn both_checkers_accept_two_thousand_optima() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for seed in 0..2_000 {
+        let t = small(3 + seed as usize % 5, seed % 16, seed);
+        let best = optimum(&t);
+        if best == Bytes::ZERO {
+            continue;
+        }
+        let proof = text(&prove(&t, best).unwrap());
+        assert!(checked(&csv(&t), &proof).is_ok_and(|proved| proved.bound == best.get()), "{proof}");
+        let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{seed}.{end}")));
+        std::fs::write(&paths[0], csv(&t)).unwrap();
+        std::fs::write(&paths[1], proof).unwrap();
+        files.extend(paths);
+    }
+    let count = accepted_by_oracle(&files);
+    assert!(count > 1_900, "{count}");
+}
+
+/// Runs the checker in Python on pairs of an instance and a proof, all of which it must accept. Returns the
+/// number of pairs.
+fn accepted_by_oracle(files: &[std::path::PathBuf]) -> usize {
+    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
+    let run = Command::new("python3").arg(oracle).args(files).output().unwrap();
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert!(printed.lines().all(|line| line.starts_with("accepted")), "{printed}");
+    assert_eq!(2 * printed.lines().count(), files.len());
+    files.len() / 2
+}
+
+#[test]
 fn simple_bounds_have_short_proofs() {
     for seed in 0..200 {
         let t = small(7, seed % 16, seed);
@@ -147,10 +180,7 @@ fn sweeps_are_proofs() {
         }
     }
     assert!(swept >= 10, "{swept}");
-    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
-    let run = Command::new("python3").arg(oracle).args(&files).output().unwrap();
-    let printed = String::from_utf8(run.stdout).unwrap();
-    assert!(printed.lines().all(|line| line.starts_with("accepted")), "{printed}");
+    accepted_by_oracle(&files);
 }
 
 #[test]
