@@ -36,7 +36,7 @@ def node(kind, children):
 
 
 def line(tree, chosen):
-    """The leaves outside `chosen` as a sequence of trees that all chosen leaves can follow, or None."""
+    """The leaves outside `chosen` as a fixed sequence of trees that all chosen leaves can follow, or None."""
     if not is_node(tree):
         return [] if tree in chosen else [tree]
     kind, children = tree

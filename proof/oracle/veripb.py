@@ -338,7 +338,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.triangle(a, b, c) if side == 0 else self.triangle(c, b, a)
 
     def chains(self, side, nearer, b):
-        """Hints which imply that no buffer of the stack is nearer to its end than b if no possible end is."""
+        """Hints which imply: if no possible end is nearer than b, no other buffer of the stack is nearer."""
         hints = []
         for far, near in nearer.items():
             if far != b:
@@ -380,7 +380,10 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         ends, nearer = self.extremes(side, stack)
 
         def sums(b):
-            """Constraints that bound the offset of the buffer if b is the end; excess over `height`."""
+            """Constraints that bound the offset of the buffer if b is the end.
+
+            Also returns the amount by which this bound exceeds `height`.
+            """
             others = tuple(sorted(k for k in stack if k != b))
             pair, role = ((b, buffer), "top") if side == 0 else ((buffer, b), "bottom")
             ref, _, big = self.between(*pair, others, common, role, padding)
