@@ -130,7 +130,10 @@ class Checker:
         self.facts.orders.add((a, b))
 
     def end(self, side, stack):
-        """A lower bound on the end of a stack: the lowest height of its buffers on this side plus its extent."""
+        """A lower bound on the end of a stack: the lowest height of its buffers plus its extent.
+
+        Heights and ends are measured on the given side.
+        """
         common = math.gcd(*(self.of(b).alignment for b in stack))
         extent = sum(self.of(b).size + -self.of(b).size % common for b in stack)
         extent -= max(-self.of(b).size % common for b in stack)
