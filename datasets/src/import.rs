@@ -137,7 +137,7 @@ pub struct SizeSources {
 }
 
 /// The source of the size of a tensor. If the inputs of an operator have different sources, its outputs get
-/// the source that this enum declares last.
+/// the one of these sources that this enum declares last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Inferred from the inputs of the model by the operator rules.

@@ -3,8 +3,8 @@
 use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 use std::path::Path;
 
-/// Reads a model or a graph. The extension selects the importer. With any other extension, a `TFLite` model
-/// is recognised by its first bytes.
+/// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. With any other
+/// extension, a `TFLite` model is recognised by its first bytes.
 ///
 /// # Errors
 /// See [`ImportError`].

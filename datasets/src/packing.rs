@@ -98,7 +98,7 @@ pub struct Packing {
     pub instance: Instance,
     /// The offsets of the pieces, which form an optimal layout.
     pub layout: Layout,
-    /// The load, the optimum and the peak of the layout, in bytes.
+    /// The height of the layout in bytes. It is the load, and therefore also the optimum.
     pub optimum: Bytes,
 }
 

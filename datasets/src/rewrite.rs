@@ -101,7 +101,7 @@ impl<'a> ModelFile<'a> {
 
     /// Compares the order of the operators in this file with `orders`, which were passed to
     /// [`ModelFile::reordered`]. Returns the first region whose order differs, because the file cannot
-    /// express the requested order. Returns `None` if all orders are equal.
+    /// express the requested order. Returns `None` if the orders of all regions match.
     ///
     /// # Errors
     /// See [`ImportError`].

@@ -1,9 +1,9 @@
 //! Instances as streams of rows, so that a large instance can be written without being held in memory.
 //!
 //! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream. The stream is
-//! identical to the file of the collected instance. To compute the load, the writer keeps two numbers for
-//! each end of a lifespan, which takes 32 bytes per buffer. Some generators need about as much memory in
-//! addition.
+//! identical to the file of the collected instance. To compute the load, the writer keeps two numbers for the
+//! start and two for the end of each lifespan, which takes 32 bytes per buffer. Some generators need about as
+//! much memory in addition.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};

@@ -129,7 +129,7 @@ def returned_input(x: Tensor, p: Tensor) -> Any:
 
 
 def viewed_result(x: Tensor, p: Tensor) -> Any:
-    """A view of the result of a conditional, which must refer to the result of the branch that was taken."""
+    """A view of the result of a conditional. It must refer to the result of the branch that was taken."""
     a = torch.cond(p, lambda x: torch.relu(x) + 1, lambda x: torch.tanh(x) * 2, (x,))
     return a.view(-1) * 2 + x.reshape(-1)
 

@@ -42,7 +42,7 @@ def number(word):
 
 
 class Buffer:
-    """A row of the instance. Steps are half-open."""
+    """A row of the instance. Intervals of steps are half-open."""
 
     def __init__(self, row, inclusive):
         first = [row[name] for name in ("lower", "begin", "start") if name in row]
@@ -130,14 +130,17 @@ class Checker:
         self.facts.orders.add((a, b))
 
     def end(self, side, stack):
-        """A lower bound on the end of a stack: the lowest height below it plus its extent."""
+        """A lower bound on the end of a stack: the lowest height of its buffers plus its extent.
+
+        Heights and ends are measured on the given side.
+        """
         common = math.gcd(*(self.of(b).alignment for b in stack))
         extent = sum(self.of(b).size + -self.of(b).size % common for b in stack)
         extent -= max(-self.of(b).size % common for b in stack)
         return min(self.facts.heights[side][b] for b in stack) + extent
 
     def close(self):
-        """Ends a derivation that has found its contradiction."""
+        """Ends the current derivation, if any. It must have found its contradiction."""
         if self.open:
             clause, orders, proved = self.open
             require(proved, f"clause {clause} is not derived")

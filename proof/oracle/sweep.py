@@ -36,7 +36,7 @@ def node(kind, children):
 
 
 def line(tree, chosen):
-    """The leaves outside `chosen` as a fixed sequence of trees, with all chosen leaves after it, or None."""
+    """The leaves outside `chosen` as a fixed sequence of trees that all chosen leaves can follow, or None."""
     if not is_node(tree):
         return [] if tree in chosen else [tree]
     kind, children = tree
@@ -58,7 +58,10 @@ def line(tree, chosen):
 
 
 def exchanged(tree, chosen, block):
-    """The permutations in which the chosen leaves are contiguous, with a block in their place, or None."""
+    """The tree of all permutations in which the chosen leaves are contiguous, with `block` in their place.
+
+    Returns None if there are no such permutations.
+    """
     if leaves(tree) == chosen:
         return block
     kind, children = tree
@@ -87,7 +90,10 @@ def exchanged(tree, chosen, block):
 
 
 def inserted(tree, block, top=True):
-    """Trees with all permutations of a tree that has a block at any place (below the top: between two leaves)."""
+    """Trees that together have all permutations of `tree` with `block` inserted at any place.
+
+    If `top` is false, the places before and after all leaves need not be included.
+    """
     if not is_node(tree):
         return [("P", [tree, block])] if top else []
     kind, children = tree

@@ -6,7 +6,8 @@ Usage: veripb.py INSTANCE.csv PROOF NAME [INSTANCE.csv PROOF NAME ...]
 It writes NAME.opb, the question whether the declared buffers fit into bound - 1 bytes, and NAME.pbp, its
 refutation in version 3.0 of VeriPB's format. It prints "translated" or "refused REASON" for each proof. It
 does not check the proof; that is the task of VeriPB. If the second argument is a layout LAYOUT.csv, it writes
-NAME.fit.opb, the question for the peak of the layout, and NAME.fit.pbp, the layout as its solution.
+NAME.fit.opb, the question whether all buffers fit into the peak of this layout, and NAME.fit.pbp, the layout
+as its solution.
 
 The variables of the question are the bits of each offset, in multiples of the alignment, and one order per
 conflicting pair. The weight of the highest bit is chosen such that all bits together add up to the highest
@@ -187,7 +188,7 @@ class Translator:
         self.orders[a, b] = line(self.p.lines, f"red 1 {f.order(a, b)} >= 1 : {witness};")
 
     def twins(self, pairs):
-        """Sorts twins by dominance: exchanging two of them lowers a weighted sum of offsets."""
+        """Sorts twins by dominance: exchanging two in the wrong order lowers a weighted sum of offsets."""
         f, lines = self.f, self.p.lines
         members = sorted({b for pair in pairs for b in pair})
         weight = {b: len(members) - at for at, b in enumerate(members)}
@@ -313,7 +314,10 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.forced(terms, sum(f.size[i] for i in path))
 
     def extremes(self, side, stack):
-        """The buffers that may be lowest (side 0) or highest, and a nearer buffer for each other one."""
+        """The buffers that may be lowest (side 0) or highest (side 1).
+
+        For each other buffer of the stack, also a buffer that is known to be nearer to that end of the stack.
+        """
         nearer = {}
         for b in stack:
             found = [a for a in stack if ((a, b) if side == 0 else (b, a)) in self.orders]
@@ -334,7 +338,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.triangle(a, b, c) if side == 0 else self.triangle(c, b, a)
 
     def chains(self, side, nearer, b):
-        """Hints: if no end is nearer than b, no other buffer of the stack is."""
+        """Hints which imply: if no possible end is nearer than b, no other buffer of the stack is nearer."""
         hints = []
         for far, near in nearer.items():
             if far != b:
@@ -344,7 +348,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return hints
 
     def eliminate(self, side, ends, clauses):
-        """Derives a contradiction from clauses which require that for each end, another one is nearer."""
+        """Derives a contradiction from clauses: for each possible end, another possible end is nearer."""
         lines = self.p.lines
         ends, clauses = list(ends), dict(clauses)
         while len(ends) > 2:
@@ -368,7 +372,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         if side == 1:
             rounded = height + max(f.capacity - f.size[buffer] - height, 0) % alignment
         if f.fixed[buffer] is not None:
-            # If the bound excludes the fixed offset, it may be multiplied.
+            # A bound that excludes the fixed offset may be multiplied.
             old, alignment = self.heights[side][buffer][0], 1
             factor = -(-(rounded - old) // max(height - old, 1))
         if rounded <= self.heights[side][buffer][0]:
@@ -376,7 +380,10 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         ends, nearer = self.extremes(side, stack)
 
         def sums(b):
-            """Constraints that bound the offset of the buffer if b is the end, and the excess of this bound."""
+            """Constraints that bound the offset of the buffer if b is the end.
+
+            Also returns the amount by which this bound exceeds `height`.
+            """
             others = tuple(sorted(k for k in stack if k != b))
             pair, role = ((b, buffer), "top") if side == 0 else ((buffer, b), "bottom")
             ref, _, big = self.between(*pair, others, common, role, padding)

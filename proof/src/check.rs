@@ -322,7 +322,8 @@ impl Checker<'_> {
         }
     }
 
-    /// `u`: adds one order of a clause if all its other orders are refuted.
+    /// `u`: adds the only order of a clause that is not refuted. If all orders are refuted, this is a
+    /// contradiction.
     fn unit(&mut self, number: u64) -> Result<Added, Reason> {
         let clause = self.clauses.get(&number).ok_or(Reason::NoClause(number))?;
         let mut possible = clause.iter().filter(|&&(a, b)| !self.facts.knows(b, a));

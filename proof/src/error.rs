@@ -37,7 +37,7 @@ pub enum Reason {
     DeclaredTwice(String),
     /// The buffer has size 0. A proof must not declare such a buffer.
     EmptyBuffer(String),
-    /// The statement comes after a statement that it must precede.
+    /// The statement comes after a statement that it must precede, or before a statement that it must follow.
     Misplaced(&'static str),
     /// The number of the buffer has not been declared.
     Undeclared(u32),
@@ -47,7 +47,7 @@ pub enum Reason {
     NotKnown(u32, u32),
     /// The two buffers are not interchangeable in this order.
     NotTwins(u32, u32),
-    /// A declared buffer has an alignment or a fixed offset, or one of the two buffers has a twin.
+    /// A declared buffer has an alignment above 1 or a fixed offset, or one of the two buffers has a twin.
     NotMirrored(u32, u32),
     ClauseExists(u64),
     NoClause(u64),

@@ -26,8 +26,8 @@ pub struct Instance {
     paired: HashSet<usize>,
 }
 
-/// The column names that the checker accepts, each with the column that it denotes. A file with other names
-/// must be converted with `plimsoll convert`.
+/// The column names that the checker accepts, each with the column that it denotes. A file that uses other
+/// names for these columns must be converted with `plimsoll convert`.
 const COLUMNS: [(&str, &str); 14] = [
     ("id", "id"),
     ("buffer", "id"),
@@ -46,10 +46,10 @@ const COLUMNS: [(&str, &str); 14] = [
 ];
 
 impl Instance {
-    /// Reads an instance from CSV: `id`, `lower`, `upper`, `size` and optionally `alignment`, `gaps`,
-    /// `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead of
-    /// `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after it.
-    /// Other columns, such as capacities and hints, are ignored. O(n log n) for n rows.
+    /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
+    /// `gaps`, `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead
+    /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
+    /// it. Other columns, such as capacities and hints, are ignored. O(n log n) for n rows.
     ///
     /// # Errors
     /// Returns the number of the first invalid line and the reason.
@@ -160,7 +160,7 @@ fn parse(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Splits a row. Fields may be quoted; a quoted field may not contain a line break.
+/// Splits a row into its fields. A field can be quoted. A quoted field cannot contain a line break.
 fn fields(line: u64, row: &str) -> Result<Vec<String>, InstanceError> {
     let mut fields = Vec::new();
     let mut rest = row;
@@ -212,7 +212,7 @@ fn live(lower: u64, upper: u64, gaps: &str, inclusive: bool) -> Option<Vec<(u64,
     Some(live)
 }
 
-/// Decodes `%XX` in an id.
+/// Decodes `%XX` in an id where it encodes a percent sign or ASCII whitespace.
 pub(crate) fn decode(text: &str) -> String {
     let mut id = Vec::new();
     let bytes = text.as_bytes();

@@ -43,9 +43,9 @@
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
 //!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
 //!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
-//! - `mirror`: without alignments and fixed offsets, the offsets `C - offset - size` also form a layout. The
-//!   order of one pair that contains no twin can therefore be chosen: if the pair has the opposite order,
-//!   the layout is turned upside down before the twins are sorted.
+//! - `mirror`: if all alignments are 1 and no offset is fixed, the offsets `C - offset - size` also form a
+//!   layout. The order of one pair that contains no twin can therefore be chosen: if the pair has the
+//!   opposite order, the layout is turned upside down before the twins are sorted.
 //! - `t`: if `I` lies below `J`, then the end of `I` is at most the offset of `J`. Sizes are positive, so the
 //!   relation is transitive.
 //! - `b`: pairwise conflicting buffers form a stack in some order. The offset of the lowest one is at least

@@ -201,7 +201,7 @@ impl Sweep {
 /// The trees of a step, indexed by one of the sets that define each tree.
 struct Listed {
     by_set: HashMap<Set, Vec<Vec<Set>>>,
-    /// The numbers of holes that occur in trees.
+    /// The distinct hole counts of the trees.
     holes: BTreeSet<usize>,
     /// The leaves of buffers.
     buffers: Set,
@@ -239,7 +239,8 @@ impl Listed {
         Ok(false)
     }
 
-    /// Tries all ways to name `count` of the holes.
+    /// Tries all ways to name `count` of the holes and to omit the others. Returns true if a listed tree then
+    /// contains the tree.
     fn contains_with(
         &self,
         tree: &Tree,
@@ -299,7 +300,7 @@ struct Successors<'a> {
 
 impl Successors<'_> {
     /// Exchanges the first remaining buffer that ends, in every possible way. If there is none, exchanges the
-    /// first remaining buffer that begins.
+    /// first remaining buffer that begins. If neither remains, checks that a listed tree contains the result.
     fn extend(&mut self, tree: &Tree, rest: Rest) -> Result<(), Reason> {
         if rest.old != 0 {
             let first = rest.old & rest.old.wrapping_neg();

@@ -142,7 +142,7 @@ impl Tree {
         trees
     }
 
-    /// Inserts a block at every place between two leaves.
+    /// Inserts a block at every place between two leaves, and before and after the leaves of every P-node.
     fn insert_within(&self, by: &Self, found: &mut dyn FnMut(Self)) {
         let (ordered, children) = self.parts();
         if ordered {

@@ -1,6 +1,6 @@
 //! Lower bounds on the peak, each with a witness that can be checked without this crate's algorithms.
 //!
-//! - *Load*: the live bytes at a step ([`plimsoll_model::load`]).
+//! - *Load*: the maximum of the live bytes over all steps ([`plimsoll_model::load`]).
 //! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
 //!   topmost occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding, which
 //!   saves at most the largest padding of a live buffer. This bound is computed for every alignment that

@@ -18,8 +18,8 @@
 //!    good layouts for the others.
 //! 7. *search*: [`Search`] until the budget runs out.
 //!
-//! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. Only valley
-//! placements and an ejection search then run.
+//! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. After *bounds*,
+//! only valley placements and an ejection search then run.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
@@ -335,7 +335,7 @@ impl Solver<Offsets> for Exact {
         let tight = sprint && !phases.is_settled() && Search::new(setup).reorders(instance);
         if n > SMALL_BUFFERS && !tight {
             // The ejection search improves more on a plain placement, so with a time limit it comes first.
-            // Without a time limit, it may take a long time.
+            // Without a time limit, it may take a long time, so a brief iterated search precedes it.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }

@@ -2,8 +2,8 @@
 
 use plimsoll_model::Budget;
 
-/// A capacity that no flow exceeds if the total capacity of the arcs out of the source is below 2^62, and so
-/// is that of the arcs into the sink.
+/// A capacity that no flow exceeds. The arcs out of the source must have a total capacity below 2^62, and so
+/// must the arcs into the sink.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use super::error::CaptureProblem;
 use plimsoll_model::{Bytes, Instance, Layout};
 use std::path::Path;
 
-/// The assumed alignment in bytes for text formats, which do not contain it. XLA and IREE use this alignment
-/// on CPUs.
+/// The largest alignment, in bytes, that is assumed for text formats, which do not contain the alignment. XLA
+/// and IREE use this alignment on CPUs.
 const ALIGNMENT: u64 = 64;
 
 /// The plan of another planner for one memory.

@@ -189,8 +189,8 @@ fn slices<'t>(
     Err(CaptureProblem::Nothing("a list of slices does not end"))
 }
 
-/// Returns the plan of the operation `packs[at]`. Returns `None` if the function after the pass is missing or
-/// has other operands, or if the size of the memory is not a constant.
+/// Returns the plan of the operation `packs[at]`. Returns `None` if the function is missing after the pass or
+/// has another number of operands, or if the size of the memory is not a constant.
 fn capture(
     name: String,
     function: &Function<'_>,

@@ -19,12 +19,12 @@
 //! XLA intentionally lets some values overlap in both live ranges and addresses. The converted instance keeps
 //! these decisions:
 //!
-//! - Two such values become one buffer if they have the same offset, and also the same size, the same first
-//!   step, or more than one step in common. The buffer has the union of their ranges and the larger size, as
-//!   in XLA's own heap simulator. Such values are one buffer under several names: a result that overwrites an
-//!   operand, or the state of a loop.
-//! - Otherwise, if they have exactly one step in common and this step defines no other value, the lifespan of
-//!   the earlier value ends before this step.
+//! - Two such values become one buffer if they have the same offset. If the later value begins at the last
+//!   step of the earlier one, the two must also have the same size or the same first step. The buffer has the
+//!   union of their ranges and the larger size, as in XLA's own heap simulator. Such values are one buffer
+//!   under several names: a result that overwrites an operand, or the state of a loop.
+//! - Otherwise, if the later value begins at the last step of the earlier one, and no other value begins at
+//!   this step, the lifespan of the earlier value ends before this step.
 //! - All other pairs become exclusions.
 //!
 //! Source: `xla/service/buffer_assignment.cc`, `xla/hlo/utils/hlo_live_range.cc`,
@@ -178,7 +178,8 @@ fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, Captu
     Ok(Capture { planner: "XLA".to_owned(), instance, layout: Some(layout), peak: Bytes::new(size) })
 }
 
-/// Merges values that have the same offset and overlap in several steps, or in one step with the same size.
+/// Merges values that have the same offset and overlap in time. If the later value begins at the last step of
+/// the earlier one, the two must also have the same size or the same first step.
 fn united(mut values: Vec<Value>) -> Vec<Value> {
     values.sort_by(|a, b| (a.first, a.last, &a.name).cmp(&(b.first, b.last, &b.name)));
     let mut united: Vec<Value> = Vec::new();

@@ -94,7 +94,7 @@ impl Program<'_> {
     }
 
     /// Returns the tensors that are live at each point: those that the point reads or writes, and those
-    /// that are read later before they are written again.
+    /// that are read later before they are written again. Weights and empty tensors are skipped.
     fn live(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -153,7 +153,7 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
 }
 
 /// Builds the instance in which two tensors conflict if both are live at the same point. Returns the instance
-/// with the maximum number of live bytes at any point.
+/// and the maximum number of live bytes at any point.
 fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();

@@ -7,10 +7,10 @@ use plimsoll_model::graph::Graph;
 /// a branch in the memory of that branch, and give the branches of all conditionals the same memory. Such a
 /// runtime overwrites `r1`.
 ///
-/// The peak is at the point at which the first conditional copies its result: `go`, `x`, the result and
-/// `r1` need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are live, and `go` can
-/// have offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the second block is live
-/// together with `go`, `x`, `r1` and `r2`, so 33 bytes are needed.
+/// The peak is at the point at which the result of a branch of the first conditional is copied to `r1`: `go`,
+/// `x`, this result and `r1` need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are
+/// live, and `go` can have offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the
+/// second block is live together with `go`, `x`, `r1` and `r2`, so 33 bytes are needed.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -33,9 +33,9 @@ pub(super) fn cond_then_cond() -> Graph {
 /// of the enclosing branch are still needed. A plan that starts every nested branch at the same offset
 /// overwrites one of them.
 ///
-/// The peak is at the point at which the third conditional copies its result: `r1`, `q`, the result and `r3`
-/// need 32 bytes, and both flags are dead. Elsewhere, at most three tensors of 8 bytes are live, which leaves
-/// enough space for the flags.
+/// The peak is at the point at which the result of a branch of the third conditional is copied to `r3`: `r1`,
+/// `q`, this result and `r3` need 32 bytes, and both flags are dead. Elsewhere, at most three tensors of
+/// 8 bytes are live, which leaves enough space for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -137,9 +137,9 @@ pub(super) fn idle_argument() -> Graph {
 /// One branch needs 500 bytes, and the other needs 400. A tool that adds them up reserves 900 bytes in
 /// addition to `x` and `y`.
 ///
-/// `wide` has 400 bytes and is live together with either `x` or its result, each of 100 bytes. Nothing else
-/// is live, so 500 bytes suffice. One block of 500 bytes for both branches is live together with `x`, `y` and
-/// `go`, so 701 bytes are needed.
+/// `then wide` has 400 bytes and is live together with either `x` or `then narrow`, each of 100 bytes.
+/// Nothing else is live at these points, and all other points need less, so 500 bytes suffice. One block of
+/// 500 bytes for both branches is live together with `x`, `y` and `go`, so 701 bytes are needed.
 pub(super) fn both_branches_summed() -> Graph {
     let mut s = Sketch::new("both-branches-summed");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
@@ -186,12 +186,12 @@ pub(super) fn if_three_deep() -> Graph {
     s.finish(&[y])
 }
 
-/// The operators run in the order A, B or C, D, E or F, G. The chosen result is copied to the input of the
-/// next operator.
+/// The operators run in the order A, either B or C, D, either E or F, G. The chosen result is copied to the
+/// input of the next operator.
 ///
 /// The peak is at the point at which the 10 bytes of F are copied to 10 other bytes, which gives 20 bytes.
-/// If both branches are laid out sequentially, D and the result of E are live when F is produced: 10 + 4 +
-/// 10 = 24.
+/// If both branches are laid out sequentially, D and the copy of E, for which 10 bytes are reserved, are live
+/// when F is produced: 4 + 10 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

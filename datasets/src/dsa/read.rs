@@ -67,8 +67,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// Returns the hash by which dsa-solver identifies the problem to which an answer belongs. It is the 64-bit
-/// FNV-1a hash of the document as dsa-solver writes it: with sorted members, an indentation of two spaces,
-/// and without members whose value is the empty default.
+/// FNV-1a hash of the document as dsa-solver writes it: with sorted members and an indentation of two spaces,
+/// with `metadata` even if it is empty, and without empty lists of `relaxed_features` or `reasons`.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {

@@ -9,9 +9,9 @@ use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Cuts a rectangle and shrinks `share` percent of the pieces. Each shrunk piece loses up to `sizes` percent
-/// of its bytes, in whole units. It also loses up to `lives` percent of its steps at each end. At least one
-/// unit and one step remain.
+/// Cuts a rectangle and shrinks each piece with a probability of `share` percent. A shrunk piece loses up to
+/// `sizes` percent of its bytes, in whole units. It also loses up to `lives` percent of its steps at each
+/// end. At least one unit and one step remain.
 ///
 /// Pieces only shrink, so they still fit at their positions, and the height of the rectangle remains an
 /// upper bound on the optimum. The load, a lower bound, is usually less than this height. O(n) for n

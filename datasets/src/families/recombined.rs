@@ -14,7 +14,7 @@ const SIZES: std::ops::RangeInclusive<u64> = 3..=17;
 
 /// Starts with `alive` buffers of 3 to 17 units. Between two steps, every live buffer continues with a
 /// probability of `continue` percent. The bytes of those that end are divided at random among new buffers:
-/// as many as ended, one more, or one fewer.
+/// as many as ended, one more, or one fewer, but at least one.
 ///
 /// The load is the same at every step. O(n log n) for n buffers.
 pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, GenerateError> {

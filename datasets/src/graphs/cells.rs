@@ -156,8 +156,9 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
     net.finish(y)
 }
 
-/// Returns the outputs of the two preceding cells, the earlier one first. Both are converted to the size and
-/// the channels of this cell.
+/// Returns the outputs of the two preceding cells, the earlier one first. Both are converted to the channels
+/// of this cell, and the earlier one also to the size of the later one. Before the first cell, there is only
+/// the stem: its output is returned unconverted in place of the earlier one.
 fn adjusted(
     net: &mut Layers,
     name: &str,

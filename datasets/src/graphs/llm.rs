@@ -197,7 +197,7 @@ pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateErr
 }
 
 impl Run<'_> {
-    /// Returns the hidden size and the columns of the feed-forward part on this device.
+    /// Returns the hidden size, and the width of the feed-forward part on this device.
     pub fn widths(&self) -> [u64; 2] {
         [self.model.hidden, self.ffn]
     }

@@ -142,7 +142,7 @@ impl Node {
         self.owns(net, element, shape).0
     }
 
-    /// Adds the operator and also returns it, so that it can own regions.
+    /// Adds the operator. Returns its output, and its id so that the operator can own regions.
     pub fn owns(self, net: &mut Net, element: Element, shape: &[u64]) -> (TensorId, OperatorId) {
         let output = net.tensor(&self.0.name, Role::Activation, element, shape);
         let mut operator = self.0.makes([output]);

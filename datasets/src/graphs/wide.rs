@@ -31,8 +31,9 @@ pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// The parameters of a deep residual network: the blocks per stage, and the groups and the width of the 3 x 3
-/// convolution in the first stage. Without bottlenecks, a block consists of two 3 x 3 convolutions.
+/// The parameters of a deep residual network: the blocks per stage, the groups of the 3 x 3 convolutions in
+/// bottlenecks, and the width of those in the first stage. Without bottlenecks, a block consists of two 3 x 3
+/// convolutions.
 pub(super) struct Residual {
     blocks: [u64; 4],
     groups: u64,

@@ -34,13 +34,14 @@ impl<'p, 'm> Upstream<'p, 'm> {
         Self { program, makers, owners, tensor }
     }
 
-    /// Returns the operator that produces or passes on the tensor.
+    /// Returns the operator that produces the tensor, or that passes it to a body.
     fn step(&self) -> Option<&'p Step<'m>> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }
 
     /// Returns the inputs of the model on which these tensors depend. If `values` is true, only dependences
-    /// on values count: the search does not go past operators that read only the shape of a tensor.
+    /// on values count: the search stops at tensors with known values, and at operators that read only the
+    /// shape of a tensor.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -58,7 +59,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns the free dimensions of the inputs on which the tensor depends, with their values and options,
-    /// as the rest of a message.
+    /// as the end of a message.
     pub fn free_dimensions(&self, graph: &proto::Graph, dims: &Dims) -> String {
         let from = self.step().into_iter().flat_map(|step| step.inputs.iter().flatten().copied());
         let above = self.inputs(from.chain([self.tensor]), false);
@@ -86,8 +87,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         }
     }
 
-    /// Returns options that give the tensor a size, as the rest of a message: its shape, or the values of
-    /// inputs that determine the shape.
+    /// Returns the end of a message, which lists the options that would give the tensor a size. These options
+    /// set either the shape of the tensor or the values of inputs that determine this shape.
     pub fn options(&self, reason: &str) -> String {
         let tensor = &self.program.slots[self.tensor];
         let mut options: Vec<String> = self
@@ -115,7 +116,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns the inputs of the model whose values determine the shape. The operator inputs to consider are
-    /// those that the reason names and whose shape, but not value, is known.
+    /// those that the reason names and whose shape, but not value, is known. Only inputs of the model with at
+    /// most 64 elements and without a floating-point type are returned.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

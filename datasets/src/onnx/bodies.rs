@@ -56,7 +56,7 @@ impl<'m> Run<'m, '_> {
     }
 
     /// Infers one branch. If `open` is true, either branch may run. In that case, a branch that cannot run
-    /// on its inputs is treated as never taken, and the second flag is true.
+    /// on its inputs is treated as never taken, and the second returned flag is true.
     fn branch(
         &mut self,
         step: &Step,

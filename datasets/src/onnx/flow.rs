@@ -24,7 +24,7 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
 
 /// Returns true if an absent tensor shifts the others, or if the last results of a body are unused. The
 /// first two inputs of a `Loop` are not passed to its body. The first `ahead` results of a body are not
-/// returned. In a `Loop`, the only such result is the condition.
+/// outputs of its operator. In a `Loop`, the only such result is the condition.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;

@@ -26,7 +26,7 @@ struct Dimension {
     places: Vec<(String, usize)>,
 }
 
-/// Extents of an input: either a number, or an index into [`Open::dimensions`].
+/// Extents of an input. Each is either a number, or an index into [`Open::dimensions`].
 type Extents = Vec<Result<u64, usize>>;
 
 /// The properties of inputs that neither the file nor an option gives.

@@ -20,7 +20,7 @@ message! {
     }
 }
 message! {
-    /// A version of a set of operators.
+    /// An operator set and its version.
     OperatorSet {
         #[prost(string, tag = "1")] domain: String,
         #[prost(int64, tag = "2")] version: i64,

@@ -22,14 +22,14 @@ pub struct Run<'m, 'o> {
     pub declared: Vec<String>,
     /// Contradictions between declared and inferred shapes.
     pub contradictions: Vec<String>,
-    /// Tensors without a size in branches that never run.
+    /// The number of tensors without a size in branches that never run.
     pub void: usize,
     /// The number of tracked elements of constants.
     pub folded: u64,
     pub done: usize,
     /// The number of branches that may be chosen, but cannot run.
     pub pruned: usize,
-    /// A tensor without a size, if there is one.
+    /// The tensor whose size is missing, if inference failed for this reason.
     pub failed: Option<usize>,
 }
 

@@ -181,8 +181,8 @@ pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     Ok((steps, batch, directions, hidden))
 }
 
-/// `LSTM`, `GRU` and `RNN`. The outputs are the hidden states of all steps, the last hidden state, and the
-/// last cell state.
+/// `LSTM`, `GRU` and `RNN`. The outputs are the hidden states of all steps, the last hidden state and, for an
+/// `LSTM`, the last cell state.
 pub fn recurrent(call: &Call) -> Facts {
     let (steps, batch, directions, hidden) = recurrence(call)?;
     let element = call.element(0);
@@ -276,7 +276,8 @@ pub fn window(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
 }
 
-/// Random numbers. The shape is given by an attribute or, without this attribute, by the input.
+/// `RandomNormal` and the other generators of random numbers. The shape is given by an attribute or, without
+/// this attribute, by the input.
 pub fn random(call: &Call) -> Facts {
     let shape = match call.attr_ints("shape") {
         Some(list) => extents(list)?,

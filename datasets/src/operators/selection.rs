@@ -103,7 +103,7 @@ pub fn compress(call: &Call) -> Facts {
 
 /// `Unique`. The first output contains the distinct elements. For each of them, the second output contains
 /// the index of its first occurrence, and the fourth the number of its occurrences. The third output
-/// contains, for each input element, the index of the equal distinct element.
+/// contains, for each input element, the index of its value in the first output.
 pub fn unique(call: &Call) -> Facts {
     let data = call.shape(0)?;
     let index = |length| Fact::new(Some(Element::INT64), [length]);

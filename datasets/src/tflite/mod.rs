@@ -19,11 +19,11 @@
 //!   reported as an assumption if the file declares `has_rank` for other tensors and not for this one.
 //! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is the
 //!   memory given by [`ImportOptions::scratch`], and otherwise zero. Compilers for accelerators write
-//!   custom operators that refer to tensors that nothing produces. These tensors are scratch. Each operator
-//!   that refers to such a tensor has its own copy.
+//!   custom operators that refer to tensors that nothing produces. These tensors are scratch memory. Each
+//!   operator that refers to such a tensor has its own copy.
 //!
 //! # Shapes
-//! Shapes of inputs and constants are those of the file. All other shapes follow from the operators, in the
+//! Shapes of inputs and constants are taken from the file. All other shapes follow from the operators, in the
 //! order of the file, as the kernels of the interpreter resize their outputs. The values of small constants
 //! are tracked, also through the operators that compute shapes. Subgraphs receive the inputs of their
 //! operator. If branches differ, the larger result is used. Values carried by a loop must keep their

@@ -183,8 +183,9 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
-/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands that
-/// search end with their best answer so far. All other commands end at once and leave no partial files.
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands with
+/// [`First::KeepsAnswers`] end with their best answers so far. Commands with [`First::Ends`] end at once and
+/// leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
         // These processes end with their parent.

@@ -1,4 +1,4 @@
-//! The help: commands grouped by question, and examples of each command.
+//! The help: commands grouped by task, and examples of each command.
 
 use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};

@@ -153,7 +153,7 @@ impl Report {
         self.line(name, line);
     }
 
-    /// Adds the line about an instance: its size, load and capacity.
+    /// Adds the line about an instance: its number of buffers, load and capacity.
     pub fn instance(&mut self, instance: &Instance) {
         let (name, buffers, load) = (instance.name(), instance.len(), load(instance).0);
         // With exclusions, the load may exceed the peak.
@@ -258,8 +258,8 @@ impl Report {
         })
     }
 
-    /// Adds the member `layout`: the rows of a CSV file, or null without one. Whole numbers become JSON
-    /// numbers, except in the names of buffers, which stay text.
+    /// Adds the member `layout`: the rows of the CSV file that `write` writes, or null if `write` is `None`.
+    /// Whole numbers become JSON numbers, except in the names of buffers, which stay text.
     pub fn layout(
         &mut self,
         write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,

@@ -1,8 +1,8 @@
 //! The computations of operators: products of rows and weights, and passes over on-chip tensors.
 //!
-//! Weights are lines of eight numbers, and 256 lines form a panel. All rows are multiplied by a panel, four
-//! at a time, before the next panel is read. Every weight is therefore read from the buffer once and from the
-//! nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
+//! Weights are lines of eight numbers, and 256 lines form a panel. A panel is multiplied by all rows, four
+//! rows at a time, before the next panel is read. Every weight is therefore read from the buffer once and
+//! from the nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
 //! cyclically. All additions and multiplications are performed in a fixed order, so the same weights in the
 //! same order give bit-identical results.
 

@@ -121,7 +121,7 @@ impl Record {
     }
 }
 
-/// Waits until all abandoned solvers have ended, but at most for [`SETTLING`]. A request to stop ends the
+/// Waits until all abandoned solvers have ended, but for at most [`SETTLING`]. A request to stop ends the
 /// wait. An abandoned solver would compete with the measured run for the processor.
 fn settle() {
     let started = Instant::now();

@@ -192,7 +192,8 @@ impl Case {
 /// Options for reading files.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// The convention for the ends of lifespans in CSV files whose columns do not define it.
+    /// The convention for the ends of lifespans in CSV files. `None` means that the name of the column
+    /// defines it.
     pub endpoints: Option<Endpoints>,
     /// Options for models, such as free dimensions.
     pub import: ImportOptions,
@@ -370,8 +371,8 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found)
 }
 
-/// Returns the options for reading a corpus model, with default values for its free dimensions. The batch
-/// size is 1. Voice models get one sequence of 512 samples with 64 samples of context.
+/// Returns the options for reading a corpus model, with default values for its free dimensions. Voice models
+/// get one sequence of 512 samples with 64 samples of context. Other ONNX models get a batch size of 1.
 fn usual(path: &Path) -> Reading {
     let listens = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("silero"));
     let import = if listens {
@@ -384,7 +385,7 @@ fn usual(path: &Path) -> Reading {
     Reading { import, ..Reading::default() }
 }
 
-/// Returns the instances derived from a case. A case that could not be read is returned unchanged.
+/// Returns the instances derived from a case. A case that is not a readable instance is returned unchanged.
 fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     let Ok(Subject::Instance(origin)) = &case.subject else { return vec![case] };
     let made = derive(origin).into_iter();

@@ -19,11 +19,12 @@ pub const INSTANCES: [(&str, u64); 4] = [
     ("id,lower,upper,size,separations,exclusions\na,0,2,5,b,\nb,4,6,5,,\nc,1,5,2,,d\nd,1,5,3,,\n", 13),
 ];
 
-/// Checks a text as a proof. If it contains a zero byte, the text before this byte is the instance.
-/// Otherwise, the first byte selects one of [`INSTANCES`].
+/// Checks `data` as a proof. If it contains a zero byte, the text before this byte is the instance, and the
+/// text after it is the proof. Otherwise, the first byte selects one of [`INSTANCES`], and the rest is the
+/// proof.
 ///
 /// # Panics
-/// If the checker accepts a bound above the optimum.
+/// If the checker accepts a bound above the optimum of one of [`INSTANCES`].
 pub fn proof_text(data: &[u8]) {
     if let Some(end) = data.iter().position(|&byte| byte == 0) {
         if let Ok(instance) = Instance::from_csv(&String::from_utf8_lossy(&data[..end])) {

@@ -29,7 +29,7 @@ fn seeds_prove_the_optima() {
     }
 }
 
-/// An edit of a text: the line to change, the operation, and a new word.
+/// An edit of a seed: the line to change, the operation, and a new word.
 type Edit = (prop::sample::Index, u8, &'static str);
 
 fn edited(seed: &[u8], edits: &[Edit]) -> Vec<u8> {

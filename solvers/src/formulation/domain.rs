@@ -9,7 +9,8 @@ const ROUNDS: usize = 64;
 
 /// Bounds on offsets, and forced orders, that hold in every layout of a part with a peak of at most `upper`.
 ///
-/// The following rules of exact integer propagation are applied until nothing changes:
+/// The following rules of exact integer propagation are applied until nothing changes. Here, `rise_ij` is the
+/// distance that [`Part::rise`] returns.
 /// - If `low_i + rise_ij > high_j`, then `i` cannot lie below `j`, so `j` lies below `i`.
 /// - A buffer below `i` raises the lower bound of `i` to the lowest possible end of that buffer. Several
 ///   members of one clique below `i` raise it together, as a stack.
@@ -69,9 +70,9 @@ impl Domain {
     ///
     /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
     /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
-    /// required to lie below the other. *Mirror*: if no buffer is fixed or aligned, turning a layout upside
-    /// down preserves the peak, so the order of one pair may be fixed. That pair must not contain a twin.
-    /// Sorting the twins after mirroring then does not change the order of the pair.
+    /// required to lie below the other. *Mirror*: if no buffer is fixed or aligned to more than one unit,
+    /// turning a layout upside down preserves the peak, so the order of one pair may be fixed. That pair must
+    /// not contain a twin. Sorting the twins after mirroring then does not change the order of the pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

@@ -13,8 +13,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
-    /// The bound on the whole instance so far. A peak of the part below this bound does not improve the
-    /// instance.
+    /// The bound on the whole instance so far. Lowering the peak of the part below this bound does not
+    /// improve the instance.
     pub lower: i64,
     /// The engine may stop at a peak at or below this value.
     pub enough: i64,
@@ -56,10 +56,11 @@ pub(crate) trait Engine {
 
 /// Solves an instance part by part.
 ///
-/// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. Only
-/// parts whose peak exceeds the bound are solved. The largest parts come last, so a limit affects as few
-/// parts as possible. The bound of the instance starts at [`simple_bound`]. It is raised by the heaviest
-/// clique of each part and by proofs of the engine, which have the witness [`Witness::Search`].
+/// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. A part is
+/// solved only if its peak exceeds the capacity, or exceeds both the bound and the target. The largest parts
+/// come last, so a limit affects as few parts as possible. The bound of the instance starts at
+/// [`simple_bound`]. It is raised by the heaviest clique of each part and by proofs of the engine, which have
+/// the witness [`Witness::Search`].
 pub(crate) fn drive(
     engine: &dyn Engine,
     absorb: bool,

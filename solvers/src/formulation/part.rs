@@ -5,15 +5,16 @@ use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, 
 
 /// A connected component of the conflict graph. Its sizes and offsets are in units of the grain.
 ///
-/// A buffer, the *host*, *absorbs* another one, the *guest*, if it is at least as large, does not conflict
-/// with the guest, and conflicts with all neighbours of the guest. The guest can always be placed at the
+/// A buffer, the *host*, *absorbs* another one, the *guest*, if the host is at least as large as the guest,
+/// does not conflict with it, and conflicts with all its neighbours. The guest can always be placed at the
 /// offset of the host because the neighbours of the guest do not overlap the host. Absorbed buffers are
-/// omitted from the part and restored by [`Part::expand`]. The alignment of the guest must divide that of
-/// the host, so that the guest may use the same offset. A fixed buffer is absorbed only by a host that is
-/// fixed at the same offset.
+/// omitted from the part and restored by [`Part::expand`]. The alignment of the guest must divide that of the
+/// host, so that the guest may use the same offset. A fixed buffer is absorbed only by a host that is fixed
+/// at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// The buffers, in ascending order. All vectors below use the same order.
+    /// The buffers, in ascending order. All fields below except `absorbed` refer to buffers by their
+    /// positions in this vector.
     pub ids: Vec<BufferId>,
     /// The sizes, in units.
     pub size: Vec<i64>,
@@ -147,8 +148,8 @@ impl Part {
     }
 
     /// Turns approximate offsets into an exact layout: pushes every buffer down as far as the order of the
-    /// offsets allows. Returns `None` if a conflicting buffer that comes first in this order ends above a
-    /// fixed offset, or if an offset overflows.
+    /// offsets allows. Returns `None` if a buffer ends above the fixed offset of a conflicting buffer that
+    /// comes later in this order, or if an offset overflows.
     ///
     /// In the result, each buffer that is not fixed lies at 0 or at the end of a conflicting one, rounded up
     /// to its alignment. The time is O(n log n + c) for n buffers and c conflicts.

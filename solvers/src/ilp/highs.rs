@@ -29,7 +29,7 @@ const GAP: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// The largest value in the problem, in units.
+    /// Upper bound on the absolute value of the objective, in units.
     pub most: i64,
     /// The objective value of one unit.
     pub unit: f64,
@@ -82,8 +82,8 @@ pub(crate) struct Answer {
 }
 
 /// Returns the lower bound, in units, that a floating-point bound implies. The floating-point bound is
-/// lowered by [`TOLERANCE`] and then rounded up, because objectives are integers. Returns `None` if the
-/// bound is not finite or if the model has values above [`SAFE_UNITS`].
+/// lowered by [`TOLERANCE`] and then rounded up, because objectives are integers. Returns `None` if the bound
+/// is not finite or if `most` exceeds [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
@@ -103,7 +103,7 @@ impl Answer {
 /// which is not solved.
 ///
 /// # Errors
-/// If `HiGHS` rejects the model, an option or the start solution, or if the thread panics.
+/// If `HiGHS` rejects the model, an option or the start solution, if it fails, or if its thread panics.
 pub(crate) fn solve(
     name: &'static str,
     setup: Setup,

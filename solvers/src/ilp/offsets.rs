@@ -18,7 +18,8 @@
 //! order, and are then checked. Its bounds are accepted only with a margin of a tenth of a unit, and only
 //! for peaks of at most ten million units. A unit is the grain of the instance.
 //!
-//! **Size.** The program has one binary and two rows per conflict, and two rows per member of a clique.
+//! **Size.** The program has one binary and two rows per conflict, and two rows per member of a clique, in
+//! addition to the bridges.
 //!
 //! **Source.** The disjunctive big-M formulation is that of two-dimensional packing and of published ILPs for
 //! offset assignment. Stacking cuts are the clique inequalities of single-machine scheduling in ordering
@@ -94,7 +95,8 @@ impl Ilp {
     }
 }
 
-/// Returns the bound that an answer proves. It never exceeds `peak`, the peak of the layout found.
+/// Returns the bound that an answer proves, and the termination reason. The bound never exceeds `peak`, the
+/// peak of the layout found.
 fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Verdict {
     let safe = upper <= SAFE_UNITS;
     let proved = match answer.end {

@@ -133,7 +133,7 @@ impl<'a> Model<'a> {
         (bytes.get() / self.grain) as f64 / self.full
     }
 
-    /// Returns the variable that is 1 if an operator has run before a step.
+    /// Returns the variable or constant that is 1 if an operator has run before a step.
     fn before(&self, id: OperatorId, step: usize) -> Known {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
@@ -203,7 +203,7 @@ impl<'a> Model<'a> {
             for (t, live) in self.steps.iter().enumerate() {
                 let own = live.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| live[at].1);
                 let waits = |id: &OperatorId| matches!(self.before(*id, t), Known::Zero);
-                // Only these storages have their own variable at this step.
+                // Only storages that meet these conditions have their own variable at this step.
                 if let Ok(Known::Free(_)) = own
                     && !storage.to_end
                     && !storage.users.iter().any(waits)

@@ -13,11 +13,11 @@
 //! ```
 //!
 //! The cliques are maximal and cover all conflicts, which makes the relaxation strong. If all conflicts come
-//! from lifespans, the cliques are the sections. A host buffer *absorbs* a guest if it is at least as large,
-//! does not conflict with the guest, and conflicts with all neighbours of the guest. The guest joins the
-//! object of its host at no cost and is omitted from the program. Alignments and fixed offsets have no
-//! effect. Without exclusions, the load is a lower bound, because every buffer that is live at a step needs
-//! its own object.
+//! from lifespans without gaps, the cliques are the maximal sections. A host buffer *absorbs* a guest if it
+//! is at least as large, does not conflict with the guest, and conflicts with all neighbours of the guest.
+//! The guest joins the object of its host at no cost and is omitted from the program. Alignments and fixed
+//! offsets have no effect. Without exclusions, the load is a lower bound, because every buffer that is live
+//! at a step needs its own object.
 //!
 //! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs
 //! were integers and a relaxation were a millionth too high, `HiGHS` would round it up to the next unit.
@@ -86,8 +86,8 @@ struct Colouring {
 }
 
 impl Colouring {
-    /// Builds the graph and its variables. If the budget `watch` runs out first, the cliques do not cover all
-    /// conflicts, and no model may be built.
+    /// Builds the graph and its variables. If the budget `watch` runs out first, the cliques may not cover
+    /// all conflicts, and no model must be built.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();

@@ -30,7 +30,7 @@ pub(super) struct Enumeration<'r, 'a> {
     /// Pair sets whose layouts were no smaller than the best arena when the sets were stored. The sets remain
     /// valid because the best arena only shrinks.
     failed: Vec<Vec<u64>>,
-    /// False once the limits have left some order undecided.
+    /// False once a limit or the target has left some order undecided.
     complete: bool,
 }
 
@@ -71,8 +71,8 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         self.run.known.input.orders()
     }
 
-    /// Extends the order by every ready operator. The recursion depth is the number of operators, which is
-    /// small.
+    /// Tries each ready operator as the next one in the order. The recursion depth is the number of
+    /// operators, which is small.
     fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         self.steps += 1;
         if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.known.is_good(budget) {

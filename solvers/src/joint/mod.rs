@@ -31,8 +31,8 @@ const FIRST_NODES: u64 = 2_000_000;
 /// Maximum number of orders that the solver tries if no limit is set.
 const WALKED: u64 = 2_000;
 
-/// Maximum number of orders whose lifespans the walk stores. An order with stored lifespans is not placed
-/// again.
+/// Maximum number of orders whose lifespans the walk stores. An order whose lifespans are already stored is
+/// not placed.
 const MOST_KEYS: usize = 100_000;
 
 /// The solver for the minimum arena over all orders. Its name in the registry is `exact`.

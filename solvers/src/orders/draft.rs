@@ -2,9 +2,10 @@
 //! its first to its last use.
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
-//! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a
-//! downset `D` (a set closed under predecessors) have run. Each storage contributes its size times `([some
-//! user in D] - [all users in D])`. This is a submodular function of `D`:
+//! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
+//! `D` (a set closed under predecessors) have run. Each storage contributes its size times `([some user in
+//! D] - [all users in D])`. The first bracket is 1 if the storage is `begun`, and the second is 0 if it is
+//! `kept`. This is a submodular function of `D`:
 //!
 //! ```text
 //! live(A and B) + live(A or B) <= live(A) + live(B)

@@ -11,7 +11,8 @@ enum Rule {
     Peak,
     /// The node that adds the fewest live bytes.
     Live,
-    /// A ready successor of the node that ran last. If there is none, the rule is that of `Peak`.
+    /// Of the ready successors of the node that ran last, the one with the lowest peak. If there is none, the
+    /// rule is that of `Peak`.
     Depth,
 }
 
@@ -39,7 +40,8 @@ pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut 
 /// its storages begins or has a single remaining user.
 struct Front<'a> {
     state: State<'a>,
-    /// Keys: the bytes that the node adds, then the bytes that it needs above the live bytes while it runs.
+    /// Keys: the bytes that the node adds, the bytes that it needs above the live bytes while it runs, and
+    /// the node. In `by_rise`, the first two are exchanged.
     by_change: BTreeSet<(i128, i128, u32)>,
     by_rise: BTreeSet<(i128, i128, u32)>,
     effects: Vec<Option<(i128, i128)>>,

@@ -228,7 +228,7 @@ impl View<'_> {
     }
 }
 
-/// Removes the nodes in `gone` and returns their operators.
+/// Removes the nodes in `gone`. Returns the remaining draft and the operators of the removed nodes.
 fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     let mut place = vec![None; draft.len()];
     for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {

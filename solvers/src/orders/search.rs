@@ -16,9 +16,9 @@ pub struct OrderRules {
     pub memo: bool,
     /// Prune downsets at which the lookahead bound of a remaining node exceeds the limit.
     pub ahead: bool,
-    /// Maximum number of downsets to examine in order to propagate the failure of a downset to its
-    /// ancestors. A failure propagates to an ancestor if no downset in between has fewer live bytes. The
-    /// value 0 disables this propagation.
+    /// Maximum number of downsets to examine in order to propagate the failure of a downset to its ancestors.
+    /// A failure propagates to an ancestor if no downset in between has fewer live bytes than the failed
+    /// downset. The value 0 disables this propagation.
     pub jump: usize,
     /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
 
     /// Returns the index of the lowest frame whose failure follows from that of the current downset, or the
     /// number of frames if there is none. The argument in [`settle`](super::settle) requires that no downset
-    /// in between has fewer live bytes.
+    /// in between has fewer live bytes than the current one.
     fn reached_from(&self) -> usize {
         let mut jump = self.frames.len();
         let mut looks = self.rules.jump;

@@ -110,7 +110,8 @@ impl Forest {
         self.insert_within(tree, by, trees);
     }
 
-    /// Appends the trees with `by` between two leaves below a node.
+    /// Appends trees with `by` inserted at every place between two leaves of a tree, and before and after the
+    /// leaves of every P-node.
     fn insert_within(&mut self, tree: Tree, by: Tree, trees: &mut Vec<Tree>) {
         let node = self.nodes[tree as usize];
         match node.kind {

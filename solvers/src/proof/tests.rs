@@ -201,7 +201,7 @@ fn limits_and_large_instances_give_no_proof() {
     assert!(matches!(stopped, Err(NoProof::Stopped(Stop::NodeLimit))), "{stopped:?}");
 }
 
-/// Alters a number, a word, a line or the length of a text.
+/// Alters a number, a word, a line or the length of `text`.
 fn altered(text: &str, rng: &mut StdRng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let at = rng.random_range(0..lines.len());
@@ -309,7 +309,8 @@ fn ten_thousand_altered_proofs_are_rejected_or_true() {
 const RULES: [Wrong; 7] =
     [Wrong::Stack, Wrong::Space, Wrong::Pair, Wrong::Twin, Wrong::Mirror, Wrong::Triangle, Wrong::Clause];
 
-/// Returns proofs of bounds above the optimum that an unsound rule yields, with their instances.
+/// Returns the false proofs that an unsound rule yields, each with its instance. They claim bounds above the
+/// optimum.
 fn false_proofs(wrong: Wrong) -> Vec<(String, String)> {
     let rules = LearnRules { wrong: Some(wrong), ..LearnRules::default() };
     let proof = |seed: u64| {

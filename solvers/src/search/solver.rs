@@ -224,7 +224,7 @@ mod tests {
         outcome
     }
 
-    /// Checks that both branching methods and every ablation variant find the same optimum as brute force.
+    /// Checks that both branching methods and several ablation variants find the same optimum as brute force.
     fn agree(instance: &Instance) {
         let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();

@@ -13,8 +13,8 @@
 //!   runs on windows of 4, 8, 16, ... sections, the tightest first.
 //!
 //! A sweep over all sections is not a relaxation and finds the optimum itself. Capacities are tried from just
-//! below the peak of the best layout down to the bound. Refuting the highest of these capacities finishes the
-//! search, and refuting the lowest raises the bound.
+//! below the peak of the best layout down to the bound. Refuting any of these capacities raises the bound,
+//! and refuting the highest finishes the search.
 //!
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.

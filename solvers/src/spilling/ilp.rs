@@ -63,7 +63,7 @@ pub(super) fn least(
     Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
 }
 
-/// Returns the divisor of objective values: the smallest power of two above `most`, or 1024 if that is
+/// Returns the divisor of objective values: the smallest power of two above `most`, or 1024, whichever is
 /// smaller. Tolerances are then small compared with one unit.
 fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)

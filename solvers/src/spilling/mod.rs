@@ -225,8 +225,8 @@ impl Rounds<'_> {
         if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
-    /// Looks for addresses for the remaining buffers. If there are none, adds a row to the cover. Returns the
-    /// reason to stop, if any.
+    /// Looks for addresses for the remaining buffers. If it is proved that there are none, adds a row to the
+    /// cover. Returns the reason to stop, if any.
     fn place(
         &mut self,
         solver: &SpillSolver,

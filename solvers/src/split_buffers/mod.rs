@@ -8,14 +8,14 @@
 //! 3. *flow*, if compatibility is a partial order. The conflict graph is then perfect, and one maximum flow
 //!    gives a clique and a layout of the same size in polynomial time.
 //! 4. *greedy*: the placement of the memory-planning patent.
-//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. This is the last phase
-//!    if offsets are fixed.
+//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget.
 //! 6. *colours*, if neither *sweep* nor *flow* applies. Buffers that can be reinserted at no cost are
 //!    removed. Column generation covers the rest by stable sets and provides a dual bound. The solution is
 //!    rounded to units.
 //!
 //! If buffers are aligned, a unit is the least common multiple of all alignments, and sizes are rounded up to
-//! units. The outcome is optimal only if the value equals the bound.
+//! units. The outcome is optimal only if the value equals the bound. If offsets are fixed, or if the unit or
+//! the total size would be too large, only *bounds*, *greedy* and *offsets* run.
 
 mod colours;
 mod reduce;

@@ -160,7 +160,7 @@ impl<'a> Case<'a> {
         (0..duration).filter(last).filter(|&step| self.tight[tier.index()][step]).collect()
     }
 
-    /// Returns the least possible total cost that is at least `at_least`.
+    /// Returns the least possible total cost that is at least `at_least`, or `u64::MAX` if there is none.
     pub fn next_sum(&self, at_least: u64) -> u64 {
         match at_least.checked_sub(self.base) {
             None | Some(0) => self.base,

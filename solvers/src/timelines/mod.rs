@@ -25,9 +25,10 @@
 //! The search does not consider copies by the processor. On machines with such copies, `synchronous` may be
 //! optimal, and a completed search does not raise the bound.
 //!
-//! Two steps precede the search. With two channels, `pair.rs` bounds the makespan without regard to memory.
-//! With two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the
-//! search visits up to n! orders, but the memo and the bounds prune most of them.
+//! With several channels, up to two steps precede the search. With two channels, `pair.rs` bounds the
+//! makespan without regard to memory. With two or more channels, `steer.rs` constructs a timeline close to
+//! the bound. For n transfers, the search visits up to n! orders, but the memo and the bounds prune most of
+//! them.
 
 #[cfg(feature = "ilp")]
 mod ilp;

@@ -16,7 +16,7 @@ pub(super) struct Search<'a> {
     pub floor: u64,
     /// The smallest makespan among the orders of transfers for whose buffers no addresses were found.
     pub counted: u64,
-    /// The number of such orders.
+    /// The number of orders of transfers for whose buffers no addresses were found.
     pub unplaced: u64,
     memo: Memo,
     /// Number of nodes charged per node of the search.

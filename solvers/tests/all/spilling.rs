@@ -10,7 +10,7 @@ use plimsoll_solvers::{BruteForce, SPILLING};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Returns a small instance with unusual features and a capacity that usually does not suffice.
+/// Returns a small problem with unusual features and a capacity that usually does not suffice.
 fn small(seed: u64) -> SpillProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5111);
     let instance = small_instance(SmallParams::with_features(rng.random_range(1..8), seed), seed);

@@ -25,7 +25,7 @@ struct Kind {
     channels: u64,
     /// Weights are multiples of this number of bytes, so that some are equal.
     step: u64,
-    /// Upper limit of the on-chip bytes in excess of the requirement of any operator.
+    /// Inclusive upper limit of the on-chip bytes in excess of what the most demanding operator requires.
     space: u64,
     /// Alignment of buffers in bytes.
     alignment: u64,
@@ -90,7 +90,8 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
         })
 }
 
-/// Returns the minimum makespan over all integer start times below `horizon` and all addresses.
+/// Returns the minimum makespan over all integer start times below `horizon` and all addresses, or `u64::MAX`
+/// if there is none.
 fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
         let load = |at: usize| problem.load(at).unwrap().get();
@@ -236,8 +237,8 @@ fn exact_equals_the_best_of_all_orders() {
     assert!(searched >= 300 && unplaced >= 50, "{searched} by search, {unplaced} without addresses");
 }
 
-/// Returns the minimum makespan over all integer start times if the weights of each operator arrive either
-/// by DMA or by a copy. Bytes are counted, and addresses are ignored.
+/// Returns the minimum makespan over all integer start times below `horizon` if the weights of each operator
+/// arrive either by DMA or by a copy. Bytes are counted, and addresses are ignored.
 fn least_with_copies(problem: &TimelineProblem, horizon: u64) -> u64 {
     /// An operator, whether its weights are copied, and the start and the end of fetching.
     type Fetch = (usize, bool, u64, u64);

@@ -50,7 +50,7 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
       </p>
       {order && <p>{order}</p>}
       {layout && layout.peak > view.bound.value && (
-        <p>The gap between the two is {bytes(layout.peak - view.bound.value)}; a longer time limit may close it.</p>
+        <p>The gap between the peak and the lower bound is {bytes(layout.peak - view.bound.value)}; a longer time limit may close it.</p>
       )}
       {settings.capacity !== null && layout && <Fits {...{ spill }} peak={layout.peak} bound={view.bound.value} capacity={settings.capacity} />}
     </section>

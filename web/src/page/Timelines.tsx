@@ -87,7 +87,7 @@ export function Timelines({ source, ask, shapes }: { source: Source; ask: Ask; s
             {found.best ? `The best is ${found.best}.` : `None fits into ${short(capacity)}${found.reason ? `: ${found.reason}` : ""}.`}
           </p>
           <table>
-            <thead><tr><th scope="col">Schedule</th><th scope="col" class="number">Makespan</th><th scope="col" class="number">Waiting</th></tr></thead>
+            <thead><tr><th scope="col">Schedule</th><th scope="col" class="number">Makespan</th><th scope="col" class="number">Stall</th></tr></thead>
             <tbody>
               {found.schedules.map((one) => (
                 <tr key={one.name} class={one.name === found.best ? "selected" : ""}>

@@ -1,4 +1,4 @@
-// Texts about an answer, used by all parts of the page.
+// Sentences about an answer, used by all parts of the page.
 
 import { bytes, exact, percent } from "../model/units";
 import { liveAt, operatorAt, type View } from "../model/view";

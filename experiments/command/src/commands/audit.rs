@@ -66,7 +66,7 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
         cases.iter().try_for_each(|case| case.export(folder, &inputs))?;
     }
     let audited = cases.iter().map(|case| Audited::of(case, args.effort)).collect::<Result<Vec<_>, _>>()?;
-    // The plan with the largest gap; invalid plans come first.
+    // The plan with the largest gap. Plans that are invalid or below the floor come first.
     let key = |one: &Audited<'_>| (one.is_sound(), -one.gap_percent.unwrap_or(f64::MAX));
     let order =
         |a: &&Audited<'_>, b: &&Audited<'_>| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal);
@@ -165,7 +165,8 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize) -> Repo
 /// The plan of another planner.
 struct Case {
     subject: Subject,
-    /// The origin of the plan: a file, or an option.
+    /// The planner of a captured plan. For other plans, this is the file with the layout or the option with
+    /// the peak.
     planner: String,
     layout: Option<Layout>,
     /// The peak that the planner reports. Without it, the peak of the layout is used.

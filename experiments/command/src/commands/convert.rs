@@ -27,8 +27,8 @@ pub struct ConvertArgs {
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
     /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document, or as
-    /// a C header; required once per pool that has buffers. POOL is a name or an id, and is optional if
-    /// only one pool has the buffers of the layout
+    /// a C header; required once per pool that has buffers. POOL is a name or an id, and is optional if the
+    /// buffers of the layout occur in only one pool
     #[arg(long, value_name = "[POOL=]FILE", value_parser = input_named())]
     layout: Vec<String>,
     /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,

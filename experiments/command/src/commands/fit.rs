@@ -33,7 +33,8 @@ impl Fit {
         Bytes::new(value.get().saturating_sub(self.capacity.get()))
     }
 
-    /// Returns the members of a JSON report. `fits` is null if the answer does not fit, but another may.
+    /// Returns the members of a JSON report. `fits` is null if the answer does not fit or there is none, but
+    /// the bound does not exclude an answer that fits.
     pub fn members(self) -> Value {
         let is_refuted = self.bound > self.capacity;
         json!({

@@ -45,8 +45,8 @@ enum Content {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
-    /// All fields but `buffers` are in bytes. The family may determine the optimal peak, a lower bound above
-    /// the load, an upper bound and the capacity.
+    /// All fields but `buffers` are in bytes. The family may determine the optimal peak, bounds on it, and
+    /// the capacity. The lower bound `at_least` is stored only if it exceeds the load.
     Instance {
         buffers: usize,
         load: u64,

@@ -12,9 +12,9 @@ const LONGEST: usize = 24;
 const STRUCT: &str = "
 #ifndef PLIMSOLL_TENSOR
 #define PLIMSOLL_TENSOR
-/* Memory in the arena: the index of the tensor in the model (-1 for scratch) or of the buffer in the instance,
-   its offset and size, the first and last step at which it is live, and the step of its producer in its region
-   (-1 for inputs). */
+/* Memory in the arena: the index of the tensor in the model (-1 for scratch memory) or of the buffer in the
+   instance, its offset and size, the first and last step at which it is live, and the step of its producer in
+   its region (-1 if it has none). */
 struct plimsoll_tensor {
     long index;
     size_t offset, size;
@@ -26,11 +26,11 @@ struct plimsoll_tensor {
 /// A tensor or a buffer in the arena.
 pub struct Row {
     pub name: String,
-    /// The identifier if the name is too long.
+    /// The identifier that replaces the name if the name is too long.
     pub short: String,
     /// The text of the comment.
     pub note: String,
-    /// The index in the file; `None` for scratch.
+    /// The index in the file; `None` for scratch memory.
     pub index: Option<usize>,
     pub offset: Bytes,
     pub bytes: Bytes,
@@ -38,7 +38,7 @@ pub struct Row {
     pub lower: u64,
     /// The step after the last step at which the memory is live.
     pub upper: u64,
-    /// The step of the producer.
+    /// The step of the producer, if there is one.
     pub producer: Option<usize>,
 }
 

@@ -216,7 +216,8 @@ impl All {
             .map(|rows| rows.iter().filter(|row| row["problem"] == problem).cloned().collect())
     }
 
-    /// Returns the report on everything. Its JSON contains all rows, and its text only their names.
+    /// Returns the report on everything. Its JSON contains all rows. Its text contains only names and numbers
+    /// of rows.
     fn overview(&self) -> Report {
         let mut report = Report::new(json!({
             "algorithms": self.algorithms,

@@ -54,8 +54,8 @@ impl Accepted {
     }
 }
 
-/// Derives a proof of a bound, checks it and writes it. If there is no proof, returns the reason and writes
-/// nothing.
+/// Derives a proof of a bound, checks it and writes it. If no proof is found, returns the reason and writes
+/// nothing. Fails if a layout refutes the bound.
 pub fn write(
     path: &Path,
     instance: &Instance,

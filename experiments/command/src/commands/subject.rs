@@ -1,4 +1,5 @@
-//! The instance of `solve`, `verify` and `compare`: a CSV file, or a model whose operators run in file order.
+//! The instance of `solve`, `verify`, `compare` and `audit`: a CSV file, or a model whose operators run in
+//! file order.
 
 use super::choose;
 use crate::args::{InstanceArgs, LivenessArgs, OpenArgs};
@@ -69,8 +70,8 @@ impl SubjectArgs {
         Ok(Subject { instance: subject.instance.with_capacity(capacity), ..subject })
     }
 
-    /// Returns the file and the options for reading it as arguments of another command, quoted for a shell.
-    /// Options for models are not included.
+    /// Returns the file and, if it is given, the option `--endpoints` as arguments of another command, quoted
+    /// for a shell.
     pub fn quoted(&self) -> String {
         let file = quoted(&self.instance);
         let endpoints = self.input.endpoints.and_then(|how| how.to_possible_value());

@@ -280,7 +280,7 @@ fn external_programs_have_seeds_versions_and_claims() {
     let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
     let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
     let version = ["--external-version", "seeded=echo 1.2 of may"];
-    // `empty` reports that it found no layout, which is not a failure.
+    // `empty` prints a claim but writes no layout. This is not a failure.
     scratch.plimsoll(&[&words[..], &peers, &more, &version].concat()).exits(0);
     let rows = rows(&scratch, "rec");
     let of = |kind: &str| -> Vec<&Record> { rows.iter().filter(|row| row["algorithm"] == kind).collect() };
@@ -298,7 +298,7 @@ fn external_programs_have_seeds_versions_and_claims() {
     assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
     assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
     assert!(column("wrong", "error")[0].contains("contradicted by 8"));
-    // Without a layout, the claim of a peer is ignored.
+    // Without a layout, a claim other than `infeasible` or `unknown` is ignored.
     assert_eq!((column("empty", "claimed"), column("empty", "claim")), (vec![""; 2], vec!["unknown"; 2]));
     assert!(
         scratch

@@ -3,7 +3,8 @@
 
 use crate::common::Scratch;
 
-/// Generates an instance, solves it within `nodes`, verifies the answer and returns the gap in percent.
+/// Generates an instance, solves it within a limit of `nodes` nodes, verifies the answer and returns the gap
+/// in percent.
 fn round_trip(family: &str, buffers: u64, nodes: &str) -> f64 {
     let scratch = Scratch::new();
     let number = buffers.to_string();

@@ -1,5 +1,5 @@
 //! Tests lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero
-//! bytes, and graphs without operators or intermediates. Tests joint plans of graphs with regions as well.
+//! bytes, and graphs without operators or intermediates. Also tests joint plans of graphs with regions.
 
 use crate::common::Scratch;
 use plimsoll::datasets::graphs::GraphFamily;

@@ -77,8 +77,9 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
 }
 
 /// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction
-/// of that bound. The y axis is the share of instances with at most this number. Returns no curves if no
-/// instance has both a positive bound and a value, or if there are fewer than two algorithms.
+/// of that bound. The y axis is the share of instances with at most this number. If value and bound are both
+/// 0, this number is 1. It is undefined without a value or a bound, and if only the bound is 0. Returns no
+/// curves if the number is undefined everywhere, or if there are fewer than two algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),

@@ -11,8 +11,8 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By number of instances without an answer, ascending, then by mean gap, ascending. If a capacity is
-    /// decided, the number of solved instances comes first, and these criteria break ties.
+    /// By number of instances without an answer, ascending, then by mean gap, ascending. If the runs decide a
+    /// capacity, the number of solved instances comes first (descending), and these criteria break ties.
     #[default]
     Gap,
     /// By mean time spent, ascending.

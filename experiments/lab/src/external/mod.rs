@@ -1,6 +1,6 @@
 //! Runs external planners under the limits of the benchmark and checks their answers.
 //!
-//! An external planner is a command line with placeholders. The line is split into words as a shell does
+//! An external planner is a command line with placeholders. The line is split into words as by a shell
 //! (blanks, single and double quotes, backslash), and placeholders are replaced afterwards. Paths therefore
 //! need no quoting. No shell is used unless the command is `sh -c '..'`.
 //!
@@ -9,9 +9,9 @@
 //! | `{input}` | an instance file with half-open `MiniMalloc` columns; its name contains the capacity |
 //! | `{output}` | the file to which the planner must write a layout (`id` and `offset`) |
 //! | `{capacity}` | the capacity in bytes |
-//! | `{seed}` | the seed; commands without `{seed}` run once |
+//! | `{seed}` | the seed; commands without `{seed}` run with the first seed only |
 //! | `{threads}` | the number of threads that the planner may use |
-//! | `{time_limit}` | the time limit in seconds; commands with `{time_limit}` get [`GRACE`] in addition |
+//! | `{time_limit}` | the time limit in seconds; a command with `{time_limit}` is killed [`GRACE`] after the limit, any other command at the limit |
 //!
 //! Each planner runs in its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the planner ends. No child of the planner survives, even if this

@@ -6,9 +6,9 @@
 //! folder has been removed. When the pipe closes, the main process no longer exists. The reaper then kills
 //! the remaining groups, removes the remaining folders, and exits.
 //!
-//! If a program started before its line was written, it would survive if the main process were killed in
-//! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the
-//! group after the line has been written.
+//! A program that started before its line was written would survive a kill of the main process in between.
+//! Each group is therefore led by a process that only waits (`Leader`). The program joins the group after
+//! the line has been written.
 //!
 //! The reaper is this binary, run with other arguments. No reaper is started unless [`employ`] has set its
 //! command.

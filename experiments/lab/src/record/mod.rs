@@ -130,7 +130,7 @@ pub struct Record {
     pub bound_witness: String,
     /// The arithmetic in which the bound was proved: `exact` or `floating-point`.
     pub arithmetic: String,
-    /// The best bound of all runs on the same instance and problem.
+    /// The best bound of all runs on the same instance and problem, with the same terms.
     pub best_bound: Option<u64>,
     /// The distance of the value from `best_bound`, in percent of the bound.
     pub gap_percent: Option<f64>,

@@ -54,7 +54,7 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
 /// a bound, the bound is ignored, and its record is refused. If a valid solution disproves the claim of an
 /// external planner, the claim is marked as contradicted. Claims of external planners never count as proof.
 ///
-/// Sets the gaps and the best bounds. Every best bound is at least as good as `floor`. Returns the best of
+/// Sets the gaps and the best bounds. Every best bound is at least as tight as `floor`. Returns the best of
 /// these bounds, or `floor` if there is none. The result does not change if some of the records have been
 /// settled before. O(records).
 pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {

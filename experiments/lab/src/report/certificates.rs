@@ -56,7 +56,7 @@ fn checked(row: &Record) -> Option<f64> {
     row.check_seconds
 }
 
-/// Returns a table with one row per suite and algorithm that proved a run, or `None` if no run is certified.
+/// Returns a table with one row per suite and algorithm with proved runs, or `None` if no run is certified.
 pub fn certificates(rows: &[Record]) -> Option<Table> {
     rows.iter().find(|row| !row.certified.is_empty())?;
     let proved = |row: &&Record| row.status == "done" && row.is_proved() && row.kind != "external";

@@ -162,7 +162,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
-            "{}: mean gap to the best bound over {total} instances; it counts as 100 % before the first value or if it is larger",
+            "{}: mean gap to the best bound over {total} instances; a gap counts as 100 % if it is larger or if there is no value yet",
             group.question
         ),
         x: Axis {

@@ -22,7 +22,7 @@ pub const RULE: &str = "class=\"rule\" stroke=\"#222\"";
 pub const HALO: &str =
     "class=\"halo\" stroke=\"#fff\" stroke-width=\"3\" stroke-opacity=\"0.8\" paint-order=\"stroke\"";
 
-/// Colours of page, text, grid and rules on a dark page.
+/// Colours on a dark page: those of text, page, secondary text, grid, rules, lanes, waiting times and halos.
 const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
     .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}.wait{fill:#5c3b38}.halo{stroke:#17191e}}";
 

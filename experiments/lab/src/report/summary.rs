@@ -18,8 +18,9 @@ use std::fmt::Write as _;
 const OWN_TIMES: &str = "\
 Self-reported times (columns `own ms`) are measured by each program itself, from the end of reading the instance to
 the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
-Rounding limits their precision. A ratio therefore subtracts half a unit of the last printed digit, and is marked `>`
-if that exceeds 1 % of the time. If all digits are zero, the ratio is computed from one unit, marked `<`, and excluded
+Rounding limits their precision. For a ratio, half a unit of the last printed digit is therefore subtracted from the
+time of the program, and one unit is added to the time of the reference. The ratio is marked `>` if one of these changes
+exceeds 1 % of the time. If all digits of a time are zero, the ratio is computed from one unit, marked `<`, and excluded
 from means. An unsolved run counts with its time limit. The cell of a solved run without a self-reported time is empty.";
 
 /// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
@@ -271,7 +272,7 @@ impl Question<'_> {
             "\n## {title}: times\n\n\
              Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
              time to\nthe best answer ends when a run finds its value. The time to solve is the median as well. If the \
-             median run is\nunsolved, it is the limit, marked `>`, and every figure derived from it is a lower bound. \
+             median run is\nunsolved, this time is the limit, marked `>`, and every figure derived from it is a lower bound. \
              Means are geometric,\nshifted by {shift} s, over all instances. PAR-2 is the mean time to solve, with \
              unsolved instances counted as twice\nthe limit. Wins are instances with the shortest time to solve. A \
              heuristic proves an optimum only if it meets a\nbound. Otherwise it has no time to solve, and its means are \

@@ -67,7 +67,8 @@ pub(super) fn tasks(
             if peers.iter().any(|other| other.name() == peer.name()) {
                 return Err(wrong(format!("another external planner is named '{}'", peer.name())));
             }
-            // An external planner without `{seed}` runs once. External planners have no node limit.
+            // An external planner without `{seed}` gets only the first seed. External planners have no node
+            // limit.
             let once = if peer.is_seeded() { each.seeds.len() } else { 1 };
             let task = Task {
                 algorithm: peer.name().to_owned(),

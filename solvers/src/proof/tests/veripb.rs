@@ -16,7 +16,7 @@ struct VeriPb {
 }
 
 impl VeriPb {
-    /// Returns `None` unless the variable `PLIMSOLL_VERIPB` contains the path of the program.
+    /// Returns `None` unless the environment variable `PLIMSOLL_VERIPB` contains the path of the program.
     fn installed() -> Option<Self> {
         let program = std::env::var_os("PLIMSOLL_VERIPB").filter(|path| !path.is_empty());
         if program.is_none() {

@@ -27,7 +27,7 @@ impl Beam {
     }
 
     /// Sweeps in both directions with a growing number of states. Returns the offsets of a layout within the
-    /// capacity, in units.
+    /// capacity, in units. Returns `None` if the sweeps find none or the budget runs out.
     pub fn search(&mut self, reduced: &Reduced, budget: &mut Budget) -> Option<Vec<i64>> {
         let sequence = self.sequence.as_ref()?;
         while self.width <= LAST {

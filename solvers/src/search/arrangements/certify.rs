@@ -37,7 +37,7 @@ impl Swept {
 /// capacity.
 ///
 /// # Errors
-/// The budget ran out.
+/// If the budget runs out.
 pub(crate) fn certify(
     instance: &Instance,
     bound: u64,

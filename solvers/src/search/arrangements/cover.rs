@@ -194,7 +194,8 @@ impl<'a, 'f> Cover<'a, 'f> {
         Ok(())
     }
 
-    /// Inserts each set of beginning buffers that fits into the free units, at every place of the tree.
+    /// Inserts each set of beginning buffers that contains the mask `with` and fits into the free units, at
+    /// every place of the tree.
     fn insert(&mut self, tree: Tree, rest: Rest, with: u32) -> Result<(), Failed> {
         let exchange = self.exchange;
         for &Group { mask, leaves, size } in exchange.groups(1, rest.free) {

@@ -28,7 +28,7 @@ pub(super) struct Exchange {
     groups: Vec<Group>,
     /// Per buffer that begins: the mask of the preceding buffer with the same label, or 0.
     elder: Vec<u32>,
-    /// Number of free units at each of the two steps.
+    /// Number of wasted units at each of the two steps: free units and holes.
     pub waste: (i64, i64),
 }
 

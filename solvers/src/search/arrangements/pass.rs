@@ -67,7 +67,7 @@ pub(super) enum PassEnd {
     Refuted,
     /// Arrangements remain at the last step.
     Through,
-    /// There are too many states, or too many exchanges.
+    /// There are too many states or exchanges, or a beam has no states left.
     TooMany,
     Stopped(Stop),
 }

@@ -3,8 +3,8 @@
 use crate::pqtree::{Labels, Leaves, MOST_LEAVES};
 use crate::search::valley::Reduced;
 
-/// Maximum number of live buffers at a step. The other leaves are reserved for buffers that begin at the
-/// next step.
+/// Maximum number of live buffers at a step. The other leaves are reserved for holes and for buffers that
+/// begin at the next step.
 const MOST_LIVE: usize = 104;
 
 /// A section that is full up to a few wasted units.

@@ -12,8 +12,8 @@ type Order = Vec<u8>;
 
 impl Sequence {
     /// Returns the offsets of a layout that follows the states of a sweep over all steps. Returns `None` if
-    /// the buffers that are live at no step do not fit beside the others. `trail` contains the states of the
-    /// steps in the order of the sweep.
+    /// the buffers that are live at no step do not fit beside the others, or if the exchange between two
+    /// states cannot be found. `trail` contains the states of the steps in the order of the sweep.
     pub fn layout(
         &self,
         trail: &[States],

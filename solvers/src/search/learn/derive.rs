@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub enum NoProof {
     #[error("a bound of 0 bytes needs no proof")]
     Nothing,
-    #[error("clause learning would need too many order variables for {buffers} buffers")]
+    #[error("clause learning would need too many variables or clauses for {buffers} buffers")]
     TooLarge { buffers: usize },
     /// The budget ran out.
     #[error("the limit was reached before the bound was proved again")]

@@ -538,8 +538,8 @@ impl<'p> Engine<'p> {
         self.assign(learnt[0], Reason::Clause(clause));
     }
 
-    /// Logs a clause without its redundant literals. The derivation begins with these literals, in the order
-    /// of the trail. Returns the number of the clause.
+    /// Logs a clause without its redundant literals. The derivation begins with the redundant literals, in
+    /// the order of the trail. Returns the number of the clause.
     fn log_learnt(&mut self, all: &[Lit], learnt: &[Lit]) -> u32 {
         let mut redundant: Vec<Lit> =
             all.iter().filter(|lit| !learnt.contains(lit)).map(|lit| lit ^ 1).collect();

@@ -63,7 +63,7 @@ pub(crate) use problem::Problem;
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnRules {
-    /// Derive the bound of a buffer from the whole stack below it instead of a single buffer.
+    /// Derive the bound of a buffer from the whole stack below it instead of from a single buffer.
     ///
     /// This is sound because simultaneously live buffers do not overlap. The highest end among them is
     /// therefore at least the lowest offset plus the sum of their sizes.
@@ -96,7 +96,7 @@ pub(crate) enum Wrong {
     Twin,
     /// The mirror symmetry fixes the order of every pair instead of one.
     Mirror,
-    /// If one buffer lies below two others, the first of these lies below the second.
+    /// Of three buffers, the first must lie below the second, or the second below the third.
     Triangle,
     /// Learnt clauses lack their last literal.
     Clause,

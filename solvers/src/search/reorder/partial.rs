@@ -76,7 +76,7 @@ impl<'a> Partial<'a> {
         self.floor[b] + self.sizes[b]
     }
 
-    /// Places all buffers at given offsets. Buffers of size 0 are omitted.
+    /// Places all buffers in ascending order of the given offsets. Buffers of size 0 are omitted.
     pub fn restore(&mut self, offsets: &[i32]) {
         self.order.clear();
         self.order.extend((0..offsets.len() as u32).filter(|&b| self.sizes[b as usize] > 0));

@@ -38,8 +38,8 @@ impl Ahead {
         (live != 0 && fill.len() <= MOST_FILL).then_some(Self { live, held, fill })
     }
 
-    /// Returns a lower bound on the capacity that a state requires at the later section. If the state may fit
-    /// within `capacity`, the result may be any value up to `capacity`.
+    /// Returns a lower bound on the capacity that a state requires at the later section, if this bound
+    /// exceeds `capacity`. Otherwise, returns some value of at most `capacity`.
     ///
     /// A gap wider than its contents wastes the difference. The longest path at the later section is
     /// therefore at least the sum of the crossing sizes and, for each gap, the larger of the gap and its

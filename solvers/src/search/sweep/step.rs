@@ -12,7 +12,8 @@ pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
     most_states: usize,
-    /// The smallest capacity at which fewer states would have been rejected so far.
+    /// The smallest capacity at which fewer states would have been rejected so far, or `i64::MAX` if none
+    /// was.
     next: i64,
     ahead: Vec<Ahead>,
     /// Whether to use lookahead for estimates, in addition to rejecting states.

@@ -14,8 +14,8 @@ pub struct Rules {
     /// the root after every run. It may return to a point where the path completed a further share, and retry
     /// the rest from there. The value 0 disables this.
     ///
-    /// This is sound because the other branches of the kept decisions remain to be tried. In the end, the
-    /// whole path is abandoned.
+    /// This is sound because a retry excludes no branch. The alternatives to the kept decisions are tried
+    /// later, at the latest after the search has restarted from the root.
     pub levels: u32,
     /// Number of runs from each point where the path completed a share; see `levels`.
     pub tries: u32,
@@ -59,8 +59,8 @@ pub struct Rules {
     pub touch: f64,
     /// Factor for the score of a buffer whose top is level with the lower wall.
     pub flush: f64,
-    /// Weight of consumed slack in the order of options. Reducing the slack of one section by the factor `e`
-    /// counts as much as reducing the score by the factor `e^burn`.
+    /// Weight of consumed slack in the order of options. Dividing the slack of one section by `e` counts as
+    /// much as dividing the score by `e^burn`.
     pub burn: f64,
 }
 

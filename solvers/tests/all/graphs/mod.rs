@@ -280,8 +280,8 @@ pub fn resnet(blocks: &[usize]) -> OrderProblem {
     draw.problem("resnet")
 }
 
-/// Returns a `ShuffleNet` v2. In each unit, half of the channels pass through, half are transformed, and then
-/// all are shuffled.
+/// Returns a `ShuffleNet` v2. In each unit except the first of a stage, half of the channels pass through and
+/// half are transformed. The first unit transforms all. Every unit ends with a shuffle.
 pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);

@@ -22,7 +22,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
-    /// use instances derived from these inputs. Spilling is posed on instances only if it is named
+    /// use instances derived from these inputs. Spilling skips instances unless this option names spilling
     /// [default: offsets if all files are instances or --processes is given; orders and offsets if all files
     /// are graphs or models; otherwise all problems that apply]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]

@@ -64,7 +64,8 @@ pub type More<P> = fn(&Shared, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 pub struct Ground<'a> {
-    /// If this is an instance, its capacity is the one to decide, or `None` if the benchmark minimises.
+    /// If this is an instance, its capacity is the one to decide. It has no capacity if the benchmark
+    /// minimises, or if the file lacks the capacity to decide.
     pub subject: &'a Subject,
     /// The capacity in the file name of an instance.
     pub file_capacity: Option<Bytes>,

@@ -148,7 +148,7 @@ fn details(rows: &[Record], width: usize) -> String {
     text
 }
 
-/// Returns the tables of times and, with `verbose`, the ratios on every instance.
+/// Returns the tables of times. With `verbose` and a reference, also returns the ratios on every instance.
 fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: usize) -> String {
     let mut text = String::new();
     let shift = comparison.shift;

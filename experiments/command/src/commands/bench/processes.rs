@@ -29,9 +29,9 @@ impl Shared<'_> {
         External::new(entry.name, words)
     }
 
-    /// Runs a process once. With `--decide`, the process gets the capacity to decide. Otherwise, it gets
-    /// the capacity in the file name or, if there is none, the load; an answer above this capacity is valid
-    /// too.
+    /// Runs a process once. With `--decide`, `{capacity}` expands to the capacity to decide, and the run is
+    /// skipped if there is none. Otherwise, `{capacity}` expands to the capacity in the file name or, if
+    /// there is none, to the load. Without `--decide`, an answer above this capacity is valid too.
     fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
         let instance: &Instance = field.question;
         let own = if asked.decides() { instance.capacity() } else { field.ground.file_capacity };

@@ -31,8 +31,8 @@ pub struct Bench<'a> {
     pub machine: Machine,
     lanes: Vec<Box<dyn Lane>>,
     registry: Registry,
-    /// The terms under which instances are derived from the models, one set per question. Empty if some input
-    /// is an instance, or if no problem on instances is requested.
+    /// The terms under which instances are derived from the models, one set per question. Empty if
+    /// [`Bench::check_cases`] decides that no instances are derived.
     posings: Vec<Terms>,
 }
 
@@ -300,8 +300,10 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// Returns the requested problems. By default, these are all problems. With `--decide`, they are only the
-/// problems with a capacity. With `--processes`, only offsets is run, because processes write layouts.
+/// Returns the problems that `--problems` requests. Without `--problems`, returns all problems. With
+/// `--decide`, these are only the problems with a capacity to decide. With `--processes`, this is only
+/// `offsets`, because a separate process returns its answer as a layout. Fails if a requested problem does
+/// not support `--decide` or `--processes`.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {

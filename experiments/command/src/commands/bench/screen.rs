@@ -70,7 +70,7 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
     )
 }
 
-/// Returns one line per reason for which runs were skipped.
+/// Returns one line per problem and reason for which runs were skipped.
 fn skipped(rows: &[Record], width: usize) -> String {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.status == "skipped") {

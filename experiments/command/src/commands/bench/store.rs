@@ -18,8 +18,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// No memory map is drawn for an instance with more buffers than this, because its file would have hundreds
-/// of megabytes and the map would be unreadable.
+/// No memory map is drawn for an instance with more buffers than this. The file of such a map would be
+/// hundreds of megabytes long, and the map would be unreadable.
 const MOST_DRAWN: usize = 50_000;
 
 /// A record that is being written.

@@ -118,7 +118,7 @@ pub enum GuessArg {
     Likely,
     /// The region with the lowest average number of bytes fetched in vain
     Cheap,
-    /// The region with the largest gain on average, or none
+    /// The region with the largest gain on average, or none if no region gains time
     Best,
 }
 

@@ -12,8 +12,8 @@ use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
 /// Default node limit of a search, per segment of the program.
 pub const SEARCH_NODES: u64 = 20_000;
-/// Default node limit per segment for all points of a front below the capacity of the machine. It is lower
-/// than [`SEARCH_NODES`], because a front takes many searches.
+/// Default node limit of a search, per segment, for the points of a front with less memory than the machine
+/// has. It is lower than [`SEARCH_NODES`], because a front takes many searches.
 const FRONT_NODES: u64 = 1_000;
 
 /// Builds overlap programs from a graph, ready to be scheduled.

@@ -131,8 +131,8 @@ impl Alternatives<'_> {
     }
 }
 
-/// Returns the first dimension of the inputs to which `--batch` applies. Returns `None` if these inputs
-/// differ in their first dimension, or if it is at most 1.
+/// Returns the first dimension of the inputs to which `--batch` applies. Returns `None` if none of these
+/// inputs has a first dimension, if they differ in it, or if it is at most 1.
 fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
     let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
     let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));

@@ -120,8 +120,8 @@ impl Planned<'_> {
         report.line("needs", format_args!("{} at step {step}, {at}{place}: {list}", bytes(peak)));
     }
 
-    /// Describes the effect of letting operators write in place. Returns `None` if they already do, or if
-    /// writing in place does not lower the arena.
+    /// Describes the effect of letting operators write in place. Returns `None` if they already do, if no
+    /// such plan is found within the limits, or if writing in place does not lower the arena.
     fn in_place(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
         let arena = self.asked.in_place()?.map(|tried| tried.arena).filter(|&arena| arena < self.arena);
         report.extend(json!({

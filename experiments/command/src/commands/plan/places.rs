@@ -56,7 +56,7 @@ pub fn target(
     Ok(Some((path.clone(), format)))
 }
 
-/// Memory in the arena: a tensor, or the scratch of an operator.
+/// Memory in the arena: a tensor, or the scratch memory of an operator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Place {
     /// Number and name of the region.
@@ -70,9 +70,11 @@ pub struct Place {
     upper: u64,
     /// The tensor whose memory this tensor shares, or an empty string.
     shares: String,
-    /// Index of the tensor in the `TFLite` file or, for other inputs, in the graph. `None` for scratch.
+    /// Index of the tensor in the `TFLite` file or, for other inputs, in the graph. `None` for
+    /// scratch memory.
     index: Option<usize>,
-    /// Position of the tensor's producer in the new order of the region. `None` for inputs and scratch.
+    /// Position of the tensor's producer in the new order of the region. `None` for inputs and scratch
+    /// memory.
     operator: Option<usize>,
 }
 

@@ -17,7 +17,8 @@ use std::path::Path;
 /// Returns the format of the written model, or `None` if no model is to be written.
 ///
 /// # Errors
-/// Fails if the input is a graph, or if the suffix of the output belongs to the other model format.
+/// Fails if the input cannot be read or is a graph, or if the suffix of the output belongs to the other model
+/// format.
 pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, Failure> {
     let Some(out) = out else { return Ok(None) };
     let start =
@@ -41,7 +42,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
 /// Returns the assumptions about liveness under which a model in this format is planned.
 ///
 /// # Errors
-/// Fails if the alignment is neither 1 nor a multiple of the alignment of the runtime.
+/// For TFLite, fails if the alignment is neither 1 nor a multiple of the alignment of the runtime.
 pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
     if format != Some(ModelFormat::TfLite) {
         return Ok(given);

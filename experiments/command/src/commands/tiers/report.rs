@@ -134,7 +134,8 @@ impl About<'_> {
         })
     }
 
-    /// Returns the inference time: the sum of compute, group starts, weights and transfers.
+    /// Returns the inference time: the sum of the times of computation, group starts, weight reads and
+    /// transfers.
     fn inference(&self, transfers: Time) -> Time {
         let TierTimes { compute, overhead, weights } = self.case.times;
         let parts = [compute, overhead, weights.time, transfers];

@@ -253,8 +253,9 @@ fn gathered(study: &Study) -> Vec<Picture> {
     study.record.pictures.iter().map(named).chain(layouts::maps(study)).collect()
 }
 
-/// Returns the pictures of a record as one folded section, with a folded part per picture. The smallest
-/// pictures are embedded, up to `budget` bytes in total. The other pictures are listed by name only.
+/// Returns the pictures of a record as one folded section, with a folded part per picture. Pictures of at
+/// most [`PICTURE`] bytes are embedded, the smallest first, up to `budget` bytes in total. The other pictures
+/// are listed by name only.
 fn pictures(all: &[Picture], budget: usize) -> String {
     if all.is_empty() {
         return String::new();

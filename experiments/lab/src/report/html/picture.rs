@@ -114,7 +114,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
 }
 
 /// Splits the rest of a file, whose first character follows a `<`, into the contents of the tag and the text
-/// behind its `>`. A quoted `>` does not end the tag.
+/// after its `>`. A quoted `>` does not end the tag.
 fn split_tag(text: &str) -> Result<(&str, &str), String> {
     let mut quote = None;
     for (at, c) in text.char_indices() {
