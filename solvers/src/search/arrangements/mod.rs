@@ -100,7 +100,6 @@ pub(crate) struct ArrangementRules {
     /// Search for layouts by beams.
     pub beam: bool,
     /// An unsound rule, with which tests show that the checker rejects unsound proofs.
-    #[cfg(test)]
     pub wrong: Option<Wrong>,
 }
 
@@ -117,29 +116,14 @@ pub(crate) enum Wrong {
 
 impl ArrangementRules {
     /// Returns true if a test has made this rule unsound.
-    #[cfg(test)]
     fn is_wrong(self, rule: Wrong) -> bool {
-        self.wrong == Some(rule)
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "tests use it")]
-    const fn is_wrong(self, _: Wrong) -> bool {
-        false
+        cfg!(test) && self.wrong == Some(rule)
     }
 }
 
 impl Default for ArrangementRules {
     fn default() -> Self {
-        Self {
-            waste: 12,
-            first: 256,
-            last: 1 << 15,
-            meet: true,
-            beam: true,
-            #[cfg(test)]
-            wrong: None,
-        }
+        Self { waste: 12, first: 256, last: 1 << 15, meet: true, beam: true, wrong: None }
     }
 }
 

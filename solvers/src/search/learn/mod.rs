@@ -79,7 +79,6 @@ pub(crate) struct LearnRules {
     /// other pair contains no twin, so the two rules do not interfere.
     pub symmetry: bool,
     /// An unsound rule, with which tests show that the checker rejects unsound proofs.
-    #[cfg(test)]
     pub wrong: Option<Wrong>,
 }
 
@@ -104,27 +103,14 @@ pub(crate) enum Wrong {
 
 impl LearnRules {
     /// Returns true if a test has made this rule unsound.
-    #[cfg(test)]
     fn is_wrong(self, rule: Wrong) -> bool {
-        self.wrong == Some(rule)
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "tests use it")]
-    const fn is_wrong(self, _: Wrong) -> bool {
-        false
+        cfg!(test) && self.wrong == Some(rule)
     }
 }
 
 impl Default for LearnRules {
     fn default() -> Self {
-        Self {
-            stacks: true,
-            shorten: true,
-            symmetry: true,
-            #[cfg(test)]
-            wrong: None,
-        }
+        Self { stacks: true, shorten: true, symmetry: true, wrong: None }
     }
 }
 
