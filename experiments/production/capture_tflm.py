@@ -22,7 +22,7 @@ from typing import Any
 from tflm_models import MODELS, head, unpack
 
 ALIGNMENT = 16
-SIZES = (64, 96, 150)
+SIZES = (96, 150)
 WIDTHS = (4, 6)
 
 
