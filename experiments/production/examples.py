@@ -2,7 +2,7 @@
 
     python examples.py DATASET
 
-Contains the rules of four planners in a few lines each. For each of them, prints how many plans of the data set have
+Contains the rules of five planners in a few lines each. For each of them, prints how many plans of the data set have
 exactly the peak of the rule (up to 64 bytes of padding), and a small part of one of these plans in which the rule still
 loses at least the given share. The part is found by removing buffers in turn. Lifetimes are half-open.
 """
@@ -13,7 +13,7 @@ import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Buffer(NamedTuple):
@@ -83,6 +83,71 @@ def buckets(buffers: list[Buffer]) -> Offsets:
     return at
 
 
+class Slot:
+    """Memory of Inductor. Its parts are never live together: buffers, empty space in bytes, and pairs of slots that lie
+    side by side."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = list(parts)
+
+    def buffers(self) -> list[Buffer]:
+        found = []
+        for part in self.parts:
+            if isinstance(part, list):
+                found += part[0].buffers() + part[1].buffers()
+            elif isinstance(part, Buffer):
+                found.append(part)
+        return found
+
+    def size(self, empty: int = 1) -> int:
+        """Returns the bytes; those of empty space count `empty` times."""
+        sizes = [0]
+        for part in self.parts:
+            if isinstance(part, list):
+                sizes.append(-(-part[0].size(empty) // GRAIN) * GRAIN + part[1].size(empty))
+            else:
+                sizes.append(part.size if isinstance(part, Buffer) else part * empty)
+        return max(sizes)
+
+    def add(self, one: Buffer, last: bool) -> bool:
+        size = self.size()
+        if one.size > size and not last:
+            return False
+        met = [part for part in self.parts if any(meet(one, other) for other in Slot(part).buffers())]
+        if met:
+            return len(met) == 1 and isinstance(met[0], list) and (met[0][0].add(one, False) or met[0][1].add(one, last))
+        if len(self.parts) == 1 and isinstance(self.parts[0], int):
+            self.parts = []
+        if size > one.size:
+            self.parts.append([Slot(one), Slot(size - one.size)])
+        elif size < one.size:
+            self.parts = [*([Slot(part), Slot(one.size - size)] for part in self.parts), one]
+        else:
+            self.parts.append(one)
+        return True
+
+    def place(self, start: int, at: Offsets) -> Offsets:
+        for part in self.parts:
+            if isinstance(part, list):
+                part[0].place(start, at)
+                part[1].place(start + -(-part[0].size(0) // GRAIN) * GRAIN, at)
+            elif isinstance(part, Buffer):
+                at[part.id] = start
+        return at
+
+
+def splits(buffers: list[Buffer]) -> Offsets:
+    """Inductor: in order of descending size. A buffer that meets one part of a slot goes into that part. If it meets
+    none, it becomes a part; if it meets several, it goes to the end of the pool."""
+    root: Slot | None = None
+    for one in sorted(buffers, key=lambda one: (-one.size, one.lower - one.upper)):
+        if root is None:
+            root = Slot(one)
+        elif not root.add(one, True):
+            root = Slot([root, Slot(one)])
+    return root.place(0, {}) if root else {}
+
+
 def peak(buffers: list[Buffer], at: Offsets) -> int:
     return max((at[one.id] + one.size for one in buffers), default=0)
 
@@ -112,6 +177,7 @@ def part(buffers: list[Buffer], rule: Rule, least: float) -> list[Buffer]:
 
 RULES: dict[str, tuple[Rule, float]] = {
     "executorch": (buckets, 0.2),
+    "inductor": (splits, 0.05),
     "iree": (by_start, 0.2),
     "tflm": (by_size, 0.2),
     "tinygrad": (by_start, 0.1),
