@@ -232,6 +232,48 @@ def cells(size: int, width: int) -> bytes:
     return net.ends([net.dense(net.mean(last), 10)])
 
 
+def stacked(size: int, width: int) -> bytes:
+    net = Net(size, 3)
+    x, found = net.conv(net.source, 2 * width, 3, 2), []
+    for _ in range(2):
+        side = net.conv(x, 2 * width, 1)
+        low = net.conv(net.pool(x), 3 * width)
+        lower = net.conv(net.conv(net.pool(low), 4 * width), 3 * width)
+        middle = net.sum(net.conv(low, 3 * width, 1), net.twice(lower, low))
+        x = net.sum(side, net.twice(net.conv(middle, 2 * width), side))
+        found.append(net.conv(x, 4, 1))
+    return net.ends(found)
+
+
+def bottleneck(size: int, width: int) -> bytes:
+    net = Net(size, 3)
+    x = net.pool(net.conv(net.source, 2 * width, 5, 2), 3)
+    for factor, stride in [(1, 1), (1, 1), (2, 2), (2, 1), (4, 2), (4, 1)]:
+        y = net.conv(net.conv(net.conv(x, factor * width, 1), factor * width, 3, stride), 4 * factor * width, 1)
+        x = net.sum(y, x if net.shape[x] == net.shape[y] else net.conv(x, 4 * factor * width, 1, stride))
+    return net.ends([net.dense(net.mean(x), 10)])
+
+
+def resolutions(size: int, width: int) -> bytes:
+    net = Net(size, 3)
+    high = net.conv(net.source, 2 * width, 3, 2)
+    low = net.conv(high, 4 * width, 3, 2)
+    for _ in range(3):
+        up = net.twice(net.conv(low, 2 * width, 1), high)
+        down = net.conv(high, 4 * width, 3, 2)
+        high, low = net.conv(net.sum(high, up), 2 * width), net.conv(net.sum(low, down), 4 * width)
+    return net.ends([net.conv(net.concatenation([high, net.twice(low, high)]), 8, 1)])
+
+
+def exits(size: int, width: int) -> bytes:
+    net = Net(size, 3)
+    x, found = net.conv(net.source, 2 * width, 3, 2), []
+    for factor in (3, 4, 6, 8):
+        x = separable(net, separable(net, x, factor * width, 2), factor * width)
+        found.append(net.dense(net.mean(net.conv(x, width)), 10))
+    return net.ends(found)
+
+
 MODELS: dict[str, Callable[[int, int], bytes]] = {
     "keywords": keywords,
     "mobile_v1": mobile_v1,
@@ -244,4 +286,8 @@ MODELS: dict[str, Callable[[int, int], bytes]] = {
     "pyramid": pyramid,
     "gated": gated,
     "cells": cells,
+    "stacked": stacked,
+    "bottleneck": bottleneck,
+    "resolutions": resolutions,
+    "exits": exits,
 }
