@@ -14,9 +14,9 @@ from collections import defaultdict
 from html import escape
 from pathlib import Path
 
-WIDTH, LEFT, RIGHT = 760, 150, 168
+WIDTH, LEFT, RIGHT = 780, 160, 190
 ROW, TOP, STEP, RADIUS = 78, 84, 6.0, 2.6
-TICKS = (0, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200)
+TICKS = (0, 1, 5, 10, 20, 30, 50, 75, 100, 150, 200)
 STYLE = (
     "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}.grid{stroke:#3a3d44}"
     ".dot{fill:#7db4e0}.mean{stroke:#f0a35e;fill:#f0a35e}}"
@@ -24,7 +24,8 @@ STYLE = (
 
 
 def stacked(xs: list[float], middle: float) -> list[tuple[float, float]]:
-    """Returns the centres of dots at these positions. Dots in one bin lie above each other, around `middle`."""
+    """Returns the centres of dots at these positions. Dots in one bin lie above each other, around `middle`, in columns
+    to the left if they are many."""
     bins: dict[int, list[float]] = defaultdict(list)
     for x in sorted(xs):
         bins[round(x / STEP)].append(x)
@@ -36,7 +37,7 @@ def stacked(xs: list[float], middle: float) -> list[tuple[float, float]]:
         for at in range(len(own)):
             column, row = divmod(at, rows)
             height = min(rows, len(own) - column * rows)
-            x = place * STEP + (column - (columns - 1) / 2) * STEP / columns
+            x = place * STEP - column * STEP
             dots.append((x, middle + (row - (height - 1) / 2) * step))
     return dots
 
@@ -85,7 +86,7 @@ def main() -> int:
             f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{middle - half:.1f}" y2="{middle + half:.1f}" '
             'stroke="#c55a11" stroke-width="2"/>'
         )
-        texts = [f"mean {mean:.1f} %, worst {max(own):.0f} %", f"{tight} at the floor"]
+        texts = [f"mean {mean:.1f} %, worst {max(own):.1f} %", f"{tight} at the floor"]
         for line, text in enumerate(texts):
             y = middle + 17 * line
             out.append(f'<text x="{WIDTH - RIGHT + 14}" y="{y}" font-size="12" class="soft" fill="#555">{text}</text>')
