@@ -106,7 +106,7 @@ fn sections(
     placed: impl Fn(BufferId) -> bool,
     end: impl Fn(BufferId) -> Bytes,
 ) -> Vec<Section> {
-    // An interval begins at the first step and ends at the second one. At the same step, ends (`None`) precede
+    // The start of an interval contains its end, and an end contains `None`. At the same step, ends precede
     // starts.
     let mut events: Vec<(Step, Option<Step>, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| placed(id)) {
@@ -116,7 +116,8 @@ fn sections(
         }
     }
     events.sort_unstable();
-    // The ends of the live buffers, and of buffers that have not been removed yet, with their last steps.
+    // The highest addresses of buffers, with the first steps after their intervals. Buffers that are no longer
+    // live are removed when they reach the top.
     let mut ends: BinaryHeap<(Bytes, Step)> = BinaryHeap::new();
     let mut live = 0u64;
     let mut found: Vec<Section> = Vec::new();

@@ -84,8 +84,8 @@ impl Compared {
         }
     }
 
-    /// Returns the members of a report on this answer. The sections above the bound may be many, and are included
-    /// only if `with_sections` is true.
+    /// Returns the members of a report on this answer. There may be many sections above the bound, which are
+    /// included only if `with_sections` is true.
     pub fn members(&self, instance: &Instance, with_sections: bool) -> Value {
         let own = &self.diagnosis;
         let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();
