@@ -116,8 +116,8 @@ fn sections(
         }
     }
     events.sort_unstable();
-    // The highest addresses of buffers, with the first steps after their intervals. Buffers that are no longer
-    // live are removed when they reach the top.
+    // The highest address of each buffer, with the first step after its interval. Buffers that are no
+    // longer live are removed when they reach the top.
     let mut ends: BinaryHeap<(Bytes, Step)> = BinaryHeap::new();
     let mut live = 0u64;
     let mut found: Vec<Section> = Vec::new();
