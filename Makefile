@@ -24,7 +24,7 @@ help:
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
-	@echo "make captures   capture plans of XLA, IREE and tinygrad; regenerate datasets/captured (installs 1.5 GB)"
+	@echo "make captures   capture plans of compilers and runtimes; regenerate datasets/captured (installs 1.5 GB)"
 	@echo "make report     analyse results/ into target/report/report.html (REPORT=DIR sets the folder)"
 	@echo "make docs       build the book: $(TARGET)/book/index.html"
 	@echo "make setup      only install build dependencies"

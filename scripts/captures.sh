@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs XLA, IREE and tinygrad into a virtual environment (1.5 GB), captures the memory plans of small
-# networks, and builds the data set of captured instances. If `scripts/executorch.sh` has installed
-# ExecuTorch, its plans are captured as well. CAPTURES sets the folder of the raw dumps, DATASET that of the
+# networks, and builds the data set of captured instances with its chart. ExecuTorch and Inductor are captured
+# as well if `scripts/executorch.sh` has installed them, and tflite-micro if `scripts/tflm.sh` has. EXECUTORCH
+# and TFLM set the Python of these environments, CAPTURES the folder of the raw dumps, DATASET that of the
 # instances, and PLIMSOLL the path of an existing build of the command. Existing captures are kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +19,13 @@ for framework in xla iree tinygrad; do
 done
 executorch=${EXECUTORCH:-$target/executorch/bin/python}
 if [ -x "$executorch" ]; then
-    "$executorch" experiments/production/capture_executorch.py "$captures/executorch"
+    for framework in executorch inductor; do
+        "$executorch" "experiments/production/capture_$framework.py" "$captures/$framework"
+    done
+fi
+tflm=${TFLM:-$target/tflm/bin/python}
+if [ -x "$tflm" ]; then
+    "$tflm" experiments/production/capture_tflm.py "$captures/tflm"
 fi
 plimsoll=${PLIMSOLL:-}
 if [ -z "$plimsoll" ]; then
@@ -26,4 +33,6 @@ if [ -z "$plimsoll" ]; then
     plimsoll=$target/release/plimsoll
 fi
 "$python" experiments/production/recompute.py "$plimsoll" "$captures"/*
-"$python" experiments/production/collect.py "$plimsoll" "$captures" "${DATASET:-datasets/captured}"
+dataset=${DATASET:-datasets/captured}
+"$python" experiments/production/collect.py "$plimsoll" "$captures" "$dataset"
+"$python" experiments/production/chart.py "$dataset" docs/src/charts/planners.svg

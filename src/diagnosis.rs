@@ -1,7 +1,7 @@
 //! [`Diagnosis`]: shows where and why a layout exceeds its lower bound.
 
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, live_at, load};
-use std::collections::BTreeMap;
+use std::collections::BinaryHeap;
 
 /// The shape of a layout over time, compared with a lower bound on its peak.
 ///
@@ -106,35 +106,37 @@ fn sections(
     placed: impl Fn(BufferId) -> bool,
     end: impl Fn(BufferId) -> Bytes,
 ) -> Vec<Section> {
-    // At the same step, ends of buffers precede starts of other buffers.
-    let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
+    // The start of an interval contains its end, and an end contains `None`. At the same step, ends precede
+    // starts.
+    let mut events: Vec<(Step, Option<Step>, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| placed(id)) {
         for part in instance.buffer(id).lifespan().intervals() {
-            events.push((part.lower, true, id));
-            events.push((part.upper, false, id));
+            events.push((part.lower, Some(part.upper), id));
+            events.push((part.upper, None, id));
         }
     }
     events.sort_unstable();
-    let mut ends: BTreeMap<Bytes, usize> = BTreeMap::new();
+    // The highest address of each buffer, with the first step after its interval. Buffers that are no
+    // longer live are removed when they reach the top.
+    let mut ends: BinaryHeap<(Bytes, Step)> = BinaryHeap::new();
     let mut live = 0u64;
     let mut found: Vec<Section> = Vec::new();
-    for (at, &(step, begins, id)) in events.iter().enumerate() {
+    for (at, &(step, upper, id)) in events.iter().enumerate() {
         let size = instance.buffer(id).size().get();
-        if begins {
-            live += size;
-            *ends.entry(end(id)).or_default() += 1;
-        } else {
-            live -= size;
-            let count = ends.entry(end(id)).or_default();
-            *count -= 1;
-            if *count == 0 {
-                ends.remove(&end(id));
+        match upper {
+            Some(upper) => {
+                live += size;
+                ends.push((end(id), upper));
             }
+            None => live -= size,
         }
         let Some(next) = events.get(at + 1).map(|event| event.0).filter(|next| *next > step) else {
             continue;
         };
-        let Some((&extent, _)) = ends.last_key_value() else { continue };
+        while ends.peek().is_some_and(|&(_, upper)| upper <= step) {
+            ends.pop();
+        }
+        let Some(&(extent, _)) = ends.peek() else { continue };
         let one = Section { steps: Interval::new(step, next), extent, live: Bytes::new(live) };
         match found.last_mut() {
             Some(last) if (last.steps.upper, last.extent, last.live) == (step, extent, one.live) => {

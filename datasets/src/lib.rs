@@ -5,6 +5,8 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+#[cfg(feature = "captured")]
+mod captured;
 pub mod captures;
 pub mod control_cases;
 mod derivations;
@@ -32,6 +34,8 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
+#[cfg(feature = "captured")]
+pub use captured::captured_suite;
 pub use derivations::{DERIVATIONS, Derivation, Derive};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;

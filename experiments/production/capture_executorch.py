@@ -22,8 +22,14 @@ from typing import Any
 
 SMALL = "squeezenet1_1 mobilenet_v3_small mobilenet_v2 shufflenet_v2_x1_0 resnet18 mnasnet1_0 regnet_y_400mf alexnet"
 LARGE = "mobilenet_v3_large googlenet efficientnet_b0 densenet121 resnet50 convnext_tiny inception_v3 swin_t vit_b_16"
+MORE = "shufflenet_v2_x0_5 squeezenet1_0 vgg11 mnasnet0_5 regnet_x_400mf resnext50_32x4d efficientnet_b1 swin_v2_t"
 NETWORKS = f"{SMALL} {LARGE}".split()
 BATCHES = (1, 4)
+# The names of networks with another image size contain it.
+SIZES = {"inception_v3": 299}
+CASES = [(model, SIZES.get(model, 224), batch) for batch in BATCHES for model in NETWORKS]
+CASES += [(model, 224, 1) for model in MORE.split()]
+CASES += [(model, size, 1) for size in (160, 288) for model in [*SMALL.split(), "googlenet", "densenet121"]]
 
 
 def memories(specs: Any, result: Any, alignment: int) -> list[dict[str, Any]]:
@@ -41,7 +47,7 @@ def memories(specs: Any, result: Any, alignment: int) -> list[dict[str, Any]]:
     ]
 
 
-def capture(name: str, batch: int) -> list[dict[str, Any]]:
+def capture(name: str, size: int, batch: int) -> list[dict[str, Any]]:
     import torch
     import torchvision
     from executorch.exir import ExecutorchBackendConfig, to_edge
@@ -59,7 +65,6 @@ def capture(name: str, batch: int) -> list[dict[str, Any]]:
     torch.manual_seed(0)
     options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     network = getattr(torchvision.models, name)(weights=None, **options).eval()
-    size = 299 if name == "inception_v3" else 224
     exported = export(network, (torch.randn(batch, 3, size, size),))
     suite = MemoryPlanningAlgorithmSuite(algo_list=[recorded])
     to_edge(exported).to_executorch(ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass(suite)))
@@ -69,7 +74,8 @@ def capture(name: str, batch: int) -> list[dict[str, Any]]:
 def main() -> int:
     folder, wanted = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
-    for model, batch in ((model, batch) for batch in BATCHES for model in NETWORKS):
+    for network, size, batch in CASES:
+        model = network if size == SIZES.get(network, 224) else f"{network}_{size}"
         name = f"{model}-b{batch}"
         file = folder / f"{name}.capture.json"
         if (wanted and name not in wanted) or file.exists():
@@ -82,7 +88,7 @@ def main() -> int:
             "planner": "greedy",
             "model": model,
             "batch": batch,
-            "memories": capture(model, batch),
+            "memories": capture(network, size, batch),
         }
         unfinished = file.with_suffix(".part")
         unfinished.write_text(json.dumps(document))

@@ -183,12 +183,98 @@ def dense() -> tuple[Any, tuple[int, ...]]:
     return Net(), (3, 64, 64)
 
 
+def branches() -> tuple[Any, tuple[int, ...]]:
+    from tinygrad import Tensor, nn
+
+    class Net:
+        def __init__(self) -> None:
+            self.stem = nn.Conv2d(3, 32, 3, 2, 1)
+            sizes = [(1, 16), (3, 8), (5, 4), (1, 4)]
+            self.layers = [[nn.Conv2d(32, b, k, padding=k // 2) for k, b in sizes] for _ in range(5)]
+
+        def __call__(self, x: Any) -> Any:
+            x = self.stem(x).relu()
+            for one, three, five, pool in self.layers:
+                x = Tensor.cat(one(x), three(x), five(x), pool(x.max_pool2d(3, 1, padding=1)), dim=1).relu()
+            return x.mean((2, 3))
+
+    return Net(), (3, 80, 80)
+
+
+def mobile() -> tuple[Any, tuple[int, ...]]:
+    from tinygrad import nn
+
+    class Net:
+        def __init__(self) -> None:
+            plan = [(16, 24, 2), (24, 24, 1), (24, 32, 2), (32, 32, 1), (32, 64, 2), (64, 64, 1)]
+            self.stem = nn.Conv2d(3, 16, 3, 2, 1)
+            self.layers = [
+                (nn.Conv2d(a, 4 * a, 1), nn.Conv2d(4 * a, 4 * a, 3, s, 1, groups=4 * a), nn.Conv2d(4 * a, b, 1))
+                for a, b, s in plan
+            ]
+
+        def __call__(self, x: Any) -> Any:
+            x = self.stem(x)
+            for expand, depth, project in self.layers:
+                y = project(depth(expand(x).relu6()).relu6())
+                x = x + y if x.shape == y.shape else y
+            return x.mean((2, 3))
+
+    return Net(), (3, 96, 96)
+
+
+def mixer() -> tuple[Any, tuple[int, ...]]:
+    from tinygrad import nn
+
+    class Net:
+        def __init__(self) -> None:
+            self.layers = [
+                [nn.Linear(64, 128), nn.Linear(128, 64), nn.Linear(96, 256), nn.Linear(256, 96), nn.LayerNorm(96)]
+                for _ in range(4)
+            ]
+
+        def __call__(self, x: Any) -> Any:
+            for wide, narrow, first, second, norm in self.layers:
+                x = x + narrow(wide(norm(x).transpose(1, 2)).gelu()).transpose(1, 2)
+                x = x + second(first(norm(x)).gelu())
+            return x.mean(1)
+
+    return Net(), (64, 96)
+
+
+def pyramid() -> tuple[Any, tuple[int, ...]]:
+    from tinygrad import Tensor, nn
+
+    class Net:
+        def __init__(self) -> None:
+            widths = [16, 24, 40, 64]
+            self.down = [nn.Conv2d(a, b, 3, 2, 1) for a, b in zip([3, *widths], widths, strict=False)]
+            self.side = [nn.Conv2d(a, 24, 1) for a in widths]
+            self.heads = [nn.Conv2d(24, 12, 3, padding=1) for _ in widths]
+
+        def __call__(self, x: Any) -> Any:
+            levels: list[Any] = []
+            for layer, side in zip(self.down, self.side, strict=True):
+                x = layer(x).relu()
+                levels.append(side(x))
+            for at in reversed(range(len(levels) - 1)):
+                levels[at] = levels[at] + levels[at + 1].interpolate(levels[at].shape[2:], mode="nearest")
+            found = [head(level.relu()).flatten(1) for head, level in zip(self.heads, levels, strict=True)]
+            return Tensor.cat(*found, dim=1)
+
+    return Net(), (3, 96, 96)
+
+
 MODELS: dict[str, Callable[[], tuple[Any, tuple[int, ...]]]] = {
     "resnet_4": lambda: resnet(1),
     "resnet_8": lambda: resnet(2),
     "resnet_16": lambda: resnet(4),
     "hourglass": hourglass,
     "dense": dense,
+    "branches": branches,
+    "mobile": mobile,
+    "mixer": mixer,
+    "pyramid": pyramid,
     "transformer_2x64": lambda: transformer(2, 64, 48),
     "transformer_4x128": lambda: transformer(4, 128, 96),
     "transformer_8x192": lambda: transformer(8, 192, 128),

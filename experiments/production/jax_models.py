@@ -158,6 +158,115 @@ def recurrent() -> Model:
     return run, weights, (24, 96)
 
 
+def mixer() -> Model:
+    length, width = 64, 96
+    weights = [
+        (jnp.ones((length, 128)), jnp.ones((128, length)), jnp.ones((width, 256)), jnp.ones((256, width)))
+        for _ in range(4)
+    ]
+
+    def run(weights: Any, x: Any) -> Any:
+        for wide, narrow, first, second in weights:
+            y = jnp.swapaxes(norm(x), 1, 2)
+            x = x + jnp.swapaxes(jax.nn.gelu(y @ wide) @ narrow, 1, 2)
+            x = x + jax.nn.gelu(norm(x) @ first) @ second
+        return jnp.mean(x, 1)
+
+    return run, weights, (length, width)
+
+
+def gated() -> Model:
+    plan = [(16, 32, 2), (32, 32, 1), (32, 48, 2), (48, 48, 1)]
+    weights = [
+        (kernel(1, a, 3 * a), kernel(5, 1, 3 * a), jnp.ones((3 * a, 8)), jnp.ones((8, 3 * a)), kernel(1, 3 * a, b))
+        for a, b, _ in plan
+    ]
+
+    def run(weights: Any, x: Any) -> Any:
+        x = conv(x, kernel(3, 3, 16), 2)
+        for (expand, depth, narrow, wide, project), (a, b, stride) in zip(weights, plan, strict=True):
+            y = jax.nn.silu(conv(jax.nn.silu(conv(x, expand)), depth, stride, 3 * a))
+            gate = jax.nn.sigmoid(jax.nn.relu(jnp.mean(y, (1, 2)) @ narrow) @ wide)
+            y = conv(y * gate[:, None, None], project)
+            x = x + y if a == b else y
+        return jnp.mean(x, (1, 2))
+
+    return run, weights, (72, 72, 3)
+
+
+def pyramid() -> Model:
+    widths = [16, 24, 40, 64]
+    down = [kernel(3, a, b) for a, b in zip([3, *widths], widths, strict=False)]
+    side = [kernel(1, a, 24) for a in widths]
+    heads = [(kernel(3, 24, 24), kernel(1, 24, 12)) for _ in widths]
+
+    def run(weights: Any, x: Any) -> Any:
+        down, side, heads = weights
+        levels = []
+        for w, lateral in zip(down, side, strict=True):
+            x = jax.nn.relu(conv(x, w, 2))
+            levels.append(conv(x, lateral))
+        for at in reversed(range(len(levels) - 1)):
+            levels[at] = levels[at] + jax.image.resize(levels[at + 1], levels[at].shape, "nearest")
+        found = [conv(jax.nn.relu(conv(x, a)), b) for x, (a, b) in zip(levels, heads, strict=True)]
+        return jnp.concatenate([one.reshape(one.shape[0], -1) for one in found], -1)
+
+    return run, [down, side, heads], (96, 96, 3)
+
+
+def experts() -> Model:
+    width, count = 64, 6
+    weights = [
+        (jnp.ones((width, count)), jnp.ones((count, width, 160)), jnp.ones((count, 160, width))) for _ in range(3)
+    ]
+
+    def run(weights: Any, x: Any) -> Any:
+        for gate, first, second in weights:
+            shares = jax.nn.softmax(norm(x) @ gate, -1)
+            every = [jax.nn.gelu(x @ first[at]) @ second[at] for at in range(count)]
+            x = x + sum(shares[..., at : at + 1] * one for at, one in enumerate(every))
+        return x
+
+    return run, weights, (48, width)
+
+
+def translator() -> Model:
+    width, heads = 96, 4
+    weights = [tuple(jnp.ones((width, width)) for _ in range(6)) for _ in range(4)]
+
+    def attend(query: Any, keys: Any, w: Any) -> Any:
+        q, k, v = (one.reshape(*one.shape[:2], heads, -1) for one in (query @ w[0], keys @ w[1], keys @ w[2]))
+        scores = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) * (width // heads) ** -0.5, -1)
+        return query + jnp.einsum("bhqk,bkhd->bqhd", scores, v).reshape(query.shape) @ w[3]
+
+    def run(weights: Any, x: Any) -> Any:
+        source, target = x[:, :56], x[:, 56:]
+        for w in weights[:2]:
+            source = attend(norm(source), norm(source), w)
+            source = source + jax.nn.gelu(source @ w[4]) @ w[5]
+        for w in weights[2:]:
+            target = attend(attend(norm(target), norm(target), w), source, w)
+            target = target + jax.nn.gelu(target @ w[4]) @ w[5]
+        return target
+
+    return run, weights, (96, width)
+
+
+def cells() -> Model:
+    weights = [(kernel(1, 24, 24), kernel(1, 24, 24), *(kernel(3, 1, 24) for _ in range(4))) for _ in range(4)]
+
+    def run(weights: Any, x: Any) -> Any:
+        before = last = conv(x, kernel(3, 3, 24), 2)
+        for one, two, *depth in weights:
+            a, b = jax.nn.relu(conv(before, one)), jax.nn.relu(conv(last, two))
+            c = conv(a, depth[0], 1, 24) + conv(b, depth[1], 1, 24)
+            d = jnp.tanh(a) * jax.nn.sigmoid(b) + conv(c, depth[2], 1, 24)
+            before, last = last, c * a + conv(d, depth[3], 1, 24) + b
+        return jnp.mean(last, (1, 2))
+
+    return run, weights, (64, 64, 3)
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     "perceptron": perceptron,
     "residual": residual,
@@ -168,6 +277,12 @@ MODELS: dict[str, Callable[[], Model]] = {
     "attention_2x64": lambda: attention(2, 64, 48),
     "attention_4x128": lambda: attention(4, 128, 96),
     "recurrent": recurrent,
+    "mixer": mixer,
+    "gated": gated,
+    "pyramid": pyramid,
+    "experts": experts,
+    "translator": translator,
+    "cells": cells,
 }
 
 

@@ -212,3 +212,20 @@ fn the_manifest_describes_the_data_set() {
     assert_eq!(files, plans);
     assert!(proved * 100 >= plans as u64 * 95, "{proved} of {plans} plans have a proven optimum");
 }
+
+#[cfg(feature = "captured")]
+#[test]
+fn the_embedded_suite_is_the_data_set() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("captured");
+    let manifest = std::fs::read_to_string(folder.join("manifest.csv")).unwrap();
+    let suite = plimsoll_datasets::captured_suite();
+    assert_eq!(suite.len(), manifest.lines().count() - 1);
+    for (instance, row) in suite.iter().zip(manifest.lines().skip(1)) {
+        let file = row.split(',').next().unwrap();
+        assert_eq!(format!("{}.csv", instance.name()), file.replace('/', "-"));
+        let read = read_instance_file(&folder.join(file), ReadOptions::default()).unwrap();
+        assert_eq!(instance.buffers(), read.buffers(), "{file}");
+    }
+    let names: std::collections::BTreeSet<&str> = suite.iter().map(plimsoll_model::Instance::name).collect();
+    assert_eq!(names.len(), suite.len());
+}

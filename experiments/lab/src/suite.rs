@@ -118,6 +118,12 @@ pub const SUITES: &[Suite] = &[
         about: "instances with a constant load and 8 to 24 simultaneously live buffers, from easy to open; the optimum may exceed the load",
         origin: Origin::Embedded(recombined_suite),
     },
+    #[cfg(not(target_family = "wasm"))]
+    Suite {
+        name: "captured",
+        about: "buffers that six compilers and runtimes handed to their memory planners, all with a known optimum",
+        origin: Origin::Embedded(plimsoll_datasets::captured_suite),
+    },
     Suite {
         name: "minimalloc",
         about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",

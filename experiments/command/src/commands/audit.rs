@@ -75,8 +75,8 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
         worst.draw(path)?;
     }
     let mut report = match &audited[..] {
-        [one] if !file.is_dir() => one.report(),
-        _ => summary(&audited, worst, skipped),
+        [one] if !file.is_dir() => one.report(args.json),
+        _ => summary(&audited, worst, skipped, args.json),
     };
     let is_met = audited.iter().all(|one| one.meets(args.max_gap));
     report.extend(json!({ "max_gap_percent": args.max_gap, "within": is_met }));
@@ -133,12 +133,12 @@ fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
 }
 
 /// Returns the report on several plans: one row per plan, and the details of the worst one.
-fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize) -> Report {
+fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json: bool) -> Report {
     let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
     let count = |verdict| audited.iter().filter(|one| one.verdict() == verdict).count();
     let (optimal, proved) = (count("optimal"), count("optimal") + count("above the optimum"));
-    let rows: Vec<Value> = audited.iter().map(|one| one.report().into_object()).collect();
+    let rows: Vec<Value> = audited.iter().map(|one| one.report(is_json).into_object()).collect();
     let name = worst.case.subject.instance.name();
     let mut report = Report::new(json!({
         "plans": audited.len(),
@@ -158,7 +158,7 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize) -> Repo
         "instance, buffers, planner = planner_peak, floor = lower_bound, gap % = gap_percent, verdict",
     );
     report.push(&format!("\n{name}\n"));
-    report.append_text(&worst.report());
+    report.append_text(&worst.report(false));
     report
 }
 
@@ -319,7 +319,8 @@ impl<'a> Audited<'a> {
         }
     }
 
-    fn report(&self) -> Report {
+    /// Returns the report on this plan. JSON lists all sections above the bound.
+    fn report(&self, is_json: bool) -> Report {
         let (subject, instance) = (&self.case.subject, &self.case.subject.instance);
         let gap = self.peak.get() as i64 - self.best.bound.value.get() as i64;
         let orders = self.orders.as_ref().map(
@@ -332,7 +333,7 @@ impl<'a> Audited<'a> {
             "planner_peak": self.peak,
             "load": load(instance).0,
         }));
-        report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance)));
+        report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance, is_json)));
         report.extend(self.best.members(subject));
         report.extend(json!({
             // The peak of the planner minus the bound. Negative if the peak is below the bound.

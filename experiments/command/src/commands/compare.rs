@@ -126,7 +126,7 @@ fn report<P: Plan>(args: &CompareArgs, subject: &Subject, best: &Best<P>, compar
     let instance = &subject.instance;
     let (load, capacity) = (load(instance).0, instance.capacity());
     let row = |(path, one): (&PathBuf, &Compared)| {
-        let mut row = one.members(instance);
+        let mut row = one.members(instance, args.json);
         row["layout"] = shown(path).into();
         row
     };

@@ -85,8 +85,9 @@ impl Compared {
         }
     }
 
-    /// Returns the members of a report on this answer.
-    pub fn members(&self, instance: &Instance) -> Value {
+    /// Returns the members of a report on this answer. There may be many sections above the bound, which are
+    /// included only if `with_sections` is true.
+    pub fn members(&self, instance: &Instance, with_sections: bool) -> Value {
         let own = &self.diagnosis;
         let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();
         let section = |one: &Section| {
@@ -98,6 +99,7 @@ impl Compared {
                 "free": one.free(),
             })
         };
+        let sections = own.above_bound().filter(|_| with_sections);
         json!({
             "valid": self.violations.is_empty(),
             "violations": self.violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -106,7 +108,7 @@ impl Compared {
             "gap_percent": self.gap_percent,
             "verdict": self.verdict(),
             "above_bound": names(&own.above),
-            "sections_above_bound": own.above_bound().map(section).collect::<Vec<_>>(),
+            "sections_above_bound": sections.map(section).collect::<Vec<_>>(),
             "at_peak": names(&own.at_peak),
             "load_step": own.load_step,
             "at_load": names(&own.at_load),

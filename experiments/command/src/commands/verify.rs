@@ -180,7 +180,7 @@ where
         best.raise(proved);
     }
     let one = Compared::of::<P>(instance, answer, &best);
-    let mut report = Report::new(one.members(instance));
+    let mut report = Report::new(one.members(instance, true));
     report.extend(best.members(subject));
     best.lines(subject, &mut report);
     one.gap(&mut report);

@@ -1,0 +1,27 @@
+//! The captured instances, embedded in the library.
+
+use plimsoll_model::Instance;
+use plimsoll_model::csv::{ReadOptions, read_instance};
+
+/// The archive that the build script writes.
+const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/captured"));
+
+/// Returns the instances of `datasets/captured`, which other compilers handed to their memory planners. Their
+/// names are `FRAMEWORK-NAME`. Linear in the number of buffers.
+///
+/// # Panics
+/// Never: the tests read every file.
+pub fn captured_suite() -> Vec<Instance> {
+    let archive = miniz_oxide::inflate::decompress_to_vec(ARCHIVE).expect("a compressed archive");
+    let mut rest = archive.as_slice();
+    let mut suite = Vec::new();
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        let head = std::str::from_utf8(&rest[..end]).expect("a path and a length");
+        let (path, bytes) = head.split_once(' ').expect("a path and a length");
+        let (file, more) = rest[end + 1..].split_at(bytes.parse().expect("a length"));
+        let name = path.trim_end_matches(".csv").replace('/', "-");
+        suite.push(read_instance(&name, file, ReadOptions::default()).expect("an instance"));
+        rest = more;
+    }
+    suite
+}
