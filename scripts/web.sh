@@ -4,7 +4,9 @@
 #
 #   scripts/web.sh build   target/page/plimsoll.html: one file, with the engine
 #   scripts/web.sh test    the engine against the native command, and the page in Chromium, which is installed
-#                          with apt if it is missing; PLIMSOLL_CORPORA is the folder of the corpora
+#                          with apt if it is missing; PLIMSOLL_CORPORA is the folder of the corpora, and
+#                          PLIMSOLL_WRITE_DOCS=1 updates the screenshots of the book
+#   scripts/web.sh speed   the times of the engine and of the native command on instances A to K of the corpora
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -61,10 +63,17 @@ test)
     export PLIMSOLL_ENGINE=$target/wasm32-wasip1/web/plimsoll.wasm PLIMSOLL_NATIVE=$target/debug/plimsoll
     export PLIMSOLL_PAGE=$target/page/plimsoll.html PLIMSOLL_AXE=$PWD/web/node_modules/axe-core/axe.min.js
     export PLIMSOLL_SHOTS=$target/page/shots
+    if [ -n "${PLIMSOLL_WRITE_DOCS:-}" ]; then export PLIMSOLL_SCREENS=$PWD/docs/src/screens; fi
     npm --prefix web test
     ;;
+speed)
+    build
+    cargo build --release "${command[@]}"
+    export PLIMSOLL_ENGINE=$target/wasm32-wasip1/web/plimsoll.wasm PLIMSOLL_NATIVE=$target/release/plimsoll
+    npm --prefix web run speed
+    ;;
 *)
-    echo "usage: scripts/web.sh build|test" >&2
+    echo "usage: scripts/web.sh build|test|speed" >&2
     exit 2
     ;;
 esac

@@ -1,5 +1,6 @@
 // The answer in sentences: the peak, what it is made of, how low it can go, and whether it fits.
 
+import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
 import { bytes, exact } from "../model/units";
@@ -24,6 +25,7 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
     change({ lit: !focus.lit, ...(step !== undefined && !focus.lit ? { step } : {}) });
   };
   const order = anyOrder(view);
+  const peak = useMemo(() => made(view, view.load.step, 3), [view]);
   return (
     <section class="answer" aria-labelledby="answer-title">
       <h2 id="answer-title">{brief(view.title, 60)}</h2>
@@ -31,8 +33,8 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
         <p class="lead">
           The peak is <strong>{bytes(layout.peak)}</strong>.{" "}
           {layout.peak === view.load.peak
-            ? `At ${stepName(view, view.load.step)}, it is made of ${made(view, view.load.step, 3)}.`
-            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${made(view, view.load.step, 3)}.`}
+            ? `At ${stepName(view, view.load.step)}, it is made of ${peak}.`
+            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${peak}.`}
         </p>
       ) : (
         <p class="lead">No layout was found within the limits.</p>
