@@ -1,6 +1,6 @@
 //! The command `plimsoll`.
 
-// A browser runs only the commands that need no process, thread or file system.
+// A browser runs only the commands that the page needs.
 #![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
 
 mod args;
