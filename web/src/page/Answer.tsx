@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
-import { bytes, exact } from "../model/units";
+import { bytes, counted, exact } from "../model/units";
 import { anyOrder, best, brief, floor, made, stepName } from "./state";
 
 interface Props {
@@ -71,10 +71,10 @@ function Fits({ peak, bound, capacity, spill }: { peak: number; bound: number; c
       {spill && spill.buffers.length > 0 && (
         <details>
           <summary>
-            The rest fits if {exact(spill.buffers.length)} buffers are spilled, which moves {bytes(spill.traffic)}
+            The rest fits if {counted(spill.buffers.length, "buffer")} {spill.buffers.length === 1 ? "is" : "are"} spilled, which moves {bytes(spill.traffic)}
             {spill.claim === "optimal" ? "; no choice moves less" : `; every choice moves at least ${bytes(spill.bound)}`}.
           </summary>
-          <ul>{spill.buffers.slice(0, 100).map((one) => <li key={one.id}>{brief(one.id)}: {exact(one.size)} bytes</li>)}</ul>
+          <ul>{spill.buffers.slice(0, 100).map((one) => <li key={one.id}>{brief(one.id)}: {counted(one.size, "byte")}</li>)}</ul>
         </details>
       )}
     </div>
