@@ -4,7 +4,10 @@
 #
 #   scripts/web.sh build   builds target/page/plimsoll.html: one file that contains the engine
 #   scripts/web.sh test    compares the engine with the native command, and tests the page in Chromium, which
-#                          apt installs if it is missing; PLIMSOLL_CORPORA is the folder of the corpora
+#                          apt installs if it is missing; PLIMSOLL_CORPORA is the folder of the corpora, and
+#                          PLIMSOLL_WRITE_DOCS=1 updates the screenshots of the book
+#   scripts/web.sh speed   compares the times of the engine and of the native command on instances A to K of
+#                          the corpora
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -17,7 +20,8 @@ build() {
         exit 1
     fi
     if command -v rustup >/dev/null; then rustup target add wasm32-wasip1; fi
-    cargo build --target wasm32-wasip1 --profile web "${command[@]}"
+    # An allocator that grows the memory page by page makes short runs several times slower.
+    cargo rustc --target wasm32-wasip1 --profile web "${command[@]}" -- -C link-arg=--initial-memory=$((32 << 20))
     npm --prefix web ci --no-audit --no-fund
     npm --prefix web run check
     npm --prefix web run build
@@ -61,10 +65,17 @@ test)
     export PLIMSOLL_ENGINE=$target/wasm32-wasip1/web/plimsoll.wasm PLIMSOLL_NATIVE=$target/debug/plimsoll
     export PLIMSOLL_PAGE=$target/page/plimsoll.html PLIMSOLL_AXE=$PWD/web/node_modules/axe-core/axe.min.js
     export PLIMSOLL_SHOTS=$target/page/shots
+    if [ -n "${PLIMSOLL_WRITE_DOCS:-}" ]; then export PLIMSOLL_SCREENS=$PWD/docs/src/screens; fi
     npm --prefix web test
     ;;
+speed)
+    build
+    cargo build --release "${command[@]}"
+    export PLIMSOLL_ENGINE=$target/wasm32-wasip1/web/plimsoll.wasm PLIMSOLL_NATIVE=$target/release/plimsoll
+    npm --prefix web run speed
+    ;;
 *)
-    echo "usage: scripts/web.sh build|test" >&2
+    echo "usage: scripts/web.sh build|test|speed" >&2
     exit 2
     ;;
 esac

@@ -23,6 +23,24 @@ function policy(code: string, style: string): string {
   ].join("; ");
 }
 
+/** Returns a module without its custom sections, which contain the names of functions. */
+function stripped(module: Uint8Array): Uint8Array {
+  const kept = [module.subarray(0, 8)];
+  for (let at = 8; at < module.length; ) {
+    const start = at;
+    const section = module[at++];
+    // The length of a section is in LEB128: seven bits per byte, the lowest first.
+    let length = 0;
+    for (let shift = 0, more = true; more; shift += 7) {
+      length += (module[at] & 127) * 2 ** shift;
+      more = module[at++] > 127;
+    }
+    at += length;
+    if (section !== 0) kept.push(module.subarray(start, at));
+  }
+  return Buffer.concat(kept);
+}
+
 /** Writes `page.html`, which shows answers, and `plimsoll.html`, which also contains the engine. */
 function onePage(): Plugin {
   return {
@@ -45,7 +63,7 @@ function onePage(): Plugin {
         .replace("<!-- code -->", () => `<script type="module">${code}</script>`);
       this.emitFile({ type: "asset", fileName: "page.html", source: page });
       if (existsSync(engine)) {
-        const packed = gzipSync(readFileSync(engine), { level: 9 }).toString("base64");
+        const packed = gzipSync(stripped(readFileSync(engine)), { level: 9 }).toString("base64");
         const source = page.replace('id="engine">', () => `id="engine">${packed}`);
         this.emitFile({ type: "asset", fileName: "plimsoll.html", source });
       } else {

@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";
 
-const tests = readdirSync(new URL("test", import.meta.url)).filter((name) => name.endsWith(".test.ts"));
+const tests = readdirSync(new URL("test", import.meta.url)).filter((name) => name.endsWith(".test.ts") || name === "speed.ts");
 
 export default defineConfig({
   build: {
@@ -12,6 +12,9 @@ export default defineConfig({
     outDir: "node_modules/.cache/test",
     emptyOutDir: true,
     minify: false,
-    rollupOptions: { input: tests.map((name) => `test/${name}`), output: { entryFileNames: "[name].mjs" } },
+    rollupOptions: {
+      input: tests.map((name) => `test/${name}`),
+      output: { entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" },
+    },
   },
 });

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { run, type Answer, type Files } from "../src/engine/run.ts";
+import { draws, mutated } from "./mutate.ts";
 
 const { PLIMSOLL_ENGINE, PLIMSOLL_NATIVE, PLIMSOLL_CORPORA } = process.env;
 assert(PLIMSOLL_ENGINE && PLIMSOLL_NATIVE, "set PLIMSOLL_ENGINE and PLIMSOLL_NATIVE, or use `make test-web`");
@@ -80,16 +81,11 @@ test("mutated files end with a message", { timeout: 300_000 }, () => {
     ...corpus("tflite").slice(0, 2).map((path): [string, string, Buffer] => ["plan", "a.tflite", readFileSync(path)]),
     ...corpus("onnx").slice(-1).map((path): [string, string, Buffer] => ["plan", "a.onnx", readFileSync(path)]),
   ];
-  let state = 7;
-  const next = (below: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const next = draws(7);
   const codes = new Map<number, number>();
   for (let at = 0; at < 2000; at++) {
     const [command, name, original] = originals[at % originals.length];
-    const data = Buffer.from(next(4) === 0 ? original.subarray(0, next(original.length)) : original);
-    for (let change = 0; change <= next(4) && data.length > 0; change++) data[next(data.length)] = next(256);
+    const data = mutated(original, /csv|json/.test(name), next);
     const { code, err } = run(module, [command, name, "--json", "--node-limit", "200", "--time-limit", "1"], { [name]: data });
     assert([0, 1, 2, 3].includes(code), `${code}: ${err}`);
     if (code === 2) assert.match(err, /^plimsoll: /);

@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ticks } from "../src/map/plot.ts";
+import { Raster, type Rectangles } from "../src/map/raster.ts";
 import { rows, withColumn, without } from "../src/model/csv.ts";
 import { suggested } from "../src/model/ask.ts";
 import { fragment, shared } from "../src/model/link.ts";
 import { binary, source } from "../src/model/source.ts";
 import { short } from "../src/model/units.ts";
+import { draws } from "./mutate.ts";
 import { liveAt, profile, slack, type Buffer, type View } from "../src/model/view.ts";
 
 const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "", region: "" });
@@ -58,4 +61,41 @@ test("suggestions of an error become options", () => {
 
 test("sizes are short", () => {
   assert.deepEqual([short(0), short(1023), short(1024), short(1536 * 1024)], ["0 B", "1023 B", "1 KiB", "1.5 MiB"]);
+});
+
+test("a picture that was moved equals a new one", () => {
+  Object.assign(globalThis, { ImageData: class {
+    readonly data: Uint8ClampedArray;
+    constructor(readonly width: number, readonly height: number) {
+      this.data = new Uint8ClampedArray(4 * width * height);
+    }
+  } });
+  const next = draws(3);
+  const count = 200;
+  const column = () => new Float64Array(count);
+  const all: Rectangles = { lower: column(), upper: column(), bottom: column(), top: column(), owner: Int32Array.from({ length: count }, (_, at) => at) };
+  for (let at = 0; at < count; at++) {
+    // No two of them overlap.
+    [all.lower[at], all.bottom[at]] = [10 * (at % 20) + next(3), 10 * Math.floor(at / 20) + next(3)];
+    [all.upper[at], all.top[at]] = [all.lower[at] + 1 + next(7), all.bottom[at] + 1 + next(7)];
+  }
+  const fill = Uint32Array.from({ length: count }, (_, at) => 100 + at);
+  const moving = new Raster(all);
+  const [width, height] = [97, 61];
+  let [x0, y0] = [30, 20];
+  for (let move = 0; move < 200; move++) {
+    const wide = move < 100 ? 90.5 : 23.25;
+    const camera = { x0, x1: x0 + wide, y0, y1: y0 + 41 };
+    const pixels = (raster: Raster) => [...new Uint32Array(raster.draw(width, height, camera, fill, 7, 9).data.buffer)];
+    const [found, expected] = [pixels(moving), pixels(new Raster(all))];
+    assert.deepEqual(found, expected);
+    x0 += (next(41) - 20) * (wide / width);
+    y0 += (next(41) - 20) * (41 / height);
+  }
+});
+
+test("ticks of very large numbers end", () => {
+  assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert(ticks(2 ** 63, 2 ** 63 + 4096, 8).length <= 4097);
+  assert(ticks(2 ** 63, 2 ** 64, 8).length < 20);
 });

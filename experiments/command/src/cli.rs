@@ -39,10 +39,34 @@ struct Cli {
     command: Option<Command>,
 }
 
+/// The commands, of which the page in a browser contains only those that it runs.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Plan the memory of one instance
     Solve(solve::SolveArgs),
+    /// Plan the memory of a model: order its operators, then place its tensors
+    Plan(plan::PlanArgs),
+    /// Schedule weight transfers to overlap with computation, and bound the makespan
+    Overlap(overlap::OverlapArgs),
+    /// Choose which buffers to spill to a slower tier if the capacity is too small
+    #[command(mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
+        .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
+    Spill(spill::SpillArgs),
+    /// Generate an instance or a graph; the same seed gives the same file on every machine
+    Generate(generate::GenerateArgs),
+    /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
+    Convert(convert::ConvertArgs),
+    /// List all algorithms, suites of instances and generated families
+    List(list::ListArgs),
+    #[cfg(not(target_family = "wasm"))]
+    #[command(flatten)]
+    Native(Native),
+}
+
+/// The commands that do not run in a browser.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Debug, Subcommand)]
+enum Native {
     /// Check an answer and its certificate
     Verify(verify::VerifyArgs),
     /// Compare layouts with each other and with the proven optimum
@@ -74,30 +98,16 @@ enum Command {
     Import(import::ImportArgs),
     /// Order the operators of a graph to minimise the peak live bytes
     Order(order::OrderArgs),
-    /// Plan the memory of a model: order its operators, then place its tensors
-    Plan(plan::PlanArgs),
-    /// Schedule weight transfers to overlap with computation, and bound the makespan
-    Overlap(overlap::OverlapArgs),
     /// Run the timelines of `overlap` on this machine and compare predicted with measured times
     Measure(measure::MeasureArgs),
     /// Fuse operators into groups, and bound the coverage
     Fuse(fuse::FuseArgs),
     /// Assign tensors to memory tiers to minimise transfer time, and bound that time
     Tiers(tiers::TiersArgs),
-    /// Choose which buffers to spill to a slower tier if the capacity is too small
-    #[command(mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
-        .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
-    Spill(spill::SpillArgs),
     /// Recompute published results and compare them with the printed numbers
     Reproduce(reproduce::ReproduceArgs),
-    /// Generate an instance or a graph; the same seed gives the same file on every machine
-    Generate(generate::GenerateArgs),
-    /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
-    Convert(convert::ConvertArgs),
     /// List, verify or fetch the external corpora
     Datasets(datasets::DatasetsArgs),
-    /// List all algorithms, suites of instances and generated families
-    List(list::ListArgs),
     /// Print shell completions
     Completions(shell::CompletionsArgs),
     /// Write manual pages, one per command
@@ -131,50 +141,14 @@ fn run(command: Command) -> Result<u8, Failure> {
     }
     let result = match command {
         Command::Solve(args) => solve::main(&args),
-        Command::Verify(args) => verify::main(&args),
-        Command::Compare(args) => compare::main(&args),
-        Command::Audit(args) => audit::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::View(args) => view::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Bench(args) => bench::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Sweep(args) => sweep::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Merge(args) => merge::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Report(args) => report::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Recheck(args) => recheck::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::SweepWorker => sweep::worker(),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Reaper => {
-            reaper::serve(std::io::stdin());
-            Ok(ANSWERED)
-        }
-        Command::Import(args) => import::main(&args),
-        Command::Order(args) => order::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Overlap(args) => overlap::main(&args),
-        Command::Tiers(args) => tiers::main(&args),
-        Command::Fuse(args) => fuse::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Measure(args) => measure::main(&args),
         Command::Spill(args) => spill::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Reproduce(args) => reproduce::main(&args),
         Command::Generate(args) => generate::main(&args),
         Command::Convert(args) => convert::main(&args),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Datasets(args) => datasets::main(&args),
         Command::List(args) => list::main(&args),
         #[cfg(not(target_family = "wasm"))]
-        Command::Completions(args) => shell::completions(&args, declaration()),
-        #[cfg(not(target_family = "wasm"))]
-        Command::Man(args) => shell::manual(&args, declaration()),
-        #[cfg(target_family = "wasm")]
-        _ => Err(Failure::input("this command does not run in a browser")),
+        Command::Native(command) => native(command),
     };
     progress::clear();
     if interrupt::is_requested() {
@@ -183,34 +157,64 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
+#[cfg(not(target_family = "wasm"))]
+fn native(command: Native) -> Result<u8, Failure> {
+    match command {
+        Native::Verify(args) => verify::main(&args),
+        Native::Compare(args) => compare::main(&args),
+        Native::Audit(args) => audit::main(&args),
+        Native::View(args) => view::main(&args),
+        Native::Bench(args) => bench::main(&args),
+        Native::Sweep(args) => sweep::main(&args),
+        Native::Merge(args) => merge::main(&args),
+        Native::Report(args) => report::main(&args),
+        Native::Recheck(args) => recheck::main(&args),
+        Native::SweepWorker => sweep::worker(),
+        Native::Reaper => {
+            reaper::serve(std::io::stdin());
+            Ok(ANSWERED)
+        }
+        Native::Import(args) => import::main(&args),
+        Native::Order(args) => order::main(&args),
+        Native::Measure(args) => measure::main(&args),
+        Native::Fuse(args) => fuse::main(&args),
+        Native::Tiers(args) => tiers::main(&args),
+        Native::Reproduce(args) => reproduce::main(&args),
+        Native::Datasets(args) => datasets::main(&args),
+        Native::Completions(args) => shell::completions(&args, declaration()),
+        Native::Man(args) => shell::manual(&args, declaration()),
+    }
+}
+
 /// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands with
 /// [`First::KeepsAnswers`] end with their best answers so far. Commands with [`First::Ends`] end at once and
 /// leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
-    match command {
-        // These processes end with their parent.
-        Command::SweepWorker | Command::Reaper => Ok(()),
-        Command::Solve(_)
-        | Command::Verify(_)
-        | Command::Compare(_)
-        | Command::Audit(_)
-        | Command::Order(_)
-        | Command::Plan(_)
-        | Command::Overlap(_)
-        | Command::Tiers(_)
-        | Command::Fuse(_)
-        | Command::Spill(_) => {
-            progress::show();
-            signals::listen(First::KeepsAnswers)
+    #[cfg(not(target_family = "wasm"))]
+    if let Command::Native(command) = command {
+        match command {
+            // These processes end with their parent.
+            Native::SweepWorker | Native::Reaper => return Ok(()),
+            Native::Verify(_)
+            | Native::Compare(_)
+            | Native::Audit(_)
+            | Native::Order(_)
+            | Native::Tiers(_)
+            | Native::Fuse(_) => {}
+            Native::Reproduce(_) => {
+                progress::show();
+                return signals::listen(First::Ends);
+            }
+            // These commands draw their own progress bar, which covers all runs.
+            Native::Bench(_) | Native::Sweep(_) => return signals::listen(First::KeepsAnswers),
+            _ => return signals::listen(First::Ends),
         }
-        Command::Reproduce(_) => {
-            progress::show();
-            signals::listen(First::Ends)
-        }
-        // These commands draw their own progress bar, which covers all runs.
-        Command::Bench(_) | Command::Sweep(_) => signals::listen(First::KeepsAnswers),
-        _ => signals::listen(First::Ends),
     }
+    if let Command::Generate(_) | Command::Convert(_) | Command::List(_) = command {
+        return signals::listen(First::Ends);
+    }
+    progress::show();
+    signals::listen(First::KeepsAnswers)
 }
 
 /// Prints a help text unchanged, and returns a usage error as one line.

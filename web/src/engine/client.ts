@@ -14,46 +14,69 @@ export interface Run {
 
 export class Engine {
   private worker: Worker | null = null;
-  private module: WebAssembly.Module | null = null;
+  private module: Promise<WebAssembly.Module> | null = null;
+  /** Whether this page contains an engine. */
+  readonly exists: boolean;
 
   /** `packed` is the engine, compressed with gzip and encoded in base64. */
-  constructor(private packed: string) {}
+  constructor(private packed: string) {
+    this.exists = packed !== "";
+  }
 
-  /** Whether this page contains an engine. */
-  get exists(): boolean {
-    return this.module !== null || this.packed !== "";
+  /** Compiles the engine, once for all runs. */
+  prepare(): Promise<WebAssembly.Module> {
+    return (this.module ??= new Promise((resolve, reject) => {
+      const fail = (error: Error) => {
+        this.module = null;
+        reject(error);
+      };
+      const worker = this.started(fail);
+      worker.onmessage = ({ data: reply }: MessageEvent<Reply>) => {
+        if (reply.kind === "module") {
+          this.packed = "";
+          resolve(reply.module);
+        } else if (reply.kind === "failure") fail(new Error(reply.message));
+      };
+      ask(worker, { kind: "unpack", packed: this.packed });
+    }));
   }
 
   /** Runs the command with these arguments on these files. */
   run(args: string[], files: Files, listen: (progress: Progress) => void): Run {
-    const worker = (this.worker ??= new EngineWorker());
     let cancel = () => {};
     const answer = new Promise<Answer>((resolve, reject) => {
-      const ask = (question: Question) => worker.postMessage(question);
+      let isCancelled = false;
       const stop = (error: Error) => {
-        worker.terminate();
-        if (this.worker === worker) this.worker = null;
+        isCancelled = true;
         reject(error);
       };
+      // The engine is still being compiled, which the next run needs as well.
       cancel = () => stop(new Cancelled("cancelled"));
-      worker.onerror = (event) => stop(new Error(event.message));
-      worker.onmessage = (event: MessageEvent<Reply>) => {
-        const reply = event.data;
-        if (reply.kind === "module") {
-          this.module = reply.module;
-          this.packed = "";
-          ask({ kind: "run", module: reply.module, args, files });
-        } else if (reply.kind === "progress") listen(reply.progress);
-        else if (reply.kind === "answer") resolve(reply.answer);
-        else stop(new Error(reply.message));
-      };
-      if (this.module) ask({ kind: "run", module: this.module, args, files });
-      else ask({ kind: "unpack", packed: bytes(this.packed) });
+      this.prepare().then((module) => {
+        if (isCancelled) return;
+        const end = (error: Error) => {
+          this.worker?.terminate();
+          this.worker = null;
+          stop(error);
+        };
+        const worker = this.started(end);
+        cancel = () => end(new Cancelled("cancelled"));
+        worker.onmessage = ({ data: reply }: MessageEvent<Reply>) => {
+          if (reply.kind === "progress") listen(reply.progress);
+          else if (reply.kind === "answer") resolve(reply.answer);
+          else if (reply.kind === "failure") end(new Error(reply.message));
+        };
+        ask(worker, { kind: "run", module, args, files });
+      }, stop);
     });
-    return { answer, cancel };
+    return { answer, cancel: () => cancel() };
+  }
+
+  private started(fail: (error: Error) => void): Worker {
+    const worker = (this.worker ??= new EngineWorker());
+    worker.onerror = (event) => fail(new Error(event.message));
+    return worker;
   }
 }
 
-function bytes(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-}
+const ask = (worker: Worker, question: Question) => worker.postMessage(question);

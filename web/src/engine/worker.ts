@@ -4,7 +4,7 @@ import { run, type Answer, type Files, type Progress } from "./run";
 
 /** A request of the page: unpack the engine, or run it. */
 export type Question =
-  | { kind: "unpack"; packed: Uint8Array }
+  | { kind: "unpack"; packed: string }
   | { kind: "run"; module: WebAssembly.Module; args: string[]; files: Files };
 
 /** A message of the worker. */
@@ -16,8 +16,11 @@ export type Reply =
 
 const post = (reply: Reply) => postMessage(reply);
 
-async function unpack(packed: Uint8Array): Promise<WebAssembly.Module> {
-  const stream = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
+async function unpack(packed: string): Promise<WebAssembly.Module> {
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 

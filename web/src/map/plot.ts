@@ -1,9 +1,9 @@
 // A map of one layout on a canvas: live bytes over time above, addresses below.
 
-import { bytesAt, indexAt, type Layout, type View } from "../model/view";
+import { indexAt, type Layout, type View } from "../model/view";
 import { exact, short } from "../model/units";
 import { css, mixed, parsed, pixel, type Rgb } from "./colours";
-import { raster, type Camera, type Rectangles } from "./raster";
+import { Raster, type Camera, type Rectangles } from "./raster";
 
 /** Space for the numbers left of the map, the live bytes above it and the steps below it, in CSS pixels. */
 export const LEFT = 58;
@@ -62,6 +62,8 @@ const theme = () => {
 export class Plot {
   private readonly context: CanvasRenderingContext2D;
   private readonly all: Rectangles;
+  private readonly raster: Raster;
+  private strip: ImageData | null = null;
   private width = 1;
   private height = 1;
   private scale = 1;
@@ -70,6 +72,7 @@ export class Plot {
   constructor(private readonly canvas: HTMLCanvasElement, readonly view: View, readonly layout: Layout) {
     this.context = canvas.getContext("2d")!;
     this.all = rectangles(view, layout);
+    this.raster = new Raster(this.all);
   }
 
   get rectangles(): Rectangles {
@@ -105,11 +108,9 @@ export class Plot {
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     const { width, height } = this.inner;
     const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
-    const image = context.createImageData(w, h);
-    const pixels = new Uint32Array(image.data.buffer);
-    pixels.fill(pixel(ground.paper));
     const strong = this.strong(focus);
-    raster(pixels, w, h, this.all, camera, this.filled(colours, strong, ground.paper, focus), pixel(mixed(ground.ink, ground.paper, 0.35)));
+    const fill = this.filled(colours, strong, ground.paper, focus);
+    const image = this.raster.draw(w, h, camera, fill, pixel(mixed(ground.ink, ground.paper, 0.35)), pixel(ground.paper));
     context.putImageData(image, Math.round(LEFT * scale), Math.round((PROFILE + GAP) * scale));
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.font = "11px system-ui, sans-serif";
@@ -206,24 +207,29 @@ export class Plot {
   }
 
   private profile(camera: Camera, ground: ReturnType<typeof theme>): void {
-    const { context, view } = this;
+    const { context, view, scale } = this;
     const { load } = view;
     const high = Math.max(load.peak, 1);
-    const columns = Math.ceil(this.inner.width);
-    context.fillStyle = css(ground.live);
+    const columns = Math.round(this.inner.width * scale);
+    const tall = Math.round((PROFILE - 14) * scale);
+    if (this.strip?.width !== columns || this.strip.height !== tall) this.strip = new ImageData(columns, tall);
+    const pixels = new Uint32Array(this.strip.data.buffer);
+    pixels.fill(pixel(ground.paper));
+    const colour = pixel(ground.live);
     const wide = (camera.x1 - camera.x0) / columns;
     // Each column of pixels shows the highest value in it, so that no spike disappears.
     let from = Math.max(0, indexAt(load, camera.x0));
     for (let column = 0; column < columns; column++) {
-      const end = camera.x0 + (column + 1) * wide;
-      let most = bytesAt(load, camera.x0 + column * wide);
-      while (from < load.steps.length && load.steps[from] < end) {
-        if (load.steps[from] >= camera.x0 + column * wide) most = Math.max(most, load.bytes[from]);
-        from += 1;
+      const [start, end] = [camera.x0 + column * wide, camera.x0 + (column + 1) * wide];
+      while (from + 1 < load.steps.length && load.steps[from + 1] <= start) from += 1;
+      let most = load.steps[from] <= start ? load.bytes[from] : 0;
+      for (; from < load.steps.length && load.steps[from] < end; from++) {
+        if (load.steps[from] >= start) most = Math.max(most, load.bytes[from]);
       }
-      const tall = (most / high) * (PROFILE - 14);
-      context.fillRect(LEFT + column, PROFILE - tall, 1, tall);
+      from = Math.max(0, from - 1);
+      for (let row = tall - Math.round((most / high) * tall); row < tall; row++) pixels[row * columns + column] = colour;
     }
+    context.putImageData(this.strip, Math.round(LEFT * scale), Math.round(14 * scale));
     context.fillStyle = css(ground.ink);
     context.textAlign = "right";
     context.textBaseline = "middle";
@@ -292,7 +298,7 @@ export function ticks(from: number, to: number, count: number, base = 10): numbe
   const raw = Math.max(1, (to - from) / Math.max(1, count));
   const power = base ** Math.floor(Math.log(raw) / Math.log(base) + 1e-9);
   const step = (base === 2 ? [1, 2] : [1, 2, 5, 10]).map((factor) => factor * power).find((one) => one >= raw) ?? raw;
-  const all: number[] = [];
-  for (let value = Math.ceil(from / step) * step; value <= to; value += step) all.push(value);
-  return all;
+  const first = Math.ceil(from / step) * step;
+  // Adding a step to a very large number may not change it, so the numbers are counted.
+  return Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, at) => first + at * step);
 }

@@ -1,5 +1,4 @@
-// Draws rectangles of a layout as pixels. Rectangles of one layout never overlap, so the time per frame is
-// linear in the number of rectangles and pixels at any zoom.
+// Draws rectangles of a layout as pixels.
 
 /** The part of the plane that a map shows: steps to the right, bytes upwards. */
 export interface Camera {
@@ -22,40 +21,103 @@ export interface Rectangles {
 /** In a map of more rectangles than this, those that round to a width of zero pixels are not drawn. */
 const DENSE = 20_000;
 
-/** Draws rectangles with one colour per buffer, and borders where they are large enough. */
-export function raster(
-  pixels: Uint32Array,
-  width: number,
-  height: number,
-  all: Rectangles,
-  camera: Camera,
-  fill: Uint32Array,
-  border: number,
-): void {
-  const { lower, upper, bottom, top, owner } = all;
-  const { x0, x1, y0, y1 } = camera;
-  const [wide, tall] = [width / (x1 - x0), height / (y1 - y0)];
-  const isDense = owner.length > DENSE;
-  for (let at = 0; at < owner.length; at++) {
-    if (upper[at] <= x0 || lower[at] >= x1 || top[at] <= y0 || bottom[at] >= y1) continue;
-    const left = Math.max(0, Math.round((lower[at] - x0) * wide));
-    const end = Math.round((upper[at] - x0) * wide);
-    if (isDense && end <= left) continue;
-    const right = Math.min(width, Math.max(left + 1, end));
-    const high = Math.max(0, Math.round(height - (top[at] - y0) * tall));
-    const low = Math.min(height, Math.max(high + 1, Math.round(height - (bottom[at] - y0) * tall)));
-    const colour = fill[owner[at]];
-    if (right - left === 1) {
-      for (let at = high * width + left; at < low * width; at += width) pixels[at] = colour;
-      continue;
+/** A part of a picture, in pixels: from `left` and `top` up to and without `right` and `low`. */
+interface Part {
+  left: number;
+  top: number;
+  right: number;
+  low: number;
+}
+
+/** Where a camera is on the grid of pixels of its zoom. */
+interface Grid {
+  /** Pixels per step and per byte. */
+  wide: number;
+  tall: number;
+  /** The pixels of the left and of the lower edge. */
+  x: number;
+  y: number;
+}
+
+/**
+ * The picture of all rectangles. A camera that only moves keeps most of the picture: it is shifted, and only what
+ * appears at its edges is drawn.
+ */
+export class Raster {
+  private pixels = new Uint32Array(0);
+  private image: ImageData | null = null;
+  private grid: Grid = { wide: 0, tall: 0, x: 0, y: 0 };
+  private drawn: unknown[] = [];
+
+  constructor(private readonly all: Rectangles) {}
+
+  /** Returns the picture with one colour per buffer, and borders where rectangles are large enough. */
+  draw(width: number, height: number, camera: Camera, fill: Uint32Array, border: number, paper: number): ImageData {
+    const [wide, tall] = [width / (camera.x1 - camera.x0), height / (camera.y1 - camera.y0)];
+    const isSame = (own: number, other: number) => Math.abs(own - other) <= 1e-9 * other;
+    const isMoved = isSame(wide, this.grid.wide) && isSame(tall, this.grid.tall);
+    // Rounding errors of a moving camera must not change the grid.
+    const grid = isMoved ? { ...this.grid } : { wide, tall, x: 0, y: 0 };
+    grid.x = Math.round(camera.x0 * grid.wide);
+    grid.y = Math.round(camera.y0 * grid.tall);
+    const key = [width, height, fill, border, paper];
+    const isKnown = isMoved && key.every((part, at) => part === this.drawn[at]);
+    if (this.image?.width !== width || this.image.height !== height) {
+      this.image = new ImageData(width, height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
     }
-    const framed = right - left > 3 && low - high > 3;
-    for (let row = high; row < low; row++) {
-      const from = row * width;
-      if (framed && (row === high || row === low - 1)) pixels.fill(border, from + left, from + right);
-      else {
-        pixels.fill(colour, from + left, from + right);
-        if (framed) pixels[from + left] = pixels[from + right - 1] = border;
+    const [right, up] = [grid.x - this.grid.x, grid.y - this.grid.y];
+    this.grid = grid;
+    this.drawn = key;
+    if (!isKnown || Math.abs(right) >= width || Math.abs(up) >= height) {
+      this.fill({ left: 0, top: 0, right: width, low: height }, fill, border, paper);
+      return this.image;
+    }
+    const from = right - up * width;
+    this.pixels.copyWithin(Math.max(0, -from), Math.max(0, from), this.pixels.length - Math.max(0, -from));
+    const [left, top] = [right > 0 ? width - right : 0, up > 0 ? 0 : height + up];
+    if (right !== 0) this.fill({ left, top: 0, right: left + Math.abs(right), low: height }, fill, border, paper);
+    if (up !== 0) this.fill({ left: 0, top, right: width, low: top + Math.abs(up) }, fill, border, paper);
+    return this.image;
+  }
+
+  /** Draws one part. Rectangles never overlap, so this takes time linear in their number and in the pixels. */
+  private fill(part: Part, fill: Uint32Array, border: number, paper: number): void {
+    const { pixels, grid, all } = this;
+    const { lower, upper, bottom, top, owner } = all;
+    const { width, height } = this.image!;
+    for (let row = part.top; row < part.low; row++) pixels.fill(paper, row * width + part.left, row * width + part.right);
+    // What the part shows, with a pixel more for rounding.
+    const [x0, x1] = [(grid.x + part.left - 1) / grid.wide, (grid.x + part.right + 1) / grid.wide];
+    const [y0, y1] = [(grid.y + height - part.low - 1) / grid.tall, (grid.y + height - part.top + 1) / grid.tall];
+    const isDense = owner.length > DENSE;
+    for (let at = 0; at < owner.length; at++) {
+      if (upper[at] <= x0 || lower[at] >= x1 || top[at] <= y0 || bottom[at] >= y1) continue;
+      const left = Math.round(lower[at] * grid.wide) - grid.x;
+      const end = Math.round(upper[at] * grid.wide) - grid.x;
+      if (isDense && end <= left) continue;
+      const right = Math.max(left + 1, end);
+      const high = height - Math.round(top[at] * grid.tall) + grid.y;
+      const low = Math.max(high + 1, height - Math.round(bottom[at] * grid.tall) + grid.y);
+      const [from, to] = [Math.max(part.left, left), Math.min(part.right, right)];
+      const [first, last] = [Math.max(part.top, high), Math.min(part.low, low)];
+      const isFramed = right - left > 3 && low - high > 3;
+      const colour = fill[owner[at]];
+      if (to - from === 1) {
+        const side = isFramed && (from === left || from === right - 1) ? border : colour;
+        for (let row = first; row < last; row++) pixels[row * width + from] = isFramed && (row === high || row === low - 1) ? border : side;
+        continue;
+      }
+      if (to <= from) continue;
+      for (let row = first; row < last; row++) {
+        const start = row * width;
+        if (isFramed && (row === high || row === low - 1)) {
+          pixels.fill(border, start + from, start + to);
+          continue;
+        }
+        pixels.fill(colour, start + from, start + to);
+        if (isFramed && from === left) pixels[start + from] = border;
+        if (isFramed && to === right) pixels[start + to - 1] = border;
       }
     }
   }

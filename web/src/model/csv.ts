@@ -4,6 +4,9 @@ export type Row = Record<string, string>;
 
 /** Splits a CSV text into records; quoted fields may contain separators and line ends. */
 export function records(text: string): string[][] {
+  if (!text.includes('"')) {
+    return text.split("\n").map((line) => line.replace(/\r$/, "").split(",")).filter((one) => one.length > 1 || one[0].trim() !== "");
+  }
   const all: string[][] = [];
   let record: string[] = [];
   let field = "";

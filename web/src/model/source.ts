@@ -20,10 +20,15 @@ const decoder = new TextDecoder();
 export const text = (data: Uint8Array): string => decoder.decode(data);
 export const binary = (words: string): Uint8Array => new TextEncoder().encode(words);
 
+/** Throws an error for the user if a file is too large to be read. */
+export function admit(name: string, bytes: number): void {
+  if (bytes > MOST_BYTES) throw new Error(`${name} has ${bytes} bytes; at most ${MOST_BYTES} can be opened`);
+}
+
 /** Recognises a file by its name and content. Throws an error for the user if the format is unknown. */
 export function source(name: string, data: Uint8Array): Source {
   if (data.length === 0) throw new Error(`${name} is empty`);
-  if (data.length > MOST_BYTES) throw new Error(`${name} has ${data.length} bytes; at most ${MOST_BYTES} can be opened`);
+  admit(name, data.length);
   // The engine sees the file under this name; only the suffix and the capacity before it matter.
   const safe = name.split(/[\\/]/).pop()!.replace(/^-+/, "") || "pasted";
   const suffix = safe.toLowerCase().match(/\.(onnx|tflite|csv|json)$/)?.[1];

@@ -5,9 +5,12 @@ const grouped = new Intl.NumberFormat("en-US");
 /** `1,039,360` */
 export const exact = (value: number): string => grouped.format(value);
 
+/** `1 buffer`, `2 buffers` */
+export const counted = (value: number, name: string): string => `${exact(value)} ${name}${value === 1 ? "" : "s"}`;
+
 /** `1,039,360 bytes (1015 KiB)` */
 export function bytes(value: number): string {
-  const count = `${exact(value)} byte${value === 1 ? "" : "s"}`;
+  const count = counted(value, "byte");
   return value < 1024 ? count : `${count} (${short(value)})`;
 }
 

@@ -1,8 +1,9 @@
 // The answer in sentences: the peak, the buffers that make it up, the lower bound, and whether the layout fits.
 
+import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
-import { bytes, exact } from "../model/units";
+import { bytes, counted, exact } from "../model/units";
 import { anyOrder, best, brief, floor, made, stepName } from "./state";
 
 interface Props {
@@ -24,6 +25,7 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
     change({ lit: !focus.lit, ...(step !== undefined && !focus.lit ? { step } : {}) });
   };
   const order = anyOrder(view);
+  const peak = useMemo(() => made(view, view.load.step, 3), [view]);
   return (
     <section class="answer" aria-labelledby="answer-title">
       <h2 id="answer-title">{brief(view.title, 60)}</h2>
@@ -31,8 +33,8 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
         <p class="lead">
           The peak is <strong>{bytes(layout.peak)}</strong>.{" "}
           {layout.peak === view.load.peak
-            ? `At ${stepName(view, view.load.step)}, it is made of ${made(view, view.load.step, 3)}.`
-            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${made(view, view.load.step, 3)}.`}
+            ? `At ${stepName(view, view.load.step)}, it is made of ${peak}.`
+            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${peak}.`}
         </p>
       ) : (
         <p class="lead">No layout was found within the limits.</p>
@@ -69,10 +71,10 @@ function Fits({ peak, bound, capacity, spill }: { peak: number; bound: number; c
       {spill && spill.buffers.length > 0 && (
         <details>
           <summary>
-            The rest fits if {exact(spill.buffers.length)} buffers are spilled, which moves {bytes(spill.traffic)}
+            The rest fits if {counted(spill.buffers.length, "buffer")} {spill.buffers.length === 1 ? "is" : "are"} spilled, which moves {bytes(spill.traffic)}
             {spill.claim === "optimal" ? "; no choice moves less" : `; every choice moves at least ${bytes(spill.bound)}`}.
           </summary>
-          <ul>{spill.buffers.slice(0, 100).map((one) => <li key={one.id}>{brief(one.id)}: {exact(one.size)} bytes</li>)}</ul>
+          <ul>{spill.buffers.slice(0, 100).map((one) => <li key={one.id}>{brief(one.id)}: {counted(one.size, "byte")}</li>)}</ul>
         </details>
       )}
     </div>

@@ -7,7 +7,7 @@ import type { Scheme } from "../map/colours";
 import type { Focus } from "../map/plot";
 import { DEFAULTS, Refused, beside, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
 import { base64, decoded, fragment, shared } from "../model/link";
-import { binary, generating, source as recognised, type Example, type Source } from "../model/source";
+import { admit, binary, generating, source as recognised, type Example, type Source } from "../model/source";
 import { Answer } from "./Answer";
 import { Controls } from "./Controls";
 import { Export } from "./Export";
@@ -69,7 +69,10 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       prepared.current = null;
       return Promise.resolve(answer);
     }
+    const mine = asked.current;
     const next = queue.current.catch(() => {}).then(() => {
+      // The user has asked for something else since.
+      if (mine !== asked.current) throw new Cancelled("cancelled");
       const started = engine.run(args, files, (progress) => setWorking((now) => now && { ...now, progress }));
       running.current = started;
       return started.answer;
@@ -98,11 +101,6 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   const solve = useCallback((source: Source, settings: Settings, isSame: boolean) => attempt(async () => {
     const mine = asked.current;
-    if (names.solvers.length === 0 && engine.exists) {
-      const listed = JSON.parse((await run(["list", "--json"], {})).out) as { algorithms: { problem: string; name: string }[] };
-      const of = (problem: string) => listed.algorithms.filter((one) => one.problem === problem).map((one) => one.name);
-      setNames({ solvers: of("offsets"), orders: of("orders") });
-    }
     const found = await ask(run, source, settings);
     if (mine !== asked.current) return;
     setAnswer(found);
@@ -118,7 +116,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       if (other.name !== layouts[1]?.name) setAnswer({ ...found, view: { ...found.view, layouts } });
     }
     await compare(found, settings);
-  }), [attempt, run, names]);
+  }), [attempt, run]);
 
   /** Asks which buffers to spill if the peak exceeds the capacity. */
   const compare = async (found: Solved, settings: Settings) => {
@@ -155,6 +153,17 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     }
   }, [show, attempt, run]);
 
+  const read = useCallback((file: File | undefined) => {
+    const refuse = (error: unknown) => setError(error instanceof Error ? error.message : String(error));
+    if (!file) return;
+    try {
+      admit(file.name, file.size);
+      void file.arrayBuffer().then((data) => open(file.name, new Uint8Array(data)), refuse);
+    } catch (error) {
+      refuse(error);
+    }
+  }, [open]);
+
   const take = (example: Example) => {
     if (example.text) return open(example.file, binary(example.text));
     void attempt(async () => {
@@ -169,6 +178,18 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     setWorking(null);
   };
 
+  /** Compiles the engine while the page is idle, and lists its algorithms. */
+  useEffect(() => {
+    if (!engine.exists) return;
+    const listing = engine.run(["list", "--json"], {}, () => {}).answer;
+    queue.current = listing;
+    listing.then(({ out }) => {
+      const listed = JSON.parse(out) as { algorithms: { problem: string; name: string }[] };
+      const of = (problem: string) => listed.algorithms.filter((one) => one.problem === problem).map((one) => one.name);
+      setNames({ solvers: of("offsets"), orders: of("orders") });
+    }, () => {});
+  }, [engine]);
+
   useEffect(() => {
     if (given) open(given.name, decoded(given.data));
     else void shared(location.hash).then((found) => found && open(found.name, decoded(found.data), found.settings));
@@ -178,8 +199,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     const drop = (event: DragEvent) => {
       event.preventDefault();
       setOver(false);
-      const file = event.dataTransfer?.files[0];
-      if (file) void file.arrayBuffer().then((data) => open(file.name, new Uint8Array(data)));
+      read(event.dataTransfer?.files[0]);
     };
     const over = (event: DragEvent) => {
       event.preventDefault();
@@ -190,7 +210,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       if (event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement) return;
       const file = event.clipboardData?.files[0];
       const text = event.clipboardData?.getData("text/plain");
-      if (file) void file.arrayBuffer().then((data) => open(file.name, new Uint8Array(data)));
+      if (file) read(file);
       else if (text) open("pasted", binary(text));
     };
     addEventListener("drop", drop);
@@ -203,7 +223,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       removeEventListener("dragleave", leave);
       removeEventListener("paste", paste);
     };
-  }, [open]);
+  }, [open, read]);
 
   const timer = useRef(0);
   const adjust = (part: Partial<Settings>) => {
@@ -241,7 +261,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
       </header>
       <aside>
         {engine.exists
-          ? <Open open={open} take={take} />
+          ? <Open open={open} read={read} take={take} />
           : <p class="empty">This page shows one answer and does not contain the solver; <code>make web</code> builds a page that contains it.</p>}
         {engine.exists && source && source.kind !== "pools" && <Controls kind={source.kind} {...names} settings={settings} view={answer?.view ?? null} change={adjust} />}
         {answer && <Export solved={answer} picture={picture} link={engine.exists ? link : null} />}

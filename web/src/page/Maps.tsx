@@ -1,6 +1,6 @@
 // One or two maps, which share the camera, the selection and the step.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { qualitative, sequential, type Rgb, type Scheme } from "../map/colours";
 import { Plot, LEFT, PROFILE, whole, type Focus } from "../map/plot";
 import { hit, type Camera } from "../map/raster";
@@ -12,7 +12,7 @@ import { brief } from "./state";
 export function useColours(view: View, scheme: Scheme): Rgb[] {
   return useMemo(() => {
     if (scheme === "size") {
-      const most = Math.log(Math.max(2, ...view.buffers.slice(0, 100000).map((buffer) => buffer.size)));
+      const most = Math.log(view.buffers.reduce((most, buffer) => Math.max(most, buffer.size), 2));
       return view.buffers.map((buffer) => sequential(Math.log(Math.max(1, buffer.size)) / most));
     }
     if (scheme === "slack") {
@@ -109,7 +109,8 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
       cancelAnimationFrame(frame.current);
     };
   }, [view, layout]);
-  useEffect(draw, [camera, colours, focus]);
+  // Before the next frame, not after it.
+  useLayoutEffect(draw, [camera, colours, focus]);
   useEffect(() => {
     const wheel = (event: WheelEvent) => {
       event.preventDefault();

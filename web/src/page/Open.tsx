@@ -5,15 +5,13 @@ import { EXAMPLES, type Example } from "../model/source";
 
 interface Props {
   open: (name: string, data: Uint8Array) => void;
+  read: (file: File | undefined) => void;
   take: (example: Example) => void;
 }
 
-export function Open({ open, take }: Props) {
+export function Open({ open, read, take }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [pasted, paste] = useState("");
-  const read = async (file: File | undefined) => {
-    if (file) open(file.name, new Uint8Array(await file.arrayBuffer()));
-  };
   return (
     <section aria-labelledby="open-title" class="open">
       <h2 id="open-title">Open</h2>
@@ -23,7 +21,7 @@ export function Open({ open, take }: Props) {
       </p>
       <input ref={input} type="file" id="file" class="hidden" aria-label="File to open" accept=".onnx,.tflite,.json,.csv"
         onChange={(event) => {
-          void read(event.currentTarget.files?.[0]);
+          read(event.currentTarget.files?.[0]);
           event.currentTarget.value = "";
         }} />
       <button type="button" class="main" onClick={() => input.current?.click()}>Choose a file…</button>

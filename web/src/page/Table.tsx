@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
-import { bytes, exact, percent } from "../model/units";
+import { bytes, counted, exact, percent } from "../model/units";
 import { bytesAt, heightAt, liveAt, type View } from "../model/view";
 import { best, brief, stepName } from "./state";
 
@@ -27,14 +27,14 @@ export function Table({ view, focus, change }: Props) {
   const hole = height - live;
   const isPeak = focus.step === view.load.step;
   const caption = focus.found
-    ? `${exact(shown.length)} buffers found`
+    ? `${counted(shown.length, "buffer")} found`
     : `${isPeak ? "What the peak is made of" : "What is live"}: ${stepName(view, focus.step)}`;
   return (
     <section aria-labelledby="table-title">
       <h2 id="table-title">{caption}</h2>
       {!focus.found && (
         <p>
-          {exact(shown.length)} buffers hold {bytes(live)}
+          {counted(shown.length, "buffer")} {shown.length === 1 ? "holds" : "hold"} {bytes(live)}
           {hole > 0 ? `; ${exact(hole)} bytes below the highest of them are free` : ", without holes"}.{" "}
           {!isPeak && <button type="button" class="plain" onClick={() => change({ step: view.load.step })}>Back to the peak</button>}
         </p>

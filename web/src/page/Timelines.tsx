@@ -1,6 +1,7 @@
 // Timelines of weight transfers on a machine, with sliders for memory, bandwidth and buffers.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Cancelled } from "../engine/client";
 import { overlapped, type Ask, type Overlapped } from "../model/ask";
 import type { Source } from "../model/source";
 import { short } from "../model/units";
@@ -49,7 +50,10 @@ export function Timelines({ source, ask, shapes }: { source: Source; ask: Ask; s
         if (mine !== asked.current) return;
         setFound(found);
         setError("");
-      }, (error: unknown) => mine === asked.current && setError(error instanceof Error ? error.message : String(error)));
+      }, (error: unknown) => {
+        if (mine !== asked.current || error instanceof Cancelled) return;
+        setError(error instanceof Error ? error.message : String(error));
+      });
     }, PATIENCE);
     return () => clearTimeout(timer);
   }, [isOpen, source, name, memory, bandwidth, buffers]);

@@ -1,6 +1,6 @@
 // Sentences about an answer, used by all parts of the page.
 
-import { bytes, exact, percent } from "../model/units";
+import { bytes, counted, exact, percent } from "../model/units";
 import { liveAt, operatorAt, type View } from "../model/view";
 
 /** Returns the best layout that was computed, which is the last one. */
@@ -12,7 +12,7 @@ export function made(view: View, step: number, most: number): string {
   const whole = live.reduce((sum, at) => sum + view.buffers[at].size, 0);
   const part = (at: number) => {
     const { id, size } = view.buffers[at];
-    return `${brief(id)} (${exact(size)} bytes, ${percent(size, whole)})`;
+    return `${brief(id)} (${counted(size, "byte")}, ${percent(size, whole)})`;
   };
   const named = live.slice(0, most).map(part);
   const rest = live.length - named.length;

@@ -4,6 +4,7 @@ use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::input::input_file;
 use crate::output;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
@@ -52,7 +53,7 @@ pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
     let data = fs::read(&args.file).map_err(|error| unreadable(&args.file, &error))?;
     let answer = answer(args, suffix == "csv")?;
     let name = args.file.file_name().and_then(OsStr::to_str).unwrap_or("input");
-    let given = json!({ "name": name, "data": base64(&data), "options": args.options, "answer": answer });
+    let given = json!({ "name": name, "data": BASE64_STANDARD.encode(&data), "options": args.options, "answer": answer });
     // A script element ends at the first `</script`.
     let given = given.to_string().replace('<', "\\u003c");
     output::write_file(&target, |file| {
@@ -94,7 +95,7 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     let mut files = Map::new();
     for (_, name) in written {
         if let Ok(data) = fs::read(folder.path().join(name)) {
-            files.insert((*name).to_owned(), Value::from(base64(&data)));
+            files.insert((*name).to_owned(), Value::from(BASE64_STANDARD.encode(&data)));
         }
     }
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
@@ -128,30 +129,9 @@ fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Fa
     Ok(Some(copy))
 }
 
-/// Encodes bytes in base64 (RFC 4648, section 4).
-fn base64(data: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(data.len().div_ceil(3) * 4);
-    for chunk in data.chunks(3) {
-        let bits =
-            chunk.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for at in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * at)) as usize & 63];
-            text.push(if at <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_is_padded() {
-        let encoded = ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes()));
-        assert_eq!(encoded, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
-    }
 
     #[test]
     fn the_page_has_a_place_for_data() {
