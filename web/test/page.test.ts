@@ -447,7 +447,7 @@ test("screenshots of the book", { skip: !PLIMSOLL_SCREENS }, async () => {
     await page.getByRole("button", { name: "Show the reason" }).click();
     await screen(page, "page-reason");
     await example(page, "Random wiring");
-    await page.getByLabel("Beside it").selectOption("file order");
+    await page.getByLabel("Compare with").selectOption("file order");
     await page.locator("figcaption strong").getByText("file order").waitFor();
     await idle(page);
     await screen(page, "page-orders");
