@@ -4,7 +4,7 @@
 
 CAPTURES contains one folder per framework, as written by the scripts `capture_*.py`. Runs `plimsoll audit` on
 each folder, and writes one CSV instance per plan to `DATASET/FRAMEWORK/NAME.csv` and one row per plan to
-`DATASET/manifest.csv`. SECONDS is the time limit of each search (default: 10). Instances of one framework
+`DATASET/manifest.csv`. SECONDS is the time limit of each search (default: 20). Instances of one framework
 with equal content are listed once.
 """
 
@@ -89,7 +89,7 @@ def rows_of(plimsoll: str, folder: Path, dataset: Path, seconds: str) -> list[di
 
 def main() -> int:
     plimsoll, captures, dataset = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    seconds = sys.argv[4] if len(sys.argv) > 4 else "10"
+    seconds = sys.argv[4] if len(sys.argv) > 4 else "20"
     rows = []
     for folder in sorted(path for path in captures.iterdir() if path.is_dir()):
         rows += rows_of(plimsoll, folder, dataset, seconds)

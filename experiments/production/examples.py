@@ -115,7 +115,9 @@ class Slot:
             return False
         met = [part for part in self.parts if any(meet(one, other) for other in Slot(part).buffers())]
         if met:
-            return len(met) == 1 and isinstance(met[0], list) and (met[0][0].add(one, False) or met[0][1].add(one, last))
+            return (
+                len(met) == 1 and isinstance(met[0], list) and (met[0][0].add(one, False) or met[0][1].add(one, last))
+            )
         if len(self.parts) == 1 and isinstance(self.parts[0], int):
             self.parts = []
         if size > one.size:
