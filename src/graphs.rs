@@ -289,7 +289,11 @@ impl GraphRun<'_> {
         Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound, seconds })
     }
 
-    pub(crate) fn storages(
+    /// Returns the order problem of a region. `blocks` contains the bytes of every inner region.
+    ///
+    /// # Errors
+    /// [`GraphRunError::Problem`].
+    pub fn storages(
         &self,
         graph: &Graph,
         region: RegionId,

@@ -4,12 +4,9 @@ use crate::error::{CheckError, Reason};
 use crate::facts::{Added, Facts};
 use crate::instance::{Instance, decode};
 use crate::sweep::Sweep;
-use crate::words::{buffer, number};
+use crate::words::{Lines, Words, buffer, number};
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead, Read};
-
-/// Maximum length of a line in bytes.
-const LONGEST_LINE: usize = 1 << 24;
+use std::io::BufRead;
 
 /// The content of an accepted proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,70 +27,9 @@ pub struct Proved {
 /// If a line is invalid or does not follow from the lines before it, returns its number and the reason. If
 /// the proof is incomplete, returns the number of the line after the last one.
 pub fn check(instance: &Instance, proof: impl BufRead) -> Result<Proved, CheckError> {
-    let mut lines = Lines { proof, line: 0, text: String::new() };
+    let mut lines = Lines::new(proof);
     let result = follow(instance, &mut lines);
     result.map_err(|reason| CheckError { line: lines.line, reason })
-}
-
-struct Lines<R> {
-    proof: R,
-    line: u64,
-    text: String,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// Reads the next line that contains a statement. Returns false at the end of the text.
-    fn next(&mut self) -> Result<bool, Reason> {
-        loop {
-            self.text.clear();
-            self.line += 1;
-            let limited = (&mut self.proof).take(LONGEST_LINE as u64 + 1);
-            let length = { limited }.read_line(&mut self.text);
-            let length = length.map_err(|error| Reason::Unreadable(error.to_string()))?;
-            if length > LONGEST_LINE {
-                return Err(Reason::LongLine(LONGEST_LINE));
-            }
-            if length == 0 {
-                return Ok(false);
-            }
-            if !self.text.trim().is_empty() && !self.text.starts_with("c ") {
-                return Ok(true);
-            }
-        }
-    }
-
-    fn words(&self) -> Words<'_> {
-        Words(self.text.split_ascii_whitespace())
-    }
-}
-
-struct Words<'a>(std::str::SplitAsciiWhitespace<'a>);
-
-impl<'a> Words<'a> {
-    fn word(&mut self, expected: &'static str) -> Result<&'a str, Reason> {
-        self.0.next().ok_or(Reason::MissingWord(expected))
-    }
-
-    fn number(&mut self, expected: &'static str) -> Result<u64, Reason> {
-        let word = self.word(expected)?;
-        number(word, expected)
-    }
-
-    fn buffer(&mut self) -> Result<u32, Reason> {
-        buffer(self.word("a buffer")?)
-    }
-
-    /// Returns all remaining words as buffers.
-    fn buffers(self) -> Result<Vec<u32>, Reason> {
-        self.0.map(buffer).collect()
-    }
-
-    fn end(mut self) -> Result<(), Reason> {
-        let found = self.0.next();
-        found.map_or(Ok(()), |word| {
-            Err(Reason::Word { expected: "the end of the line", found: word.to_owned() })
-        })
-    }
 }
 
 fn order(word: &str) -> Result<(u32, u32), Reason> {
@@ -152,7 +88,7 @@ fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Prove
 
 /// Reads the first two lines and returns the bound in bytes.
 fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<u64, Reason> {
-    if !lines.next()? || !lines.words().0.eq(["plimsoll-proof", "1"]) {
+    if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1"]) {
         return Err(Reason::Header);
     }
     if !lines.next()? {
@@ -191,7 +127,7 @@ impl Checker<'_> {
             }
             "clause" => {
                 let number = words.number("the number of a clause")?;
-                let clause = words.0.map(order).collect::<Result<Clause, Reason>>()?;
+                let clause = words.rest().map(order).collect::<Result<Clause, Reason>>()?;
                 self.derive(number, clause)
             }
             "sweep" => {
@@ -201,7 +137,7 @@ impl Checker<'_> {
                 Ok(Added::Fact)
             }
             "delete" => {
-                for word in words.0 {
+                for word in words.rest() {
                     let clause = number(word, "the number of a clause")?;
                     self.clauses.remove(&clause).ok_or(Reason::NoClause(clause))?;
                 }
@@ -232,7 +168,7 @@ impl Checker<'_> {
         let sweep = self.sweep.as_mut().ok_or(Reason::Misplaced(statement))?;
         self.proved.steps += 1;
         if statement == "tree" {
-            sweep.tree(words.0)?;
+            sweep.tree(words.rest())?;
         } else {
             let step = words.number("a step")?;
             words.end()?;

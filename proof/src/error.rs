@@ -73,6 +73,22 @@ pub enum Reason {
     },
     /// There are too many ways to exchange buffers between two steps.
     TooManyChoices,
+    /// The problem has no operator with this number, or a cut has removed it.
+    UnknownOperator(u32),
+    /// The users of a storage are not in ascending order.
+    NotAscending,
+    /// The operator has run already, or cannot run yet.
+    NotReady(u32),
+    /// No operator would remain.
+    NoOperator,
+    /// Fewer bytes are live after some of the operators than after all of them.
+    NotLeast,
+    /// There are too many operators, or sets of them, to compare.
+    TooManySets,
+    /// More sets than this number are not yet refuted.
+    TooManyPending(usize),
+    /// All operators can run within the capacity, as far as the proof shows.
+    Completes,
     /// Text follows after the claim has been proved.
     TextAfterProof,
     /// The proof ends before the claim has been proved.
@@ -116,6 +132,16 @@ impl fmt::Display for Reason {
                 write!(f, "a successor of tree {tree} of the previous step is not listed at step {step}")
             }
             Self::TooManyChoices => write!(f, "there are too many ways to exchange buffers"),
+            Self::UnknownOperator(id) => write!(f, "there is no operator {id}"),
+            Self::NotAscending => write!(f, "the users are not in ascending order"),
+            Self::NotReady(id) => write!(f, "operator {id} cannot run here"),
+            Self::NoOperator => write!(f, "no operator would remain"),
+            Self::NotLeast => {
+                write!(f, "fewer bytes are live after some of these operators than after all of them")
+            }
+            Self::TooManySets => write!(f, "there are too many operators to compare all sets of them"),
+            Self::TooManyPending(most) => write!(f, "more than {most} sets are not yet refuted"),
+            Self::Completes => write!(f, "the proof does not exclude that all operators run"),
             Self::TextAfterProof => write!(f, "text follows after the claim has been proved"),
             Self::Incomplete => write!(f, "the proof ends before the claim has been proved"),
         }

@@ -1,8 +1,12 @@
-//! An independent checker of proofs that no layout fits a capacity.
+//! An independent checker of proofs that no layout fits a capacity, and that no order of operators does.
 //!
 //! A *proof* shows that every layout of an instance has a peak of at least `bound` bytes. The search that
 //! found the proof may be arbitrarily complicated. This crate only checks the steps of the proof. It shares
 //! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
+//!
+//! [`check_orders`] checks proofs of another kind: every order of operators has a peak of at least `bound`
+//! bytes. Its documentation describes their format and why it is sound. The rest of this page is about
+//! layouts.
 //!
 //! # Format
 //! A proof is a text file. Each line contains one statement, whose words are separated by blanks. Blank lines
@@ -79,6 +83,7 @@ mod check;
 mod error;
 mod facts;
 mod instance;
+mod orders;
 mod sweep;
 mod tree;
 mod words;
@@ -86,3 +91,4 @@ mod words;
 pub use check::{Proved, check};
 pub use error::{CheckError, InstanceError, Reason};
 pub use instance::Instance;
+pub use orders::{OrderProblem, OrderProved, check_orders};

@@ -4,10 +4,14 @@
 //! from a completed search is proved again, and the independent checker checks the proof.
 
 use crate::record::Record;
+use plimsoll::graphs::OrderedRegion;
 use plimsoll::run::Limits;
 use plimsoll_model::csv::write_instance;
-use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Problem};
-use plimsoll_proof::{Proved, check};
+use plimsoll_model::graph::Graph;
+use plimsoll_model::orders::OrderProblem;
+use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Problem, RegionId};
+use plimsoll_proof::{OrderProved, Proved, check, check_orders};
+use plimsoll_solvers::orders::{OrderProof, write_problem};
 use plimsoll_solvers::proof::{NoProof, Proof};
 use std::time::Instant;
 
@@ -60,6 +64,76 @@ pub fn prove(
         return Err(format!("the proof is for the bound {}, not {}", proved.bound, bound.value));
     }
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
+}
+
+/// A proof of the bounds of all regions of a graph that the checker has accepted.
+#[derive(Clone, Debug)]
+pub struct CheckedOrders {
+    /// The text of the proof.
+    pub text: Vec<u8>,
+    /// What the checker accepted, innermost regions first.
+    pub proved: Vec<OrderProved>,
+    /// Time to derive the proof and to write its text, in seconds.
+    pub seconds: f64,
+    /// Time of the checker in seconds.
+    pub check_seconds: f64,
+}
+
+/// Returns the name of a region in proofs and in the output of `order`.
+pub fn region_key(graph: &Graph, region: RegionId) -> String {
+    format!("{region}:{}", graph.region(region).name)
+}
+
+/// Converts an order problem for the checker. Linear.
+///
+/// # Errors
+/// A message if the checker does not read what was written, which is an internal error.
+pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::OrderProblem, String> {
+    let mut text = Vec::new();
+    write_problem(problem, &mut text).map_err(|error| error.to_string())?;
+    plimsoll_proof::OrderProblem::from_text(&String::from_utf8_lossy(&text))
+        .map_err(|error| error.to_string())
+}
+
+/// Proves the bounds of all regions within limits, and checks the proof. The regions share the limits. The
+/// time is that of [`OrderProof::of`] for every region, and of the checker.
+///
+/// The block of a region in the enclosing one is as large as its peak, so the bounds of all regions except
+/// the body must equal their peaks.
+///
+/// # Errors
+/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if there is no proof
+/// within the limits.
+pub fn prove_orders(
+    graph: &Graph,
+    regions: &[OrderedRegion],
+    limits: Limits,
+) -> Result<Result<CheckedOrders, NoProof>, String> {
+    let start = Instant::now();
+    let limits = Limits { target: None, ..limits }.from_now();
+    let mut text = b"plimsoll-proof 1 orders\n".to_vec();
+    for (at, one) in regions.iter().enumerate() {
+        let (problem, bound) = (&one.storages.problem, &one.outcome.lower_bound);
+        if at + 1 < regions.len() && bound.value != one.peak {
+            let name = graph.region_called(one.region);
+            return Ok(Err(NoProof::Unsupported(format!("orders of '{name}' that are not proved optimal"))));
+        }
+        // A bound of 0 bytes needs no proof.
+        if bound.value == Bytes::ZERO && at + 1 < regions.len() {
+            continue;
+        }
+        let mut budget = limits.share(regions.len() - at).budget();
+        let proof = match OrderProof::of(problem, bound, &one.order, &mut budget) {
+            Ok(proof) => proof,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        proof.write(&region_key(graph, one.region), problem, &mut text).map_err(|error| error.to_string())?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let proved = check_orders(text.as_slice());
+    let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
+    Ok(Ok(CheckedOrders { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
 /// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies

@@ -65,6 +65,13 @@ impl Ahead {
         self.always.iter().copied().max().unwrap_or(0)
     }
 
+    /// Returns the node outside `done` with the largest bound if it exceeds `limit`.
+    pub fn above(&self, limit: u64, done: &[u64]) -> Option<u32> {
+        let left =
+            (0..self.need.len() as u32).filter(|&node| done[node as usize / 64] >> (node % 64) & 1 == 0);
+        left.filter(|&node| self.need[node as usize] > limit).max_by_key(|&node| self.need[node as usize])
+    }
+
     /// Updates the bounds after a node has run. Returns the largest of the increased bounds of nodes that are
     /// not in `done`, or 0 if there is none.
     pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> u64 {

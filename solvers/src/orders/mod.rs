@@ -23,6 +23,7 @@
 
 mod ahead;
 mod brute;
+mod certify;
 mod draft;
 mod flow;
 mod greedy;
@@ -37,6 +38,7 @@ mod settle;
 mod solver;
 
 pub use brute::OrderBrute;
+pub use certify::{OrderProof, write_problem};
 pub use reduce::Reductions;
 pub use search::OrderRules;
 pub use settle::Settling;

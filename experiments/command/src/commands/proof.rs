@@ -3,15 +3,17 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::report::bytes;
+use plimsoll::graphs::OrderedRegion;
+use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
 use plimsoll::solvers::proof::NoProof;
-use plimsoll_lab::proofs::{instance_of_checker, prove};
+use plimsoll_lab::proofs::{instance_of_checker, prove, prove_orders};
 use plimsoll_lab::report::human;
-use plimsoll_proof::{CheckError, Proved, check};
+use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -83,4 +85,77 @@ pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted, CheckEr
     let proved = check(&instance_of_checker(instance).map_err(Failure::internal)?, BufReader::new(file));
     let checked = start.elapsed().as_secs_f64();
     Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
+}
+
+/// A proof of the bounds of all regions that the checker has accepted.
+pub struct AcceptedOrders {
+    /// Innermost regions first; the body is last.
+    pub proved: Vec<OrderProved>,
+    length: u64,
+    /// Seconds to find the proof, or `None` if it was read from a file, and seconds to check it.
+    derived: Option<f64>,
+    checked: f64,
+}
+
+impl AcceptedOrders {
+    pub fn members(&self) -> Value {
+        json!({
+            "bound": self.proved.last().map(|body| body.bound),
+            "regions": self.proved.len(),
+            "sets": self.sets(),
+            "bytes": self.length,
+            "seconds": self.derived,
+            "check_seconds": self.checked,
+        })
+    }
+
+    /// Describes the proof in one line.
+    pub fn line(&self) -> String {
+        let bound = bytes(Bytes::new(self.proved.last().map_or(0, |body| body.bound)));
+        let (sets, length) = (human::count(self.sets(), "set"), bytes(Bytes::new(self.length)));
+        let checked = human::seconds(self.checked);
+        format!("no order below {bound}: {sets} of operators, {length}, checked in {checked}")
+    }
+
+    fn sets(&self) -> u64 {
+        self.proved.iter().map(|one| one.sets).sum()
+    }
+}
+
+/// Derives a proof of the bounds of all regions, checks it and writes it. If there is no proof, returns the
+/// reason and writes nothing.
+pub fn write_orders(
+    path: &Path,
+    graph: &Graph,
+    regions: &[OrderedRegion],
+    limits: Limits,
+) -> Result<Result<AcceptedOrders, NoProof>, Failure> {
+    let proof = match prove_orders(graph, regions, limits).map_err(Failure::internal)? {
+        Ok(proof) => proof,
+        Err(NoProof::Wrong(bound)) => return Err(Failure::internal(NoProof::Wrong(bound))),
+        Err(reason) => return Ok(Err(reason)),
+    };
+    output::write_file(path, |file| file.write_all(&proof.text))?;
+    let (length, derived) = (proof.text.len() as u64, Some(proof.seconds));
+    Ok(Ok(AcceptedOrders { proved: proof.proved, length, derived, checked: proof.check_seconds }))
+}
+
+/// Reads and checks a proof about orders.
+pub fn read_orders(path: &Path) -> Result<Result<AcceptedOrders, CheckError>, Failure> {
+    let fail = |error| Failure::input(format!("{}: cannot read: {error}", path.display()));
+    let file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?.len();
+    let start = Instant::now();
+    let proved = check_orders(BufReader::new(file));
+    let checked = start.elapsed().as_secs_f64();
+    Ok(proved.map(|proved| AcceptedOrders { proved, length, derived: None, checked }))
+}
+
+/// Returns true if the first line of a file starts with `words`.
+pub fn starts_with(path: &Path, words: &str) -> Result<bool, Failure> {
+    let fail = |error| Failure::input(format!("{}: cannot read: {error}", path.display()));
+    let mut first = Vec::new();
+    let file = BufReader::new(File::open(path).map_err(fail)?);
+    file.take(words.len() as u64).read_until(b'\n', &mut first).map_err(fail)?;
+    Ok(first == words.as_bytes())
 }

@@ -63,11 +63,17 @@ impl SubjectArgs {
             let message = "--no-capacity and --endpoints are allowed only with a CSV instance";
             return Err(Failure::input(message).about(path));
         }
-        let import = import_file(path, &self.import.options()?).map_err(Failure::input)?;
-        let subject = Subject::of_model(import, self.liveness.options());
+        let (import, liveness) = self.import()?;
+        let subject = Subject::of_model(import, liveness);
         let subject = subject.map_err(|failure| failure.about(path))?;
         let capacity = self.input.capacity.map(Bytes::new);
         Ok(Subject { instance: subject.instance.with_capacity(capacity), ..subject })
+    }
+
+    /// Reads the model, with the options of its liveness analysis.
+    pub fn import(&self) -> Result<(Import, LivenessOptions), Failure> {
+        let import = import_file(&self.instance, &self.import.options()?).map_err(Failure::input)?;
+        Ok((import, self.liveness.options()))
     }
 
     /// Returns the file and, if it is given, the option `--endpoints` as arguments of another command, quoted

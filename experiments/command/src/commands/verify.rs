@@ -2,6 +2,7 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read, refusal};
+use super::order;
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
@@ -55,14 +56,14 @@ struct Checked {
 
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// Answer: a CSV file with the columns `id` and `offset`, or a file written by `solve` or `spill`;
-    /// optional for a certificate without a layout and for a proof
+    /// Answer: a CSV file with the columns `id` and `offset`, or a file written by `solve`, `spill` or
+    /// `order`; optional for a certificate without a layout and for a proof
     #[arg(index = 2, required_unless_present_any = ["certificate", "proof"], value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
     #[arg(long, value_name = "FILE.json", value_parser = input_file())]
     certificate: Option<PathBuf>,
-    /// Check this proof of a lower bound, written by `solve --proof`
+    /// Check this proof of a lower bound, written by `solve --proof` or `order --proof`
     #[arg(long, value_name = "FILE.proof", value_parser = input_file())]
     proof: Option<PathBuf>,
     /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
@@ -78,6 +79,14 @@ pub struct VerifyArgs {
 }
 
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
+    if order::verify::is_order(args.layout.as_deref(), args.proof.as_deref())? {
+        if args.certificate.is_some() {
+            return Err(Failure::input(
+                "--certificate supports only layouts, but this is an answer for orders",
+            ));
+        }
+        return order::verify::main(&args.subject, args.layout.as_deref(), args.proof.as_deref(), args.json);
+    }
     let subject = args.subject.read()?;
     let search = args.best.searches(false).then_some(args.best.effort);
     let proof = args.proof.as_deref().map(|path| proof::read(path, &subject.instance)).transpose()?;

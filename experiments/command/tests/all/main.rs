@@ -27,6 +27,7 @@ mod manifests;
 mod measure;
 mod models;
 mod names;
+mod order_proof;
 mod overlap;
 mod pictures;
 mod pipes;

@@ -20,6 +20,9 @@ pub enum NoProof {
     /// The peak of a layout is below the bound, so the bound is wrong.
     #[error("a layout of peak {peak} refutes the bound {bound}")]
     Refuted { peak: Bytes, bound: Bytes },
+    /// The search for a proof finds that some order has a peak below the bound.
+    #[error("some order has a peak below the bound {0}")]
+    Wrong(Bytes),
     #[error("proofs do not support bounds by {0}")]
     Unsupported(String),
 }

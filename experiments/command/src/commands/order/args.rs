@@ -11,7 +11,7 @@ pub struct OrderArgs {
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub order: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
-    #[arg(long, conflicts_with_all = ["order", "instance", "plot"])]
+    #[arg(long, conflicts_with_all = ["order", "instance", "plot", "proof"])]
     pub compare: bool,
     #[command(flatten)]
     pub liveness: LivenessArgs,
@@ -23,6 +23,9 @@ pub struct OrderArgs {
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes, indices in the file
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
+    /// Write a proof that no order has a lower peak. The limits apply to the proof again
+    #[arg(long, value_name = "FILE.proof", value_parser = format::PROOF.file())]
+    pub proof: Option<PathBuf>,
     /// Draw the live bytes over time in the file order and in the order found, as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,

@@ -1,9 +1,11 @@
 //! `plimsoll order`: orders the operators of a graph to minimise the peak live bytes.
 
 mod args;
+pub mod verify;
 
 use crate::commands::choose;
 use crate::commands::contest::{Stops, about, compare, print};
+use crate::commands::proof;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::{Report, bytes, noted, sized};
@@ -15,6 +17,7 @@ use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{OperatorId, Orders};
 use plimsoll::posed::InOrder;
+use plimsoll_lab::proofs::region_key;
 use plimsoll_lab::report::memory::profile_chart;
 use plimsoll_lab::report::{Basis, gap_percent, human, percent};
 use serde_json::{Value, json};
@@ -26,7 +29,7 @@ const MOST: usize = 12;
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.order, "order")?;
-    output::check_targets(&[&args.instance, &args.output, &args.plot], &args.model.files())?;
+    output::check_targets(&[&args.instance, &args.output, &args.plot, &args.proof], &args.model.files())?;
     let import = args.model.read()?;
     let graph = &import.graph;
     if args.compare {
@@ -49,7 +52,17 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     };
     let regions = run.order(graph)?;
     store(args, &import, &regions)?;
-    report(graph, entry.name, &regions, &Basis::of(&import)).print(args.json)?;
+    let mut report = report(graph, entry.name, &regions, &Basis::of(&import));
+    if let Some(path) = &args.proof {
+        match proof::write_orders(path, graph, &regions, args.effort.limits())? {
+            Ok(accepted) => {
+                report.line("proof", accepted.line());
+                report.extend(json!({ "proof": accepted.members() }));
+            }
+            Err(reason) => output::complain(&format!("{reason}, so --proof writes nothing")),
+        }
+    }
+    report.print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -91,7 +104,7 @@ pub(super) fn write_orders<'a>(
             let place =
                 place.unwrap_or_else(|| OperatorPlace { index: id.index(), ..OperatorPlace::default() });
             let (step, live, index) = (step.to_string(), live.to_string(), place.index.to_string());
-            let region = format!("{}:{}", one.region, graph.region(one.region).name);
+            let region = region_key(graph, one.region);
             let (name, kind) = (graph.called(id), &graph.operator(id).kind);
             let (reads, writes) = (list(&place.inputs), list(&place.outputs));
             writer.write_record([&region, &step, &name, kind, &live, &index, &reads, &writes])?;

@@ -1,0 +1,275 @@
+//! Checks proofs that no topological order of operators has a peak below a bound.
+
+mod part;
+mod problem;
+
+use crate::error::{CheckError, Reason};
+use crate::instance::decode;
+use crate::words::{Lines, Words};
+use part::{Part, Set, add, empty, has, size};
+pub use problem::OrderProblem;
+use problem::operator;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::BufRead;
+
+/// Maximum size in bytes of the sets that are not yet refuted.
+const MOST_BYTES: usize = 1 << 30;
+
+/// What an accepted section of a proof proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderProved {
+    /// Name of the region.
+    pub region: String,
+    /// The problem to which the bound applies.
+    pub problem: OrderProblem,
+    /// No order of the problem has a peak below this number of bytes.
+    pub bound: u64,
+    /// Number of refuted sets.
+    pub sets: u64,
+}
+
+/// Checks a proof of lower bounds on the peaks of orders, one per region.
+///
+/// # Format
+/// ```text
+/// plimsoll-proof 1 orders         the first line
+/// region NAME                     starts a section; a blank in the name is written %20
+/// operator S I ...                the next operator, 0, 1, 2 ...: S bytes of scratch; it runs after I ...
+/// storage S [start] [end] I ...   S bytes, live from the first to the last of the users I ...
+/// bound B                         the claim: no order has a peak below B bytes
+/// skip I ...                      these operators run first; the proof is about the others
+/// keep I ...                      these operators run first; the proof is about these
+/// reverse                         time runs backwards
+/// held                            proves the claim: the storages held at one end have B bytes
+/// ```
+///
+/// Each of the other statements refutes a *downset*, which is a set of operators with all their
+/// predecessors. The first is empty. The next is the smallest that has been added; among those of equal size,
+/// the one that is smallest as a binary number, in which operator `I` counts `2^I`. If none remains, the
+/// claim is proved.
+///
+/// ```text
+/// e             adds the downset after every operator that can run next below B bytes
+/// r G ...       adds the downset after the groups G ... (numbers joined by +), which lose nothing
+/// x I           operator I has not run, and needs B bytes whenever it runs
+/// ```
+///
+/// # Soundness
+/// Let `live(D)` be the bytes live after the downset `D`. This function is submodular, and so are the bytes
+/// live while a given operator runs. A downset is completable if the other operators can run after it below
+/// `B` bytes. If a refuted downset is completable, one of the added ones is. All of them are larger, and the
+/// set of all operators is never added. Therefore no order stays below `B` bytes.
+/// - `r`: let no downset between `D` and `D + W` have fewer live bytes than `D + W`. If the downsets `D_i`
+///   complete `D`, then the downsets `D_i + W` complete `D + W`, because `live(D_i + W) <= live(D_i) +
+///   live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each operator runs.
+/// - `x`: a storage counts if it has begun and is still needed. It has begun by then if it is held from the
+///   start, or if the downset, the operator or one of its predecessors uses it. It is still needed if it is
+///   held to the end, or if the operator or one of its successors uses it.
+/// - `skip`: let `L` be the operators of `M` that precede all operators outside `M`, and let no downset
+///   between `L` and `M` have fewer live bytes than `M`. Once an operator outside `M` runs, the downsets
+///   `D_i` of an order contain `L`. The downsets `D_i + M` then complete `M`, as for `r`.
+/// - `keep`: the same with time reversed, for the operators that are not kept.
+/// - `reverse`: a reversed order has the same peak.
+///
+/// # Complexity
+/// A statement takes time linear in the size of the remaining problem, and in the number of downsets that it
+/// adds or compares; the latter is limited. Memory is proportional to the problem and to the downsets that
+/// are not yet refuted, which are limited to 1 GiB.
+///
+/// **Source.** Downsets as states follow Ahn et al. 2020 (SERENITY), and `r` generalises the hills and
+/// valleys of Liu 1987. The other rules were developed in this project.
+///
+/// # Errors
+/// If a line is invalid or does not follow from the lines before it, returns its number and the reason. If
+/// the proof is incomplete, returns the number of the line after the last one.
+pub fn check_orders(proof: impl BufRead) -> Result<Vec<OrderProved>, CheckError> {
+    let mut lines = Lines::new(proof);
+    let result = follow(&mut lines);
+    result.map_err(|reason| CheckError { line: lines.line, reason })
+}
+
+fn follow<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<OrderProved>, Reason> {
+    if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1", "orders"]) {
+        return Err(Reason::Header);
+    }
+    let mut proved = Vec::new();
+    while lines.next()? {
+        proved.push(section(lines)?);
+    }
+    if proved.is_empty() { Err(Reason::Incomplete) } else { Ok(proved) }
+}
+
+/// Reads a section, whose first line has been read, up to the line that completes its proof.
+fn section<R: BufRead>(lines: &mut Lines<R>) -> Result<OrderProved, Reason> {
+    let mut words = lines.words();
+    if words.word("region")? != "region" {
+        return Err(Reason::TextAfterProof);
+    }
+    let region = decode(words.word("a name")?);
+    words.end()?;
+    let mut problem = OrderProblem::default();
+    loop {
+        if !lines.next()? {
+            return Err(Reason::Incomplete);
+        }
+        if !problem.statement(lines.words())? {
+            break;
+        }
+    }
+    problem.check()?;
+    let mut words = lines.words();
+    let bound = words.word("bound").ok().filter(|&word| word == "bound").and_then(|_| words.number("").ok());
+    let bound: u64 = bound.filter(|&bound| bound > 0).ok_or(Reason::Bound)?;
+    words.end().map_err(|_| Reason::Bound)?;
+    let mut cover = Cover {
+        part: Part::of(&problem),
+        bound: bound.into(),
+        pending: None,
+        reach: HashMap::new(),
+        sets: 0,
+    };
+    loop {
+        if !lines.next()? {
+            return Err(Reason::Incomplete);
+        }
+        let mut words = lines.words();
+        let statement = words.word("a statement")?;
+        if statement == "held" {
+            words.end()?;
+            let most = problem.held(|s| s.from_start).max(problem.held(|s| s.to_end));
+            cover.exceeds(most)?;
+            break;
+        }
+        if cover.statement(statement, words)? {
+            break;
+        }
+    }
+    Ok(OrderProved { region, problem, bound, sets: cover.sets })
+}
+
+/// The sets that every order within the capacity passes through, if there is one.
+struct Cover {
+    part: Part,
+    bound: u128,
+    /// The sets that are not yet refuted, by size; `None` before the first.
+    pending: Option<Pending>,
+    /// The predecessors and successors of operators.
+    reach: HashMap<u32, [Vec<bool>; 2]>,
+    sets: u64,
+}
+
+#[derive(Default)]
+struct Pending {
+    by_size: BTreeMap<usize, BTreeSet<Set>>,
+    count: usize,
+}
+
+impl Cover {
+    /// Follows one statement. Returns true if all sets are refuted.
+    fn statement(&mut self, statement: &str, words: Words<'_>) -> Result<bool, Reason> {
+        match statement {
+            "skip" | "keep" if self.pending.is_none() => {
+                let mut first = vec![false; self.part.len()];
+                for word in words.rest() {
+                    first[self.operator(word)?] = true;
+                }
+                self.part = self.part.clone().cut(&first, statement == "skip")?;
+                return Ok(false);
+            }
+            "reverse" if self.pending.is_none() => {
+                words.end()?;
+                self.part = self.part.clone().reversed();
+                self.pending = Some(Pending::default());
+                self.add(empty(self.part.len()))?;
+                return Ok(false);
+            }
+            "skip" | "keep" | "reverse" => return Err(Reason::Misplaced("a cut")),
+            _ => {}
+        }
+        if self.pending.is_none() {
+            self.pending = Some(Pending::default());
+            self.add(empty(self.part.len()))?;
+        }
+        let ran = self.take().ok_or(Reason::Incomplete)?;
+        self.sets += 1;
+        match statement {
+            "e" => {
+                words.end()?;
+                for (at, bytes) in self.part.steps(&ran) {
+                    if bytes < self.bound {
+                        let mut next = ran.clone();
+                        add(&mut next, at as usize);
+                        self.add(next)?;
+                    }
+                }
+            }
+            "r" => self.commit(ran, words)?,
+            "x" => self.needs(&ran, words)?,
+            other => return Err(Reason::UnknownStatement(other.to_owned())),
+        }
+        Ok(self.pending.as_ref().is_none_or(|pending| pending.count == 0))
+    }
+
+    /// Returns the number in the part of an operator of the problem.
+    fn operator(&self, word: &str) -> Result<usize, Reason> {
+        let id = operator(word)?;
+        self.part.ids.binary_search(&id).map_err(|_| Reason::UnknownOperator(id))
+    }
+
+    fn exceeds(&self, needed: u128) -> Result<(), Reason> {
+        if needed >= self.bound {
+            return Ok(());
+        }
+        let bytes = |bytes: u128| i128::try_from(bytes).unwrap_or(i128::MAX);
+        Err(Reason::EnoughSpace { needed: bytes(needed), capacity: bytes(self.bound) - 1 })
+    }
+
+    /// Removes the next set: of the smallest size, and among these, the lowest number.
+    fn take(&mut self) -> Option<Set> {
+        let pending = self.pending.as_mut()?;
+        let mut first = pending.by_size.first_entry()?;
+        let set = first.get_mut().pop_first()?;
+        if first.get().is_empty() {
+            first.remove();
+        }
+        pending.count -= 1;
+        Some(set)
+    }
+
+    /// Adds a set to those that must be refuted. Fails if it contains all operators.
+    fn add(&mut self, set: Set) -> Result<(), Reason> {
+        let (size, words) = (size(&set), set.len());
+        if size == self.part.len() {
+            return Err(Reason::Completes);
+        }
+        let pending = self.pending.get_or_insert_default();
+        pending.count += usize::from(pending.by_size.entry(size).or_default().insert(set));
+        let most = MOST_BYTES / (8 * words + 64);
+        if pending.count > most { Err(Reason::TooManyPending(most)) } else { Ok(()) }
+    }
+
+    /// `r`: runs groups of operators without alternatives.
+    fn commit(&mut self, mut ran: Set, words: Words<'_>) -> Result<(), Reason> {
+        let before = size(&ran);
+        for word in words.rest() {
+            let group = word.split('+').map(|word| Ok(self.operator(word)? as u32));
+            let group = group.collect::<Result<Vec<u32>, Reason>>()?;
+            let seen = self.part.seen(|at| has(&ran, at));
+            self.part.is_least(&seen, &group, |at| has(&ran, at))?;
+            group.iter().for_each(|&at| add(&mut ran, at as usize));
+        }
+        if size(&ran) == before { Err(Reason::MissingWord("operators")) } else { self.add(ran) }
+    }
+
+    /// `x`: refutes a set, because some remaining operator needs too many bytes.
+    fn needs(&mut self, ran: &Set, mut words: Words<'_>) -> Result<(), Reason> {
+        let at = self.operator(words.word("the number of an operator")?)?;
+        words.end()?;
+        if has(ran, at) {
+            return Err(Reason::NotReady(self.part.ids[at]));
+        }
+        let reach = self.reach.entry(at as u32).or_insert_with(|| self.part.reach(at));
+        let needed = self.part.needed(ran, at, reach);
+        self.exceeds(needed)
+    }
+}

@@ -1,0 +1,239 @@
+//! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
+
+#[path = "../../../tests/all/graphs/mod.rs"]
+#[allow(dead_code)]
+mod graphs;
+
+use super::*;
+use crate::orders::OrderBrute;
+use graphs::small;
+use plimsoll_model::{Silent, Solver};
+use plimsoll_proof::{CheckError, OrderProved, Reason, check_orders};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The simplest rules, then one kind of rule at a time, and all of them.
+const RULES: [CoverRules; 4] = {
+    let none = CoverRules { settling: Settling { free: false, chain: 0 }, cuts: false, wrong: None };
+    let all = CoverRules { settling: Settling { free: true, chain: 6 }, cuts: true, wrong: None };
+    [none, CoverRules { cuts: false, ..all }, CoverRules { cuts: true, ..none }, all]
+};
+
+fn optimum(problem: &OrderProblem) -> (Bytes, Order) {
+    let outcome = OrderBrute.solve(problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+    (outcome.value.unwrap(), outcome.solution.unwrap())
+}
+
+fn searched(value: Bytes) -> LowerBound {
+    LowerBound::new(value, Witness::Search { solver: "exact".to_owned() })
+}
+
+fn text(proof: &OrderProof, problem: &OrderProblem) -> String {
+    let mut text = b"plimsoll-proof 1 orders\n".to_vec();
+    proof.write("0:main", problem, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn checked(text: &str) -> Result<u64, CheckError> {
+    check_orders(text.as_bytes()).map(|proved| proved[0].bound)
+}
+
+#[test]
+fn optima_are_proved_and_larger_bounds_are_not() {
+    for seed in 0..3000 {
+        let problem = small(1 + seed as usize % 11, seed);
+        let (best, order) = optimum(&problem);
+        if best == Bytes::ZERO {
+            continue;
+        }
+        for rules in RULES {
+            let prove =
+                |bound| OrderProof::by(&problem, &searched(bound), &order, rules, &mut Budget::unlimited());
+            let text = text(&prove(best).unwrap(), &problem);
+            assert_eq!(checked(&text), Ok(best.get()), "seed {seed}, {rules:?}\n{text}");
+            let above = Bytes::new(best.get() + 1);
+            assert_eq!(prove(above).map(|_| ()), Err(NoProof::Wrong(above)), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn sections_contain_the_problem() {
+    let problem = small(9, 5);
+    let (best, order) = optimum(&problem);
+    let proof = OrderProof::of(&problem, &searched(best), &order, &mut Budget::unlimited()).unwrap();
+    let mut own = Vec::new();
+    write_problem(&problem, &mut own).unwrap();
+    let own = plimsoll_proof::OrderProblem::from_text(std::str::from_utf8(&own).unwrap()).unwrap();
+    let OrderProved { region, problem: stated, bound, .. } =
+        check_orders(text(&proof, &problem).as_bytes()).unwrap().remove(0);
+    assert_eq!((region.as_str(), stated, bound), ("0:main", own, best.get()));
+}
+
+/// Alters a number, a word, a line or the length of a text.
+fn altered(text: &str, rng: &mut StdRng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // Half of all changes are in the proof, and not in the problem.
+    let first = lines.iter().position(|line| line.starts_with("bound")).unwrap_or(0);
+    let from = if rng.random_bool(0.5) { first } else { 0 };
+    let at = rng.random_range(from..lines.len());
+    let other = rng.random_range(from..lines.len());
+    match rng.random_range(0..8) {
+        0 => drop(lines.remove(at)),
+        1 => lines.swap(at, other),
+        2 => lines.truncate(at),
+        3 => lines.insert(at, lines[other].clone()),
+        4 => lines[at] = lines[at].replace('+', " "),
+        kind => {
+            let mut words: Vec<String> = lines[at].split(' ').map(str::to_owned).collect();
+            let word = rng.random_range(0..words.len());
+            let near: u64 = words[word].parse().unwrap_or(0);
+            words[word] = match kind {
+                5 => rng.random_range(0..9u64).to_string(),
+                6 => near.wrapping_add(rng.random_range(0..3)).saturating_sub(1).to_string(),
+                _ => ["e", "r", "x", "start", "end", "reverse", "skip", "keep"][rng.random_range(0..8)]
+                    .to_owned(),
+            };
+            lines[at] = words.join(" ");
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Computes the optimum of the problem that a proof states, by brute force over orders.
+fn least_peak(text: &str) -> Option<u64> {
+    let (mut before, mut scratch, mut storages) = (Vec::new(), Vec::new(), Vec::new());
+    for line in text.lines() {
+        let mut words = line.split_whitespace().peekable();
+        match words.next() {
+            Some("operator") => {
+                scratch.push(words.next()?.parse::<u64>().ok()?);
+                before.push(words.map(|word| word.parse().ok()).collect::<Option<Vec<usize>>>()?);
+            }
+            Some("storage") => {
+                let size: u64 = words.next()?.parse().ok()?;
+                let start = words.next_if_eq(&"start").is_some();
+                let end = words.next_if_eq(&"end").is_some();
+                let users = words.map(|word| word.parse().ok()).collect::<Option<Vec<usize>>>()?;
+                storages.push((size, start, end, users));
+            }
+            Some("bound") => break,
+            _ => {}
+        }
+    }
+    let n = before.len();
+    let start: u64 = storages.iter().filter(|s| s.1).map(|s| s.0).sum();
+    let mut best: Vec<Option<u64>> = vec![None; 1 << n];
+    best[0] = Some(start);
+    for ran in 0..1usize << n {
+        let Some(peak) = best[ran] else { continue };
+        for at in
+            (0..n).filter(|at| ran >> at & 1 == 0 && before[*at].iter().all(|other| ran >> other & 1 == 1))
+        {
+            let next = ran | 1 << at;
+            let live = storages.iter().filter(|(_, start, end, users)| {
+                (*start || users.iter().any(|user| next >> user & 1 == 1))
+                    && (*end || users.iter().any(|user| ran >> user & 1 == 0))
+            });
+            let peak = peak.max(live.map(|s| s.0).sum::<u64>() + scratch[at]);
+            best[next] = Some(best[next].map_or(peak, |known| known.min(peak)));
+        }
+    }
+    // Operators that depend on each other have no order.
+    Some(best[(1 << n) - 1].unwrap_or(u64::MAX))
+}
+
+/// Runs the second checker on files, and compares its verdicts.
+fn agree(verdicts: &[(Result<u64, CheckError>, String)]) {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..verdicts.len()).map(|at| folder.path().join(at.to_string())).collect();
+    for (path, (_, text)) in paths.iter().zip(verdicts) {
+        std::fs::write(path, text).unwrap();
+    }
+    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/orders.py");
+    let run = Command::new("python3").arg(oracle).args(&paths).output().unwrap();
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(printed.lines().count(), verdicts.len());
+    for (line, (verdict, text)) in printed.lines().zip(verdicts) {
+        let expected = verdict.as_ref().map_or("rejected".to_owned(), |bound| format!("accepted {bound}"));
+        assert!(line.starts_with(&expected), "{line}\n{verdict:?}\n{text}");
+    }
+}
+
+fn alter(count: usize, seed: u64) {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut verdicts = Vec::new();
+    while verdicts.len() < count {
+        let problem = small(rng.random_range(2..9), rng.random_range(0..1 << 40));
+        let (best, order) = optimum(&problem);
+        let rules = RULES[rng.random_range(0..RULES.len())];
+        let proof = OrderProof::by(&problem, &searched(best), &order, rules, &mut Budget::unlimited());
+        let Ok(proof) = proof else { continue };
+        // Most small problems have simple proofs.
+        if proof.body.lines().count() < 3 && rng.random_bool(0.9) {
+            continue;
+        }
+        let proof = text(&proof, &problem);
+        verdicts.push((checked(&proof), proof.clone()));
+        assert!(verdicts[verdicts.len() - 1].0.is_ok());
+        for _ in 0..8 {
+            let mut one = altered(&proof, &mut rng);
+            if rng.random_range(0..3) == 0 {
+                one = altered(&one, &mut rng);
+            }
+            let verdict = checked(&one);
+            if let Ok(bound) = verdict {
+                assert!(least_peak(&one).is_some_and(|least| bound <= least), "{one}");
+            }
+            verdicts.push((verdict, one));
+        }
+    }
+    agree(&verdicts);
+    let accepted = verdicts.iter().filter(|(verdict, _)| verdict.is_ok()).count();
+    // Most alterations matter, but some lines are not needed.
+    assert!(accepted > count / 9 && accepted < count / 2, "{accepted} of {count}");
+}
+
+#[test]
+fn altered_proofs_are_rejected_or_true() {
+    alter(2_000, 1);
+}
+
+#[test]
+#[ignore = "takes a minute: alters many proofs"]
+fn many_altered_proofs_are_rejected_or_true() {
+    alter(20_000, 2);
+}
+
+#[test]
+fn proofs_by_unsound_rules_are_rejected() {
+    let all = RULES[3];
+    for (wrong, cuts) in [(Wrong::Run, false), (Wrong::Needs, false), (Wrong::Cut, true)] {
+        let rules = CoverRules { wrong: Some(wrong), cuts, ..all };
+        let mut verdicts = Vec::new();
+        for seed in 0..600 {
+            let problem = small(4 + seed as usize % 7, seed);
+            let (best, order) = optimum(&problem);
+            let above = searched(Bytes::new(best.get() + 1));
+            // Cuts at the downsets of a poor order are wrong.
+            let order = if wrong == Wrong::Cut { problem.as_in_file() } else { order };
+            let Ok(proof) = OrderProof::by(&problem, &above, &order, rules, &mut Budget::unlimited()) else {
+                continue;
+            };
+            let text = text(&proof, &problem);
+            let verdict = checked(&text);
+            let error = verdict.clone().expect_err(&text);
+            let is_malformed = matches!(
+                error.reason,
+                Reason::UnknownStatement(_) | Reason::Word { .. } | Reason::Header | Reason::MissingWord(_)
+            );
+            assert!(!is_malformed, "{wrong:?}: {error}\n{text}");
+            verdicts.push((verdict, text));
+        }
+        assert!(verdicts.len() > 3, "{wrong:?}: {} false claims", verdicts.len());
+        agree(&verdicts);
+    }
+}
