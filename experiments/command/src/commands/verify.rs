@@ -56,8 +56,8 @@ struct Checked {
 
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// Answer: a CSV file with columns `id` and `offset`, or as written by `solve`, `spill` or `order`; optional
-    /// for a certificate without a layout and for a proof
+    /// Answer: a CSV file with columns `id` and `offset`, or as written by `solve`, `spill` or `order`;
+    /// optional for a certificate without a layout and for a proof
     #[arg(index = 2, required_unless_present_any = ["certificate", "proof"], value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
