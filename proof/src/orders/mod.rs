@@ -256,7 +256,9 @@ impl Cover {
             let group = group.collect::<Result<Vec<u32>, Reason>>()?;
             let seen = self.part.seen(|at| has(&ran, at));
             self.part.is_least(&seen, &group, |at| has(&ran, at))?;
-            group.iter().for_each(|&at| add(&mut ran, at as usize));
+            for &at in &group {
+                add(&mut ran, at as usize);
+            }
         }
         if size(&ran) == before { Err(Reason::MissingWord("operators")) } else { self.add(ran) }
     }

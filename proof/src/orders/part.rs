@@ -69,7 +69,9 @@ impl Part {
     fn linked(mut self) -> Self {
         (self.after, self.uses) = (vec![Vec::new(); self.len()], vec![Vec::new(); self.len()]);
         for (at, before) in self.before.iter().enumerate() {
-            before.iter().for_each(|&other| self.after[other as usize].push(at as u32));
+            for &other in before {
+                self.after[other as usize].push(at as u32);
+            }
         }
         let unused = self.storages.iter().filter(|s| s.users.is_empty());
         self.base += unused.map(|s| s.live(0)).sum::<u128>();
@@ -103,7 +105,7 @@ impl Part {
             let users = near(&s.users);
             let mut ends = s.ends;
             ends[side] |= users.len() < s.users.len();
-            Held { users, ends, ..*s }
+            Held { ends, users, ..*s }
         };
         Self {
             ids: kept.iter().map(|&at| self.ids[at]).collect(),
