@@ -1,10 +1,10 @@
 //! Writes proofs of lower bounds on the peaks of orders. The crate `plimsoll-proof` checks them.
 //!
-//! A bound with a simple witness is proved in one line. For a bound that rests on a completed search, a search
-//! of its own covers all orders below the bound: it visits downsets by increasing size, and logs for each how
-//! it is refuted. The proof therefore never depends on the search that it confirms. It uses only rules of
-//! the format: safe runs (`settle`), the bytes that a remaining operator needs (`ahead`), cuts at downsets
-//! that some order within the limit passes through (`narrow`), and the direction of time.
+//! A bound with a simple witness is proved in one line. For a bound that rests on a completed search, a
+//! separate search covers all orders below the bound: it visits downsets by increasing size, and logs for
+//! each how it is refuted. The proof therefore never depends on the search that it confirms. It uses only
+//! rules of the format: safe runs (`settle`), the bytes that a remaining operator needs (`ahead`), cuts at
+//! downsets that some order within the limit passes through (`narrow`), and the direction of time.
 
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};

@@ -214,7 +214,7 @@ fn proofs_by_unsound_rules_are_rejected() {
     for (wrong, cuts) in [(Wrong::Run, false), (Wrong::Needs, false), (Wrong::Cut, true)] {
         let rules = CoverRules { wrong: Some(wrong), cuts, ..all };
         let mut verdicts = Vec::new();
-        for seed in 0..600 {
+        for seed in 0..2000 {
             let problem = small(4 + seed as usize % 7, seed);
             let (best, order) = optimum(&problem);
             let above = searched(Bytes::new(best.get() + 1));
@@ -233,7 +233,7 @@ fn proofs_by_unsound_rules_are_rejected() {
             assert!(!is_malformed, "{wrong:?}: {error}\n{text}");
             verdicts.push((verdict, text));
         }
-        assert!(verdicts.len() > 3, "{wrong:?}: {} false claims", verdicts.len());
+        assert!(!verdicts.is_empty(), "{wrong:?}: {} false claims", verdicts.len());
         agree(&verdicts);
     }
 }
