@@ -9,7 +9,7 @@
 #                5 runs
 #   robust       like head-to-head, on reversed and thinned variants of A to K, and on perfect packings
 #   robust-tight like head-to-head, on thinned variants at their load, without any slack
-#   anytime      peak and bound over time of exact, CP-SAT, idealloc and MiniMalloc
+#   anytime      peak and bound over time of exact, iterated search, CP-SAT, idealloc and MiniMalloc
 #   optima       proved optima of A to K: two threads, five seeds, ten seconds
 #   rules        the effect of each rule of valley branching on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, one minute each
@@ -20,8 +20,9 @@
 #   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
 #   timelines    all schedules of every real model on every built-in machine
 #   overlap      the Pareto front of on-chip memory and makespan, for the same models and machines
-#   tiers        assignment of tensors to memory tiers by cross-unit fusion, local search and exact, for every
-#                real model on every built-in machine
+#   tiers        assignment of tensors to memory tiers by cross-unit fusion, local search and exact, for
+#                generated networks and, if PLIMSOLL_CORPORA is set, for real models, on every built-in
+#                machine
 #   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the
 #                errors of the rules of the memory-planning patent
 #   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging
@@ -35,9 +36,10 @@
 #
 # Arguments select records: scripts/results.sh ablation robust
 #
-# The records from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC
-# (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for
-# python3); see scripts/peers/README.md. A peer whose variable is not set is skipped with a message.
+# The records from head-to-head to rules, timelines, overlap and spilling-layouts need PLIMSOLL_CORPORA. Peers
+# are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and
+# PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. A peer whose variable
+# is not set is skipped with a message.
 # PLIMSOLL_RESULTS sets a folder other than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -49,7 +49,8 @@ pub struct Written {
     pub buffers: usize,
     /// The load: the peak live bytes.
     pub load: Bytes,
-    /// The minimum peak in bytes, if the lower and upper bounds from the construction meet.
+    /// The minimum peak in bytes, if the larger of the load and the lower bound from the construction equals
+    /// the upper bound.
     pub optimum: Option<Bytes>,
 }
 

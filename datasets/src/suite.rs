@@ -158,9 +158,9 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 /// Returns instances of 20 to 120 buffers whose optimum provably exceeds the load. They test lower bounds.
 ///
 /// About eight buffers are simultaneously live. There are three variants. In the first, two or three buffers
-/// die together. In the second, seven buffers are live at each step, and only the last exchange of buffers
-/// rules out a layout at the load. In the third, five or six buffers die together, and their sizes must
-/// add up to those of the buffers that replace them.
+/// die together. In the second, about seven buffers are live at each step, and only the last exchange of
+/// buffers rules out a layout at the load. In the third, five or six buffers die together, and their sizes
+/// must add up to those of the buffers that replace them.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),

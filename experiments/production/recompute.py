@@ -128,7 +128,7 @@ def main() -> int:
         if sorted(found) != sorted(expected):
             wrong += 1
             print(f"{file}: found {found}, expected {expected}")
-    print(f"{files} files, {plans} plans, {at_load} with a floor equal to the load; {wrong} files differ")
+    print(f"{files} files, {plans} plans, {at_load} with a lower bound equal to the load; {wrong} files differ")
     return 1 if wrong else 0
 
 

@@ -476,7 +476,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         step.inputs.iter().filter(|&tensor| loose(tensor)).collect()
     }
 
-    /// Returns the scratch of an operator in bytes.
+    /// Returns the size of an operator's scratch memory in bytes.
     fn hold(&mut self, scope: &Scope, scratch: &[i32], subject: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
@@ -517,7 +517,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             } else {
                 "held while its operator runs".to_owned()
             };
-            self.assumed.push(format!("tensor '{name}', which nothing produces, is scratch: {held}"));
+            self.assumed.push(format!("tensor '{name}', which nothing produces, is scratch memory: {held}"));
         }
         if self.idle > 0 {
             self.assumed.push(format!("skipped: {} tensors that nothing produces or consumes", self.idle));

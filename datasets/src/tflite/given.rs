@@ -54,7 +54,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Checks that every option gives as many values as its input has elements.
+    /// Checks that every `--value` option names an input and gives as many values as this input has elements.
     fn check_values(&self, inputs: &[&Info]) -> Result<(), ImportProblem> {
         for (name, value) in &self.values {
             let option = value_option(name, value);

@@ -189,8 +189,8 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// The dimensions of the weights are units and inputs. All dimensions of the data except the last are
-/// merged, unless an option keeps them. Surplus elements are not read.
+/// The dimensions of the weights are units and inputs. Unless an option keeps the dimensions of the data, the
+/// data are read as rows with one element per input, and surplus elements are not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -241,7 +241,8 @@ fn rfft(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// Checks that a persistent tensor has this number of elements. The runtime does not enlarge it.
+/// Checks that a persistent tensor has as many elements as a tensor with these extents. The runtime does not
+/// enlarge persistent tensors.
 fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();

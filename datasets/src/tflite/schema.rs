@@ -64,7 +64,7 @@ pub(super) enum Stored {
     Text,
 }
 
-/// A field of a table in union `BuiltinOptions` that determines shapes.
+/// A field of a table in union `BuiltinOptions` that shape inference reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     pub name: &'static str,

@@ -196,7 +196,7 @@ fn scratch_follows_its_operator() {
     assert_eq!(scratch(&old), [(112, 3), (16, 3), (64, 5)]);
     assert_eq!(scratch(&new), [(112, 4), (16, 4), (64, 5)]);
     assert_eq!(micro(&new).offsets(&micro(&new).in_runtime(&Layout::from_raw([0; 9]))).unwrap(), [0; 6]);
-    // The importer adds up the scratch of an operator.
+    // The importer adds up the scratch requests of an operator.
     let options = ImportOptions { scratch: requests(&[[0, 1, 100], [0, 1, 16]]), ..ImportOptions::default() };
     let graph = old.import(&options).unwrap().graph;
     let scratch: Vec<u64> = graph.operators().iter().map(|one| one.scratch.get()).collect();
@@ -214,7 +214,7 @@ fn scratch_follows_its_operator() {
 fn the_planner_of_the_runtime_is_simulated() {
     // Of a and b, which are equally large, b comes first; c and x are above both.
     assert_eq!(micro(&file(&chains())).greedy(), Bytes::new(144));
-    // In an offline plan, only scratch moves: the larger buffer comes first, into the lowest gap.
+    // With an offline plan, only scratch buffers move: the larger one comes first, into the lowest gap.
     let arena = micro(&file(&chains()).with_scratch(requests(&[[0, 2, 32], [0, 2, 48]])));
     let offsets = [96, 0, 176, 64, 80, 0];
     let layout = arena.layout(|tensor| Some(Bytes::new(offsets[tensor]))).unwrap();
@@ -250,7 +250,7 @@ fn subgraphs_are_planned_together() {
     let large = arena.instance.buffers()[5].lifespan().hull();
     let start = arena.instance.buffers()[3].lifespan().hull();
     assert!(large.lower < start.lower && large.upper > start.lower, "{large:?} {start:?}");
-    // So is scratch in 'then', which is live in all uses of its operator.
+    // So is the scratch buffer in 'then', which is live in all uses of its operator.
     let scratch = file(&spec).with_scratch(requests(&[[1, 0, 16], [4, 0, 16]]));
     let with_scratch = micro(&scratch).instance;
     assert_eq!(with_scratch.len(), 4 + 3 + 3 + 2 + 1);

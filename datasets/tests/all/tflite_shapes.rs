@@ -582,12 +582,12 @@ fn scratch_of_custom_operators_is_theirs() {
     assert_eq!(
         import.assumed[1..],
         [
-            "tensor 'work', which nothing produces, is scratch: each of the 2 operators that use it holds a copy while \
+            "tensor 'work', which nothing produces, is scratch memory: each of the 2 operators that use it holds a copy while \
              it runs",
-            "tensor 'fast', which nothing produces, is scratch: held while its operator runs",
+            "tensor 'fast', which nothing produces, is scratch memory: held while its operator runs",
         ]
     );
-    // Operators that the schema defines have no scratch.
+    // Operators that the schema defines have no scratch memory.
     file.subgraphs[0].operators[0] = operator(0, &[0, 2], &[3]);
     let error = read(&file, &ImportOptions::default()).unwrap_err();
     assert!(error.contains("tensor 'work' has role activation, but no operator produces it"), "{error}");

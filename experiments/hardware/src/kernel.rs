@@ -149,8 +149,8 @@ fn widen<const M: usize>(sums: [[f32; LINE]; M]) -> Sums {
     wide
 }
 
-/// Multiplies `blocks` blocks of `M` rows by the weights and returns the sums. The first rows of each
-/// stored block depend on `state`. O(b * `blocks` * `M`) for b bytes of weights.
+/// Multiplies `blocks` blocks of `M` rows by the weights and returns the sums. The first [`LINE`] values of
+/// each stored row depend on `state`. O(b * `blocks` * `M`) for b bytes of weights.
 fn product<const M: usize>(
     rows: &mut [[f32; M]],
     weights: &[u8],

@@ -73,8 +73,8 @@ pub(super) fn sample(
 /// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also
 /// a layout for sequential branches. It holds because everything live at some point during an operator
 /// conflicts with the block of that operator, and because the regions of an operator are disjoint in time.
-/// (The theorem does not hold if loops keep their state only while it is needed, which is not the case
-/// here.)
+/// (The theorem would not hold if loops kept their state only while it is needed. Here, they keep it
+/// throughout.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();

@@ -86,7 +86,7 @@ impl Printed {
     /// another order.
     fn slip(&self) -> Option<Value> {
         let (odd, divisor) = outlier(&self.peaks())?;
-        // The median saving of the other strategies implies the expected value.
+        // The median saving over all strategies implies the expected value.
         let mut others = self.savings();
         others.sort_unstable();
         let usual = others.get(others.len() / 2).copied().unwrap_or(0);
@@ -109,8 +109,8 @@ impl Printed {
         savings.iter().all(|&one| one == saving).then_some(value)
     }
 
-    /// Returns facts about a model without branches, if its first peak is below the two others, which are
-    /// equal.
+    /// Returns facts about a model without branches, if its first peak is below the two others and these two
+    /// are equal.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
         let [short_divisor, large_divisor] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());
