@@ -2,8 +2,8 @@
 //!
 //! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
 //! capacity just below it is refuted once more, whichever method found the bound: by a sweep over
-//! arrangements (`search::arrangements`), or by clause learning with a log (`search::learn`). A proof therefore
-//! never depends on the search that it confirms.
+//! arrangements (`search::arrangements`), or by clause learning with a log (`search::learn`). A proof
+//! therefore never depends on the search that it confirms.
 
 use crate::search::arrangements::{ArrangementRules, Swept, certify};
 pub use crate::search::learn::NoProof;

@@ -25,15 +25,15 @@ impl Family {
     /// parameters.
     ///
     /// # Errors
-    /// [`GenerateError`] if the family does not allow this number of buffers or has no parameter `buffers`, or
-    /// if the sizes exceed the address space.
+    /// [`GenerateError`] if the family does not allow this number of buffers or has no parameter `buffers`,
+    /// or if the sizes exceed the address space.
     pub fn make(&self, buffers: u64, seed: u64) -> Result<Instance, GenerateError> {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
 
     /// Generates the instance for these parameters and this seed, row by row. Its name consists of the
-    /// family, the given parameters except `buffers`, the number of buffers (if the family has that parameter)
-    /// and the seed.
+    /// family, the given parameters except `buffers`, the number of buffers (if the family has that
+    /// parameter) and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] if a parameter is unknown or out of range.

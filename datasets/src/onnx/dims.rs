@@ -147,9 +147,9 @@ impl<'o> Dims<'o> {
     /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// If the input is not a tensor (unless `assume_bytes` is given) or has too many dimensions, or if the given
-    /// value does not match the type and the shape. Unbound extents are not an error: the fact then has no
-    /// shape.
+    /// If the input is not a tensor (unless `assume_bytes` is given) or has too many dimensions, or if the
+    /// given value does not match the type and the shape. Unbound extents are not an error: the fact then has
+    /// no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());

@@ -52,7 +52,8 @@ impl Scope {
 
 struct Mixer {
     maker: Maker,
-    /// The probability, in percent, that an operator owns regions if the maximum nesting depth is not reached.
+    /// The probability, in percent, that an operator owns regions if the maximum nesting depth is not
+    /// reached.
     control: u64,
     /// Once the graph has this many tensors, no further operator owns regions. This keeps small mixtures
     /// small.

@@ -42,7 +42,8 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
 /// Returns the assumptions about liveness under which a model in this format is planned.
 ///
 /// # Errors
-/// Fails for a model in `TFLite` format if the alignment is neither 1 nor a multiple of the alignment of the runtime.
+/// Fails for a model in `TFLite` format if the alignment is neither 1 nor a multiple of the alignment of the
+/// runtime.
 pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
     if format != Some(ModelFormat::TfLite) {
         return Ok(given);
