@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
-import { bytes, counted, exact } from "../model/units";
+import { bytes, counted } from "../model/units";
 import { anyOrder, best, brief, floor, made, stepName } from "./state";
 
 interface Props {
