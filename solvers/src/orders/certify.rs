@@ -51,7 +51,7 @@ pub(super) struct CoverRules {
 
 /// Rules that tests make unsound, one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests use unsound rules"))]
+#[cfg_attr(not(test), allow(dead_code, reason = "only tests use unsound rules"))]
 pub(super) enum Wrong {
     /// Operators run without alternatives although they raise the live bytes.
     Run,
@@ -205,12 +205,12 @@ fn searched(
 /// Returns the statements of a proof.
 fn text(window: &Window, groups: &[Vec<u32>], side: usize, lines: &[Line]) -> String {
     let mut text = String::new();
-    let list = |ids: &[u32]| ids.iter().map(|id| format!(" {id}")).collect::<String>();
+    let list = |ids: &[u32]| ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     for group in &groups[..window.skipped] {
-        let _ = writeln!(text, "skip{}", list(group));
+        let _ = writeln!(text, "skip {}", list(group));
     }
     if window.skipped + 1 < groups.len() {
-        let _ = writeln!(text, "keep{}", list(&groups[window.skipped]));
+        let _ = writeln!(text, "keep {}", list(&groups[window.skipped]));
     }
     if side == 1 {
         text.push_str("reverse\n");
@@ -271,7 +271,9 @@ fn operators(draft: &Draft) -> Vec<u32> {
 fn windows(draft: Draft, groups: &[Vec<u32>], bound: u64, budget: &mut Budget) -> Vec<Window> {
     let mut stage = vec![0u32; draft.len()];
     for (at, group) in groups.iter().enumerate() {
-        group.iter().for_each(|&id| stage[id as usize] = at as u32);
+        for &id in group {
+            stage[id as usize] = at as u32;
+        }
     }
     let parts = draft.split(&stage, groups.len().max(1)).into_iter().enumerate();
     let windows = parts.map(|(skipped, part)| {

@@ -67,7 +67,9 @@ fn read(path: &Path, import: &Import) -> Result<Listed, Failure> {
         }
     }
     // If several operators have the same name and index, they are taken in file order.
-    known.values_mut().for_each(|ids| ids.reverse());
+    for ids in known.values_mut() {
+        ids.reverse();
+    }
     let fail = |line: u64, why: &str| Failure::input(format!("{}: line {line}: {why}", path.display()));
     let mut reader = csv::Reader::from_path(path).map_err(|error| fail(1, &error.to_string()))?;
     let head = reader.headers().map_err(|error| fail(1, &error.to_string()))?.clone();
