@@ -9,7 +9,7 @@
 //! # First steps
 //! An [`Instance`] is a set of [`Buffer`]s. Each buffer has a size and a [`Lifespan`], and optionally an
 //! alignment or a fixed offset. A [`Layout`] assigns an offset to each buffer, and its peak is the memory
-//! that it needs. [`check_layout`] recomputes everything from the definitions and lists every violation.
+//! that it needs. [`check_layout`] recomputes everything from the definitions and lists the violations.
 //! [`load()`] is the simplest lower bound:
 //!
 //! ```

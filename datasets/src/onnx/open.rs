@@ -13,7 +13,7 @@ const PLAUSIBLE: &[u64] = &[
 /// The maximum number of imports while a search changes one dimension at a time.
 const TRIALS: usize = 96;
 
-/// The maximum number of operators inferred during a search, over all trials.
+/// The maximum number of operators inferred while a search changes one dimension at a time, over all trials.
 const OPERATORS: usize = 1 << 17;
 
 /// The maximum number of occurrences of one dimension in a message.

@@ -120,7 +120,7 @@ impl<'m> Program<'m> {
     }
 
     /// Returns a topological order of the steps of a block. Among the ready steps, the first in the file
-    /// comes next. Returns `None` if there is a cycle. O(e log n) for n steps and e dependences.
+    /// comes next. Returns `None` if there is a cycle. O((n + e) log n) for n steps and e dependences.
     pub fn order(&self, block: usize) -> Option<Vec<usize>> {
         let steps = &self.blocks[block].steps;
         let made = steps

@@ -227,7 +227,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx_of("MatMul", &both, Vec::new())?.into())
 }
 
-/// The last dimension contains half of the frequencies.
+/// The last dimension contains the frequencies that are not negative.
 fn rfft(op: &Operation) -> Result<Made, Reason> {
     let mut shape = op.shape(0)?.to_vec();
     let rank = shape.len();

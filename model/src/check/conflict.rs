@@ -18,8 +18,8 @@ pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
 }
 
-/// Returns true if a single step proves that all given buffers conflict pairwise. At that step, all of them
-/// must be live. None may have size 0, and the instance must have no exclusions.
+/// Returns true if a single step proves that all given buffers conflict pairwise. This is so if all
+/// are live at that step, none has size 0, and the instance has no exclusions.
 ///
 /// O(k) for k buffers with one interval each. For such buffers, false means that some pair does not conflict,
 /// or that the instance has exclusions or separations.

@@ -202,7 +202,7 @@ fn check_place(
     }
 }
 
-/// Returns all violations of a layout of split buffers. The list is empty if the layout is valid.
+/// Returns the violations of a layout of split buffers. The list is empty if the layout is valid.
 ///
 /// The lengths of the pieces of a buffer must add up to its size, and each piece must start at a multiple of
 /// the alignment. A fixed buffer must be one piece at its fixed offset. For more than 4096 buffers, at most

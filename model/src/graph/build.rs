@@ -115,7 +115,7 @@ impl GraphBuilder {
     /// Returns a tensor that was added earlier, for modification.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
         &mut self.tensors[id.index()]
     }
@@ -135,7 +135,7 @@ impl GraphBuilder {
     /// Returns an operator that was added earlier, for modification. Its list of regions must not be changed.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub(crate) fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
         &mut self.operators[id.index()]
     }
@@ -321,7 +321,7 @@ impl Graph {
     /// Returns the label of an operator for messages: its number, name and kind.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub fn label(&self, id: OperatorId) -> String {
         label(self.operator(id), id.index())
     }

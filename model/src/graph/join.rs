@@ -141,7 +141,7 @@ impl Graph {
     /// inside a nested region.
     ///
     /// # Panics
-    /// If an id belongs to another graph.
+    /// If the graph has nothing with one of these ids. Ids of other graphs are not detected if they are in range.
     pub fn part(
         &self,
         name: impl Into<String>,

@@ -260,7 +260,7 @@ impl Graph {
     /// Returns the tensor with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.index()]
     }
@@ -268,7 +268,7 @@ impl Graph {
     /// Returns the operator with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub fn operator(&self, id: OperatorId) -> &Operator {
         &self.operators[id.index()]
     }
@@ -276,7 +276,7 @@ impl Graph {
     /// Returns the region with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another graph.
+    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]
     }

@@ -233,9 +233,9 @@ impl Rest {
 /// together with the operator. O(n log n) for n operators.
 ///
 /// The smallest weights that fit, and a fraction of the next one, save the most time, because the setup
-/// latency gives the smallest weights the longest transfer time per byte. No choice fits more whole weights
-/// than these. The result is therefore also limited to the total time of that many weights, taken from the
-/// largest that fit on their own.
+/// latency gives the smallest weights the longest transfer time per byte. No other set of weights that
+/// fits contains more whole weights. The result is therefore also limited to the total time of that many
+/// weights, taken from the largest that fit on their own.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();

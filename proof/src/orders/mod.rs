@@ -45,7 +45,7 @@ pub struct OrderProved {
 ///
 /// Each of the other statements refutes a *downset*, which is a set of operators with all their
 /// predecessors. The first is empty. The next is the smallest that has been added; among those of equal size,
-/// the one that is smallest as a binary number, in which operator `I` counts `2^I`. If none remains, the
+/// the one that is smallest as a binary number, in which operator `I` has the weight `2^I`. If none remains, the
 /// claim is proved.
 ///
 /// ```text

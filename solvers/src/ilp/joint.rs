@@ -63,8 +63,8 @@ struct Object {
 }
 
 impl Object {
-    /// Returns true if both objects are live before the first step, and at least one of them is unused and
-    /// therefore not live at any step.
+    /// Returns true if both objects are live before the first step, and at least one of them is live only
+    /// then, because it has no users and is not held to the end.
     fn meets_at_start(&self, other: &Self) -> bool {
         let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))

@@ -37,8 +37,8 @@ pub(super) struct Found {
     pub dropped: Option<u64>,
 }
 
-/// The total size of the live tensors in one tier that end at the same step. Tensors for which the tier is
-/// free do not count.
+/// The total size of the live tensors in one tier that end at the same step. Tensors that never compete
+/// for space in the tier do not count.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
