@@ -1,10 +1,10 @@
 //! Changes the order of the operators in a file, and the offline plan for `tflite-micro`.
 //!
-//! Existing tables are not rebuilt, so fields that this importer does not support are kept. In a `FlatBuffers`
-//! file, references point forward and are relative to their own position. Operators are therefore reordered
-//! by exchanging the references in a vector. New tables and vectors, and a new root that refers to them,
-//! are written before the old file. In the old file, only positions that count from the start of the file
-//! change.
+//! Existing tables are not rebuilt, so fields that this importer does not support are kept. In a
+//! `FlatBuffers` file, references point forward and are relative to their own position. Operators are
+//! therefore reordered by exchanging the references in a vector. New tables and vectors, and a new root that
+//! refers to them, are written before the old file. In the old file, only positions that count from the start
+//! of the file change.
 //!
 //! Sources: page "Internals" of the documentation of `FlatBuffers`; `memory_management.md` and
 //! `micro_allocation_info.cc` of `tflite-micro` (2026) for the format of the plan.

@@ -141,7 +141,8 @@ impl Graph {
     /// inside a nested region.
     ///
     /// # Panics
-    /// If the graph has nothing with one of these ids. Ids of other graphs are not detected if they are in range.
+    /// If the graph has nothing with one of these ids. Ids of other graphs are not detected if they are in
+    /// range.
     pub fn part(
         &self,
         name: impl Into<String>,

@@ -43,10 +43,10 @@ pub struct OrderProved {
 /// held                            proves the claim: the storages held at one end have B bytes
 /// ```
 ///
-/// Each of the other statements refutes a *downset*, which is a set of operators with all their
-/// predecessors. The first is empty. The next is the smallest that has been added; among those of equal size,
-/// the one that is smallest as a binary number, in which operator `I` has the weight `2^I`. If none remains, the
-/// claim is proved.
+/// Each of the other statements refutes a *downset*, which is a set of operators with all their predecessors.
+/// The first is empty. The next is the smallest that has been added; among those of equal size, the one that
+/// is smallest as a binary number, in which operator `I` has the weight `2^I`. If none remains, the claim is
+/// proved.
 ///
 /// ```text
 /// e             adds the downset after every operator that can run next below B bytes

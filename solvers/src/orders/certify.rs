@@ -20,7 +20,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Maximum number of downsets in the first round. Each later round starts again with [`GROWTH`] times as many.
+/// Maximum number of downsets in the first round. Each later round starts again with [`GROWTH`] times as
+/// many.
 const FIRST_ROUND: u64 = 1 << 11;
 /// See [`FIRST_ROUND`].
 const GROWTH: u64 = 8;
