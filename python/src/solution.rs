@@ -5,7 +5,8 @@ use crate::instance::{Instance, layout_of, offsets_of, pieces};
 use crate::picture::{html, svg};
 use plimsoll::Engine;
 use plimsoll::model::{
-    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, gap_percent,
+    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Violation,
+    gap_percent,
 };
 use plimsoll::run::{Limits, RunError, run};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -231,7 +232,7 @@ impl Solution {
 pub struct Comparison {
     instance: Py<Instance>,
     best: Outcome<Offsets>,
-    layouts: Vec<(String, Layout, Vec<String>)>,
+    layouts: Vec<(String, Layout, Vec<Violation>)>,
 }
 
 /// Compares layouts of an instance with each other and with the optimum. The search for the optimum takes at
@@ -253,7 +254,7 @@ pub fn compare(
         .iter()
         .map(|(name, offsets)| {
             let layout = layout_of(&offsets, own)?;
-            let violations = Offsets::check(own, &layout).iter().map(ToString::to_string).collect();
+            let violations = Offsets::check(own, &layout);
             Ok((name.extract::<String>()?, layout, violations))
         })
         .collect::<PyResult<Vec<_>>>()?;
@@ -281,7 +282,7 @@ impl Comparison {
             let peak = layout.peak(own);
             let row = PyDict::new(py);
             let verdict = match () {
-                () if !violations.is_empty() => "invalid",
+                () if !violations.is_empty() => Violation::verdict(violations),
                 () if peak == bound => "optimal",
                 () if known => "above the optimum",
                 () => "open",
@@ -291,6 +292,7 @@ impl Comparison {
             row.set_item("gap_bytes", peak.get().saturating_sub(bound.get()))?;
             row.set_item("gap", gap_percent(peak.get(), bound.get()).map(|percent| percent / 100.0))?;
             row.set_item("verdict", verdict)?;
+            let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
             row.set_item("violations", violations)?;
             rows.append(row)?;
         }

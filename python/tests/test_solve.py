@@ -121,6 +121,8 @@ def test_the_lock_is_released():
 def test_comparison():
     compared = plimsoll.compare(ROWS, {"mine": [6, 0, 10], "optimal": [6, 0, 6], "wrong": [0, 0, 0]})
     assert [row["verdict"] for row in compared.rows] == ["above the optimum", "optimal", "invalid"]
+    small = plimsoll.compare(plimsoll.Instance(ROWS, capacity=11), {"mine": [6, 0, 10]})
+    assert [row["verdict"] for row in small.rows] == ["too large"]
     assert compared.rows[0]["gap_bytes"] == 2 and compared.rows[0]["gap"] == pytest.approx(0.2)
     assert compared.best_peak == compared.lower_bound == 10
     assert "mine" in compared.svg()

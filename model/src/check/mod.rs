@@ -90,6 +90,16 @@ pub enum Violation {
     Value { claimed: Bytes, actual: Bytes },
 }
 
+impl Violation {
+    /// Returns the verdict on an answer with violations: `too large` if it only exceeds the capacity, and
+    /// otherwise `invalid`. O(n) for n violations.
+    pub fn verdict(violations: &[Self]) -> &'static str {
+        let is_size =
+            |one: &Self| matches!(one, Self::OverCapacity { .. } | Self::TotalOverCapacity { .. });
+        if violations.iter().all(is_size) { "too large" } else { "invalid" }
+    }
+}
+
 fn name(buffer: &Buffer) -> String {
     buffer.name().to_string()
 }

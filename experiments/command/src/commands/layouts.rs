@@ -45,14 +45,6 @@ pub fn lines_of(violations: &[Violation]) -> Vec<String> {
     lines
 }
 
-/// Returns the verdict on an answer with violations: `too large` if it only exceeds the capacity, and
-/// otherwise `invalid`.
-pub fn refusal(violations: &[Violation]) -> &'static str {
-    let is_size =
-        |one: &Violation| matches!(one, Violation::OverCapacity { .. } | Violation::TotalOverCapacity { .. });
-    if violations.iter().all(is_size) { "too large" } else { "invalid" }
-}
-
 /// A checked answer compared with the best bound.
 pub struct Compared {
     pub violations: Vec<Violation>,
@@ -78,7 +70,7 @@ impl Compared {
     /// Returns the verdict on the answer: `invalid`, `too large`, `optimal`, `above the optimum`, or `open`.
     pub fn verdict(&self) -> &'static str {
         match () {
-            () if !self.violations.is_empty() => refusal(&self.violations),
+            () if !self.violations.is_empty() => Violation::verdict(&self.violations),
             () if self.diagnosis.excess() == Bytes::ZERO => "optimal",
             () if self.is_optimum_known => "above the optimum",
             () => "open",

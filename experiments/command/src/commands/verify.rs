@@ -1,7 +1,7 @@
 //! `plimsoll verify`: checks an answer, its certificate and a proof of its bound.
 
 use super::best::{Best, BestArgs};
-use super::layouts::{Compared, lines_of, read, refusal};
+use super::layouts::{Compared, lines_of, read};
 use super::order;
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
@@ -348,7 +348,7 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
             0 => report.line(answer, "valid"),
             n => {
                 report
-                    .line(answer, format_args!("{}, {}", refusal(violations), human::count(n, "violation")));
+                    .line(answer, format_args!("{}, {}", Violation::verdict(violations), human::count(n, "violation")));
             }
         }
         for line in lines_of(violations) {

@@ -86,7 +86,8 @@ pub struct PlanArgs {
     /// `exclusive`
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
-    /// Write the order of every region as CSV: region, step, operator, kind, live bytes
+    /// Write the order of every region as CSV: region, step, operator, kind, live bytes, index in the file,
+    /// tensors read and written
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub orders: Option<PathBuf>,
     /// Print one JSON object instead of text
