@@ -15,10 +15,17 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The simplest rules, then one kind of rule at a time, and all of them.
-const RULES: [CoverRules; 4] = {
-    let none = CoverRules { settling: Settling { free: false, chain: 0 }, cuts: false, wrong: None };
-    let all = CoverRules { settling: Settling { free: true, chain: 6 }, cuts: true, wrong: None };
-    [none, CoverRules { cuts: false, ..all }, CoverRules { cuts: true, ..none }, all]
+const RULES: [CoverRules; 5] = {
+    let safe = Settling { free: true, chain: 6 };
+    let none = CoverRules { settling: Settling { free: false, chain: 0 }, jump: 0, cuts: false, wrong: None };
+    let all = CoverRules { settling: safe, jump: 32, cuts: true, wrong: None };
+    [
+        none,
+        CoverRules { settling: safe, ..none },
+        CoverRules { jump: 32, ..none },
+        CoverRules { cuts: true, ..none },
+        all,
+    ]
 };
 
 fn optimum(problem: &OrderProblem) -> (Bytes, Order) {
@@ -210,8 +217,10 @@ fn many_altered_proofs_are_rejected_or_true() {
 
 #[test]
 fn proofs_by_unsound_rules_are_rejected() {
-    let all = RULES[3];
-    for (wrong, cuts) in [(Wrong::Run, false), (Wrong::Needs, false), (Wrong::Cut, true)] {
+    let all = RULES[4];
+    let within = [Wrong::Every, Wrong::Run, Wrong::Group, Wrong::Needs].map(|wrong| (wrong, false));
+    let others = [Wrong::Skip, Wrong::Keep, Wrong::Reverse, Wrong::Simple].map(|wrong| (wrong, true));
+    for (wrong, cuts) in [within, others].concat() {
         let rules = CoverRules { wrong: Some(wrong), cuts, ..all };
         let mut verdicts = Vec::new();
         for seed in 0..2000 {
@@ -219,7 +228,7 @@ fn proofs_by_unsound_rules_are_rejected() {
             let (best, order) = optimum(&problem);
             let above = searched(Bytes::new(best.get() + 1));
             // Cuts at the downsets of a poor order are wrong.
-            let order = if wrong == Wrong::Cut { problem.as_in_file() } else { order };
+            let order = if cuts { problem.as_in_file() } else { order };
             let Ok(proof) = OrderProof::by(&problem, &above, &order, rules, &mut Budget::unlimited()) else {
                 continue;
             };
@@ -235,5 +244,46 @@ fn proofs_by_unsound_rules_are_rejected() {
         }
         assert!(!verdicts.is_empty(), "{wrong:?}: {} false claims", verdicts.len());
         agree(&verdicts);
+    }
+}
+
+#[test]
+#[ignore = "TEMPORARY dump"]
+fn dump_seeds() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/order_proof_text");
+    let mut found = std::collections::BTreeMap::new();
+    for seed in 0..60000u64 {
+        let problem = small(4 + seed as usize % 7, seed);
+        let (best, order) = optimum(&problem);
+        for rules in [RULES[1], RULES[3], RULES[4], CoverRules { wrong: Some(Wrong::Reverse), ..RULES[4] }] {
+            let Ok(proof) =
+                OrderProof::by(&problem, &searched(best), &order, rules, &mut Budget::unlimited())
+            else {
+                continue;
+            };
+            let text = text(&proof, &problem);
+            if checked(&text) != Ok(best.get()) {
+                continue;
+            }
+            let lines = proof.body.lines().count();
+            for (name, has) in [
+                ("group", proof.body.contains('+') && lines > 4),
+                ("skip", proof.body.contains("skip") && lines > 5),
+                ("keep", proof.body.contains("keep") && proof.body.contains("skip") && lines > 6),
+                ("needs", proof.body.contains("\nx ") && proof.body.contains("\nr ") && lines > 4),
+                ("reverse", proof.body.contains("reverse") && lines > 6),
+                ("held", proof.body.contains("held")),
+            ] {
+                if has && lines < 20 {
+                    let old: &mut String = found.entry(name).or_insert_with(|| text.clone());
+                    if text.len() < old.len() {
+                        *old = text.clone();
+                    }
+                }
+            }
+        }
+    }
+    for (name, text) in found {
+        std::fs::write(format!("{folder}/{name}.proof"), text).unwrap();
     }
 }
