@@ -11,10 +11,10 @@ use super::log::{Log, Wrong};
 use super::run::Side;
 use super::search::{OrderRules, Search, Verdict};
 use super::settle::Settling;
-use super::windows::{Proposal, Window};
+use super::windows::{Cutter, Window};
 use crate::search::learn::NoProof;
 use plimsoll_model::orders::{Order, OrderProblem, REACH_OPERATORS, around_bound};
-use plimsoll_model::{Budget, Bytes, LowerBound, Witness};
+use plimsoll_model::{Budget, Bytes, LowerBound, Stop, Witness};
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -24,6 +24,8 @@ use std::io::{self, Write};
 const FIRST_ROUND: u64 = 1 << 8;
 /// See [`FIRST_ROUND`].
 const GROWTH: u64 = 2;
+/// Once rounds have more downsets than this, the parts proposed by `narrow` are also tried.
+const NARROW: u64 = 1 << 11;
 
 /// A proof that no order of a problem has a peak below a bound.
 #[derive(Clone, Debug)]
@@ -154,8 +156,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Refutes all orders below a bound. Tries the parts between cuts in which `order` reaches the bound, in both
-/// directions of time. The attempts alternate, with growing limits.
+/// Refutes all orders below a bound. Tries the parts around the steps at which `order` reaches the bound, in
+/// both directions of time. The attempts alternate, with growing limits.
 fn searched(
     problem: &OrderProblem,
     bound: u64,
@@ -167,44 +169,81 @@ fn searched(
         return Err(NoProof::Unsupported(format!("a search over {} operators", problem.len())));
     }
     let draft = Draft::of(problem);
-    let proposal = Proposal::of(&draft, order, rules.cuts, rules.wrong, budget);
-    let critical = proposal.critical(bound);
-    let windows: Vec<OnceCell<Window>> = critical.iter().map(|_| OnceCell::new()).collect();
-    let mut fresh = windows.iter().zip(critical);
+    let cutter = Cutter::of(&draft, order, rules.wrong);
+    let steps = cutter.steps(bound);
+    let near: Vec<OnceCell<Window>> = steps.iter().map(|_| OnceCell::new()).collect();
+    let narrowed: OnceCell<Vec<(usize, OnceCell<Window>)>> = OnceCell::new();
+    let part = |at: usize| -> Option<&Window> {
+        let is_new =
+            !near[..at].iter().filter_map(OnceCell::get).any(|one| one.contains(cutter.at(steps[at])));
+        let make = || if rules.cuts { cutter.near(steps[at]) } else { cutter.whole() };
+        is_new.then(|| near[at].get_or_init(make))
+    };
+    let mut fresh: Box<dyn Iterator<Item = &Window>> = Box::new((0..steps.len()).filter_map(part));
     let (mut attempts, mut nodes, mut begin) = (Vec::new(), FIRST_ROUND, 1);
     let mut full = None;
     loop {
-        for (window, at) in fresh.by_ref().take(begin) {
-            let window = window.get_or_init(|| proposal.window(at));
+        if rules.cuts && nodes > NARROW && narrowed.get().is_none() {
+            let all = cutter.narrowed(bound, budget).into_iter().map(|at| (at, OnceCell::new()));
+            let all = narrowed.get_or_init(|| all.collect()).iter();
+            let all = all.map(|(at, window)| window.get_or_init(|| cutter.part(*at)));
+            fresh = Box::new(fresh.chain(all));
+        }
+        for window in fresh.by_ref().take(begin) {
             let first = usize::from(rules.wrong == Some(Wrong::Reverse));
             let sides = first..if rules.cuts { 2 } else { 1 };
             attempts.extend(sides.map(|side| Attempt::of(window, side, rules)));
         }
-        if attempts.is_empty() {
+        if attempts.is_empty() && (nodes > NARROW || !rules.cuts) {
             // Unless the memory was insufficient, some order of every part stays below the bound.
             return Err(full.map_or(NoProof::Wrong(Bytes::new(bound)), NoProof::Stopped));
         }
-        let mut left: Vec<Attempt<'_>> = Vec::new();
-        let mut met: Option<*const Window> = None;
-        for mut attempt in attempts {
-            if met == Some(std::ptr::from_ref(attempt.window)) {
-                continue;
-            }
-            let mut part = budget.part(Some(nodes), None);
-            let verdict = attempt.advance(bound, rules, &mut part);
-            let stop = budget.spend(part.nodes());
-            match verdict {
-                Verdict::Refuted(_) => return Ok(text(&attempt)),
-                Verdict::Found(_) => met = Some(std::ptr::from_ref(attempt.window)),
-                Verdict::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
-                Verdict::Stopped(_) => left.push(attempt),
-            }
-            if let Some(stop) = stop {
-                return Err(NoProof::Stopped(stop));
+        match round(attempts, nodes, bound, rules, budget)? {
+            Round::Proved(text) => return Ok(text),
+            Round::Open(left, stop) => {
+                attempts = left;
+                full = full.or(stop);
             }
         }
-        (attempts, nodes, begin) = (left, nodes.saturating_mul(GROWTH), begin.saturating_mul(2));
+        (nodes, begin) = (nodes.saturating_mul(GROWTH), begin.saturating_mul(2));
     }
+}
+
+enum Round<'a> {
+    Proved(String),
+    /// The attempts that can continue, and whether one ran out of memory.
+    Open(Vec<Attempt<'a>>, Option<Stop>),
+}
+
+/// Continues all attempts, each for a number of nodes.
+fn round<'a>(
+    attempts: Vec<Attempt<'a>>,
+    nodes: u64,
+    bound: u64,
+    rules: CoverRules,
+    budget: &mut Budget,
+) -> Result<Round<'a>, NoProof> {
+    let (mut left, mut full) = (Vec::new(), None);
+    // The last part of which some order stays below the bound.
+    let mut met: Option<&Window> = None;
+    for mut attempt in attempts {
+        if met.is_some_and(|met| std::ptr::eq(met, attempt.window)) {
+            continue;
+        }
+        let mut part = budget.part(Some(nodes), None);
+        let verdict = attempt.advance(bound, rules, &mut part);
+        let stop = budget.spend(part.nodes());
+        match verdict {
+            Verdict::Refuted(_) => return Ok(Round::Proved(text(&attempt))),
+            Verdict::Found(_) => met = Some(attempt.window),
+            Verdict::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
+            Verdict::Stopped(_) => left.push(attempt),
+        }
+        if let Some(stop) = stop {
+            return Err(NoProof::Stopped(stop));
+        }
+    }
+    Ok(Round::Open(left, full))
 }
 
 /// Returns the statements of a proof.
