@@ -89,9 +89,13 @@ fn least_peak(section: &[Vec<&str>]) -> u128 {
             .filter(|&&(_, start, end, users)| (start || users & begun != 0) && (end || users & !ended != 0));
         held.map(|one| one.0).sum()
     };
+    // A storage without users is held before the first operator, or after the last one.
+    let held = |start: bool| -> u128 {
+        storages.iter().filter(|one| if start { one.1 } else { one.2 }).map(|one| one.0).sum()
+    };
     // Operators that depend on each other have no order.
     let mut best = vec![u128::MAX; 1 << operators.len()];
-    best[0] = live(0, 0);
+    best[0] = held(true);
     for ran in 0..best.len() {
         for (at, &(scratch, before)) in operators.iter().enumerate() {
             let next = ran | 1 << at;
@@ -101,5 +105,5 @@ fn least_peak(section: &[Vec<&str>]) -> u128 {
         }
     }
     let last = best.len() - 1;
-    best[last].max(live(last, last))
+    best[last].max(held(false))
 }

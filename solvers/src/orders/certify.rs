@@ -1,10 +1,11 @@
 //! Writes proofs of lower bounds on the peaks of orders. The crate `plimsoll-proof` checks them.
 //!
 //! A bound with a simple witness is proved in one line. For a bound that rests on a completed search, a
-//! separate search covers all orders below the bound: it visits downsets by increasing size, and logs for
-//! each how it is refuted. The proof therefore never depends on the search that it confirms. It uses only
-//! rules of the format: safe runs (`settle`), the bytes that a remaining operator needs (`ahead`), cuts at
-//! downsets that some order within the limit passes through (`narrow`), and the direction of time.
+//! separate search covers all orders below the bound, and logs for each downset how it is refuted (`log`).
+//! The proof therefore never depends on the search that it confirms. This search uses only rules of the
+//! format: safe runs (`settle`), failures that extend to earlier downsets (`search`), the bytes that a
+//! remaining operator needs (`ahead`), cuts at downsets that some order within the limit passes through
+//! (`windows`), and the direction of time.
 
 use super::draft::Draft;
 use super::log::{Log, Wrong};
@@ -147,6 +148,13 @@ impl<'a> Attempt<'a> {
         Self { window, side, search: Search::new(net, reach, own), has_begun: false }
     }
 
+    /// Returns the attempts for a part, one for each direction of time.
+    fn all(window: &'a Window, rules: CoverRules) -> impl Iterator<Item = Self> {
+        let first = usize::from(rules.wrong == Some(Wrong::Reverse));
+        let sides = first..if rules.cuts { 2 } else { 1 };
+        sides.map(move |side| Self::of(window, side, rules))
+    }
+
     fn advance(&mut self, bound: u64, rules: CoverRules, budget: &mut Budget) -> Verdict {
         if std::mem::replace(&mut self.has_begun, true) {
             return self.search.resume(budget);
@@ -173,13 +181,14 @@ fn searched(
     let steps = cutter.steps(bound);
     let near: Vec<OnceCell<Window>> = steps.iter().map(|_| OnceCell::new()).collect();
     let narrowed: OnceCell<Vec<(usize, OnceCell<Window>)>> = OnceCell::new();
+    let whole = OnceCell::new();
     let part = |at: usize| -> Option<&Window> {
         let is_new =
             !near[..at].iter().filter_map(OnceCell::get).any(|one| one.contains(cutter.at(steps[at])));
-        let make = || if rules.cuts { cutter.near(steps[at]) } else { cutter.whole() };
-        is_new.then(|| near[at].get_or_init(make))
+        is_new.then(|| near[at].get_or_init(|| cutter.near(steps[at])))
     };
-    let mut fresh: Box<dyn Iterator<Item = &Window>> = Box::new((0..steps.len()).filter_map(part));
+    let first = if rules.cuts { steps.len() } else { 0 };
+    let mut fresh: Box<dyn Iterator<Item = &Window>> = Box::new((0..first).filter_map(part));
     let (mut attempts, mut nodes, mut begin) = (Vec::new(), FIRST_ROUND, 1);
     let mut full = None;
     loop {
@@ -190,12 +199,12 @@ fn searched(
             fresh = Box::new(fresh.chain(all));
         }
         for window in fresh.by_ref().take(begin) {
-            let first = usize::from(rules.wrong == Some(Wrong::Reverse));
-            let sides = first..if rules.cuts { 2 } else { 1 };
-            attempts.extend(sides.map(|side| Attempt::of(window, side, rules)));
+            attempts.extend(Attempt::all(window, rules));
         }
-        if attempts.is_empty() && (nodes > NARROW || !rules.cuts) {
-            // Unless the memory was insufficient, some order of every part stays below the bound.
+        if attempts.is_empty() && whole.get().is_none() && (nodes > NARROW || !rules.cuts) {
+            // Some order of every part stays below the bound, but parts may overlap.
+            attempts.extend(Attempt::all(whole.get_or_init(|| cutter.whole()), rules));
+        } else if attempts.is_empty() && whole.get().is_some() {
             return Err(full.map_or(NoProof::Wrong(Bytes::new(bound)), NoProof::Stopped));
         }
         match round(attempts, nodes, bound, rules, budget)? {
