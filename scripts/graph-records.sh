@@ -91,7 +91,7 @@ if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
 fi
 networks=(networks "${models[@]+"${models[@]}"}")
 accelerated=(accelerated "${models[@]+"${models[@]}"}")
-record orders "${networks[@]}" --problems orders --solvers all --time-limit 10
+record orders "${networks[@]}" --problems orders --solvers all --proofs --time-limit 10
 record tiers "${accelerated[@]}" --problems tiers --solvers all --time-limit 30 \
     --terms machine=s3-platform --terms machine=two-tier --terms machine=generic
 fusions=()

@@ -17,7 +17,8 @@
 #   proofs       proofs of the optima above the load, checked: sizes, and times relative to the search; needs an
 #                idle machine
 #   large        one million buffers of each family
-#   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
+#   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models, with
+#                proofs of the optima
 #   timelines    all schedules of every real model on every built-in machine
 #   overlap      the Pareto front of on-chip memory and makespan, for the same models and machines
 #   tiers        assignment of tensors to memory tiers by cross-unit fusion, local search and exact, for

@@ -88,7 +88,7 @@ pub struct GraphRun<'a> {
 }
 
 /// One region and its order.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OrderedRegion {
     /// The region.
     pub region: RegionId,

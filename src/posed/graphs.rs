@@ -2,7 +2,8 @@
 //! body is used, and the answers for the parts are combined.
 
 use super::{
-    Answer, Answered, Asked, PoseError, Posed, Proof, Subject, SubjectKind, TermError, Terms, Unanswered,
+    Answer, Answered, Asked, PoseError, Posed, Proof, Provable, Subject, SubjectKind, TermError, Terms,
+    Unanswered,
 };
 use crate::arithmetic::Arithmetic;
 use crate::fusion::{FuseError, FuseRun, FusionTotals};
@@ -139,17 +140,17 @@ impl Posed for Orders {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
             let run = GraphRun { liveness: question.liveness, order: entry, setup, limits };
-            let mut regions = match regions(run.order(question.graph))? {
+            let regions = match regions(run.order(question.graph))? {
                 Ok(regions) => regions,
                 Err(nothing) => return Ok(nothing),
             };
             let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
             let stats = summed(regions.iter().map(|one| &one.outcome.stats));
-            let Some(body) = regions.pop() else {
+            let Some((body, inner)) = regions.split_last() else {
                 return Err(Unanswered::Failed("the graph has no region".to_owned()));
             };
-            let holds = regions.iter().all(|one| one.outcome.claim == Claim::Optimal);
-            let mut answer = Answer::of(&body.storages.problem, body.outcome);
+            let holds = inner.iter().all(|one| one.outcome.claim == Claim::Optimal);
+            let mut answer = Answer::of(&body.storages.problem, body.outcome.clone());
             if let Some(proof) = &mut answer.proof {
                 proof.arithmetic = arithmetic.unwrap_or_default();
             }
@@ -159,8 +160,12 @@ impl Posed for Orders {
                     answer.claim = Claim::Feasible;
                 }
             }
-            Ok(Answer { stats, ..answer })
+            Ok(Answer { stats, regions, ..answer })
         })
+    }
+
+    fn provable<'a>(question: &'a InOrder<'_>, answer: &'a Answer<Self>) -> Option<Provable<'a>> {
+        answer.proof.as_ref().map(|_| Provable::Orders(question.graph, &answer.regions))
     }
 }
 

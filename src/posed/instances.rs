@@ -3,15 +3,13 @@
 
 use super::graphs::order_of;
 use super::terms::instance_keys;
-use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, TermError, Terms};
+use super::{Answer, Answered, Asked, PoseError, Posed, Provable, Subject, SubjectKind, TermError, Terms};
 use crate::graphs::GraphRun;
 use crate::plan::Plan;
 use crate::registry::registry;
 use crate::run::Limits;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{
-    Bytes, Instance, LowerBound, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers,
-};
+use plimsoll_model::{Bytes, Instance, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers};
 use std::io::{self, Write};
 
 /// Node limit of each run that orders the operators or lays out an inner region. A time limit would make the
@@ -108,8 +106,8 @@ macro_rules! posed_on_instances {
 
 posed_on_instances!(
     Offsets: "peak" {
-    fn provable<'a>(question: &'a &Instance, bound: &'a LowerBound) -> Option<(&'a Instance, &'a LowerBound)> {
-        Some((question, bound))
+    fn provable<'a>(question: &'a &Instance, answer: &'a Answer<Offsets>) -> Option<Provable<'a>> {
+        answer.bound.as_ref().map(|bound| Provable::Layouts(question, bound))
     }
     },
     SplitBuffers: "peak",

@@ -14,6 +14,7 @@ pub use instances::{check_instance_terms, instance, instance_terms};
 pub use terms::{TermError, Terms};
 
 use crate::arithmetic::Arithmetic;
+use crate::graphs::OrderedRegion;
 use crate::registry::{Listed, Registry};
 use crate::run::{Attempt, Limits, RunError};
 use plimsoll_model::fusion::Fusions;
@@ -84,6 +85,15 @@ pub struct Proof<V> {
     pub arithmetic: Arithmetic,
 }
 
+/// What an independent checker can confirm by a proof (see [`plimsoll_solvers::proof`]).
+#[derive(Clone, Copy, Debug)]
+pub enum Provable<'a> {
+    /// A bound on the peaks of the layouts of an instance.
+    Layouts(&'a Instance, &'a LowerBound),
+    /// The bounds on the peaks of the orders of all regions of a graph, innermost first.
+    Orders(&'a Graph, &'a [OrderedRegion]),
+}
+
 /// The answer of an algorithm for the whole subject. All solutions have passed the checker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<P: Problem> {
@@ -101,6 +111,8 @@ pub struct Answer<P: Problem> {
     pub stats: Stats,
     /// The solution, if the whole subject is one input.
     pub solution: Option<P::Solution>,
+    /// The regions of a graph with their orders, innermost first, if the problem is to order them.
+    pub regions: Vec<OrderedRegion>,
     /// The reason why there is no solution. Empty if there is a solution or the reason is unknown.
     pub remark: String,
 }
@@ -122,6 +134,7 @@ impl<P: Problem> Answer<P> {
             bound: Some(outcome.lower_bound),
             stats: outcome.stats,
             solution: outcome.solution,
+            regions: Vec::new(),
             remark: String::new(),
         }
     }
@@ -138,14 +151,24 @@ impl<P: Problem> Answer<P> {
             bound: None,
             stats,
             solution: None,
+            regions: Vec::new(),
             remark: String::new(),
         }
     }
 
     /// Builds the answer for a subject without a solution.
     fn nothing(claim: Claim, remark: String) -> Self {
-        let (stop, stats) = (Stop::Completed, Stats::default());
-        Self { claim, stop, value: None, proof: None, bound: None, stats, solution: None, remark }
+        Self {
+            claim,
+            stop: Stop::Completed,
+            value: None,
+            proof: None,
+            bound: None,
+            stats: Stats::default(),
+            solution: None,
+            regions: Vec::new(),
+            remark,
+        }
     }
 }
 
@@ -312,12 +335,8 @@ pub trait Posed: Listed {
         None
     }
 
-    /// Returns the instance of a question and a bound on its solutions, if an independent checker accepts
-    /// proofs of such bounds (see [`plimsoll_solvers::proof`]).
-    fn provable<'a>(
-        _question: &'a Self::Question<'_>,
-        _bound: &'a Bound<Self>,
-    ) -> Option<(&'a Instance, &'a LowerBound)> {
+    /// Returns the bound of an answer, if an independent checker accepts proofs of such bounds.
+    fn provable<'a>(_question: &'a Self::Question<'_>, _answer: &'a Answer<Self>) -> Option<Provable<'a>> {
         None
     }
 

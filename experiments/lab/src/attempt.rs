@@ -48,9 +48,11 @@ pub fn attempt<P: Posed>(
         }
     }
     let Ok(answer) = run.result else { return (record, None) };
-    let provable = answer.bound.as_ref().filter(|_| extras.proofs && record.status == "done");
-    if let Some((instance, bound)) = provable.and_then(|bound| P::provable(question, bound)) {
-        record = certified(record, instance, bound, limits);
+    if extras.proofs
+        && record.status == "done"
+        && let Some(provable) = P::provable(question, &answer)
+    {
+        record = certified(record, provable, limits);
     }
     let solution = answer.solution.filter(|_| record.status == "done");
     (record, solution)

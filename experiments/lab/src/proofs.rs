@@ -5,11 +5,12 @@
 
 use crate::record::Record;
 use plimsoll::graphs::OrderedRegion;
+use plimsoll::posed::Provable;
 use plimsoll::run::Limits;
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::orders::OrderProblem;
-use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Problem, RegionId};
+use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Orders, Problem, RegionId};
 use plimsoll_proof::{OrderProved, Proved, check, check_orders};
 use plimsoll_solvers::orders::{OrderProof, write_problem};
 use plimsoll_solvers::proof::{NoProof, Proof};
@@ -136,24 +137,50 @@ pub fn prove_orders(
     Ok(Ok(CheckedOrders { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
+/// The length of a proof in bytes, and the seconds to derive and to check it.
+type Figures = (usize, f64, f64);
+
+/// Proves bounds within limits, and checks the proof.
+///
+/// # Errors
+/// See [`prove`] and [`prove_orders`].
+fn figures(bounds: Provable<'_>, limits: Limits) -> Result<Result<Figures, NoProof>, String> {
+    Ok(match bounds {
+        Provable::Layouts(instance, bound) => prove(instance, bound, limits)?
+            .map(|Checked { text, seconds, check_seconds, .. }| (text.len(), seconds, check_seconds)),
+        Provable::Orders(graph, regions) => prove_orders(graph, regions, limits)?
+            .map(|CheckedOrders { text, seconds, check_seconds, .. }| (text.len(), seconds, check_seconds)),
+    })
+}
+
+/// Checks the witnesses of bounds.
+fn confirm(bounds: Provable<'_>) -> Result<(), BoundError> {
+    match bounds {
+        Provable::Layouts(instance, bound) => Offsets::confirm(instance, bound),
+        Provable::Orders(_, regions) => regions
+            .iter()
+            .try_for_each(|one| Orders::confirm(&one.storages.problem, &one.outcome.lower_bound)),
+    }
+}
+
 /// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies
 /// it. If no proof is found within the limits, the column `error` contains the reason.
 #[must_use]
-pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits: Limits) -> Record {
+pub fn certified(record: Record, bounds: Provable<'_>, limits: Limits) -> Record {
     let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };
     let by = |record: Record, how: &str| Record {
         certified: what.clone(),
         certified_by: how.to_owned(),
         ..record
     };
-    match Offsets::confirm(instance, bound) {
+    match confirm(bounds) {
         Ok(()) => return by(record, "witness"),
         Err(BoundError::NotCheckable(_)) => {}
         Err(error) => return record.without("refused", &error),
     }
-    match prove(instance, bound, limits) {
+    match figures(bounds, limits) {
         Err(why) => record.without("failed", &why),
-        Ok(Err(why @ NoProof::Refuted { .. })) => {
+        Ok(Err(why @ (NoProof::Refuted { .. } | NoProof::Wrong(_)))) => {
             Record { verdict: "refused".to_owned(), ..record.without("refused", &why) }
         }
         Ok(Err(why)) => {
@@ -161,10 +188,10 @@ pub fn certified(record: Record, instance: &Instance, bound: &LowerBound, limits
             reasons.retain(|reason| !reason.is_empty());
             Record { error: reasons.join("; "), ..record }
         }
-        Ok(Ok(proof)) => Record {
-            proof_bytes: Some(proof.text.len() as u64),
-            proof_seconds: Some(proof.seconds),
-            check_seconds: Some(proof.check_seconds),
+        Ok(Ok((bytes, seconds, check_seconds))) => Record {
+            proof_bytes: Some(bytes as u64),
+            proof_seconds: Some(seconds),
+            check_seconds: Some(check_seconds),
             ..by(record, "proof")
         },
     }
@@ -191,8 +218,7 @@ mod tests {
         let (least, step) = load(&instance);
         let own = certified(
             done("feasible"),
-            &instance,
-            &LowerBound::new(least, Witness::Load { step }),
+            Provable::Layouts(&instance, &LowerBound::new(least, Witness::Load { step })),
             Limits::default(),
         );
         assert_eq!(
@@ -202,15 +228,23 @@ mod tests {
         // A proof confirms the claim of a floating-point search.
         let floating = Record { arithmetic: "floating-point".to_owned(), ..done("optimal") };
         assert_eq!(floating.arithmetic(), Arithmetic::FloatingPoint);
-        let own = certified(floating, &instance, &searched(least), Limits::default());
+        let own = certified(floating, Provable::Layouts(&instance, &searched(least)), Limits::default());
         assert_eq!((own.certified.as_str(), own.certified_by.as_str()), ("optimal", "proof"));
         assert_eq!(own.arithmetic(), Arithmetic::Exact);
         assert!(own.proof_bytes > Some(0) && own.proof_seconds.is_some() && own.check_seconds.is_some());
         let none = Limits { nodes: Some(0), ..Limits::default() };
-        let own = certified(done("infeasible"), &instance, &searched(Bytes::new(least.get() + 1)), none);
+        let own = certified(
+            done("infeasible"),
+            Provable::Layouts(&instance, &searched(Bytes::new(least.get() + 1))),
+            none,
+        );
         assert_eq!((own.status.as_str(), own.certified.as_str()), ("done", ""), "{own:?}");
         assert!(own.error.starts_with("not certified: "), "{}", own.error);
-        let own = certified(done("optimal"), &instance, &searched(instance.ceiling()), Limits::default());
+        let own = certified(
+            done("optimal"),
+            Provable::Layouts(&instance, &searched(instance.ceiling())),
+            Limits::default(),
+        );
         assert_eq!(
             (own.status.as_str(), own.verdict.as_str(), own.certified.as_str()),
             ("refused", "refused", "")

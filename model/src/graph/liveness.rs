@@ -82,7 +82,7 @@ impl Default for LivenessOptions {
 }
 
 /// The order problem of a region, and the mapping from its ids to those of the graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Storages {
     /// The order problem. Its operators are those of the region, in the topological order closest to file
     /// order.

@@ -251,13 +251,14 @@ impl Cover {
     /// `r`: runs groups of operators without alternatives.
     fn commit(&mut self, mut ran: Set, words: Words<'_>) -> Result<(), Reason> {
         let before = size(&ran);
+        let mut seen = self.part.seen(|at| has(&ran, at));
         for word in words.rest() {
             let group = word.split('+').map(|word| Ok(self.operator(word)? as u32));
             let group = group.collect::<Result<Vec<u32>, Reason>>()?;
-            let seen = self.part.seen(|at| has(&ran, at));
             self.part.is_least(&seen, &group, |at| has(&ran, at))?;
             for &at in &group {
                 add(&mut ran, at as usize);
+                self.part.count(&mut seen, at);
             }
         }
         if size(&ran) == before { Err(Reason::MissingWord("operators")) } else { self.add(ran) }

@@ -160,6 +160,11 @@ impl Part {
         self.storages.iter().map(count).collect()
     }
 
+    /// Updates what [`Part::seen`] returns after an operator has run.
+    pub fn count(&self, seen: &mut [u32], at: u32) {
+        self.uses[at as usize].iter().for_each(|&s| seen[s as usize] += 1);
+    }
+
     /// Checks that `group` can run after the operators in `ran`, and that no set in between has fewer live
     /// bytes than the set after it. `seen` counts the users in `ran`.
     pub fn is_least(&self, seen: &[u32], group: &[u32], ran: impl Fn(usize) -> bool) -> Result<(), Reason> {

@@ -1,6 +1,7 @@
-//! The body of the fuzz target `proof_text`, which the smoke test also uses.
+//! The bodies of the fuzz targets `proof_text` and `order_proof_text`, which the smoke test also uses.
+#![allow(dead_code, reason = "each target uses one of them")]
 
-use plimsoll_proof::{Instance, check};
+use plimsoll_proof::{Instance, check, check_orders};
 
 /// Instances with their optima in bytes. The optimum of the first equals the load, and that of the second
 /// exceeds it. The third has a fixed offset, alignments and gaps, and the fourth has separations and
@@ -38,4 +39,71 @@ pub fn proof_text(data: &[u8]) {
     if let Ok(proved) = check(&instance, proof) {
         assert!(proved.bound <= optimum, "accepted {} above the optimum {optimum}", proved.bound);
     }
+}
+
+/// Maximum number of operators for which the optimum is computed.
+const MOST_OPERATORS: usize = 10;
+
+/// Checks `data` as a proof about orders.
+///
+/// # Panics
+/// If the checker accepts a bound above the optimum of a problem with at most [`MOST_OPERATORS`] operators.
+pub fn order_proof_text(data: &[u8]) {
+    let Ok(proved) = check_orders(data) else { return };
+    let text = String::from_utf8_lossy(data);
+    // Words of comments may be anything.
+    let lines = text.lines().filter(|line| !line.starts_with("c "));
+    let words: Vec<Vec<&str>> = lines.map(|line| line.split_ascii_whitespace().collect()).collect();
+    let sections = words.split(|words| words.first() == Some(&"region")).skip(1);
+    for (section, one) in sections.zip(proved) {
+        if one.problem.len() <= MOST_OPERATORS {
+            let least = least_peak(section);
+            assert!(u128::from(one.bound) <= least, "accepted {} above the optimum {least}", one.bound);
+        }
+    }
+}
+
+/// Computes the optimum of the problem in a section of a valid proof, by dynamic programming over all sets of
+/// operators.
+fn least_peak(section: &[Vec<&str>]) -> u128 {
+    let numbers = |words: &[&str]| -> Vec<usize> { words.iter().map(|word| word.parse().unwrap()).collect() };
+    let bits = |ids: Vec<usize>| ids.into_iter().fold(0usize, |all, id| all | 1 << id);
+    let (mut operators, mut storages) = (Vec::new(), Vec::new());
+    for words in section.iter().take_while(|words| words.first() != Some(&"bound")) {
+        match words.as_slice() {
+            ["operator", scratch, before @ ..] => {
+                operators.push((scratch.parse::<u128>().unwrap(), bits(numbers(before))));
+            }
+            ["storage", size, rest @ ..] => {
+                let start = rest.first() == Some(&"start");
+                let end = rest.get(usize::from(start)) == Some(&"end");
+                let users = bits(numbers(&rest[usize::from(start) + usize::from(end)..]));
+                storages.push((size.parse::<u128>().unwrap(), start, end, users));
+            }
+            _ => {}
+        }
+    }
+    let live = |begun: usize, ended: usize| -> u128 {
+        let held = storages
+            .iter()
+            .filter(|&&(_, start, end, users)| (start || users & begun != 0) && (end || users & !ended != 0));
+        held.map(|one| one.0).sum()
+    };
+    // A storage without users is held before the first operator, or after the last one.
+    let held = |start: bool| -> u128 {
+        storages.iter().filter(|one| if start { one.1 } else { one.2 }).map(|one| one.0).sum()
+    };
+    // Operators that depend on each other have no order.
+    let mut best = vec![u128::MAX; 1 << operators.len()];
+    best[0] = held(true);
+    for ran in 0..best.len() {
+        for (at, &(scratch, before)) in operators.iter().enumerate() {
+            let next = ran | 1 << at;
+            if next != ran && before & !ran == 0 && best[ran] < u128::MAX {
+                best[next] = best[next].min(best[ran].max(live(next, ran) + scratch));
+            }
+        }
+    }
+    let last = best.len() - 1;
+    best[last].max(held(false))
 }

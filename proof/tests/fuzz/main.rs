@@ -1,14 +1,14 @@
-//! Runs the fuzz target `proof_text` on its seeds and on edited copies of them.
+//! Runs the fuzz targets `proof_text` and `order_proof_text` on their seeds and on edited copies of them.
 
 mod body;
 
-use body::{INSTANCES, proof_text};
-use plimsoll_proof::{Instance, check};
+use body::{INSTANCES, order_proof_text, proof_text};
+use plimsoll_proof::{Instance, check, check_orders};
 use proptest::prelude::*;
 use std::path::Path;
 
-fn seeds() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/proof_text");
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
@@ -16,7 +16,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 #[test]
 fn seeds_prove_the_optima() {
-    for seed in seeds() {
+    for seed in seeds("proof_text") {
         proof_text(&seed);
         if let Some(end) = seed.iter().position(|&byte| byte == 0) {
             let instance = Instance::from_csv(std::str::from_utf8(&seed[..end]).unwrap()).unwrap();
@@ -26,6 +26,20 @@ fn seeds_prove_the_optima() {
             let proved = check(&Instance::from_csv(csv).unwrap(), &seed[1..]).unwrap();
             assert_eq!(proved.bound, optimum);
         }
+    }
+}
+
+#[test]
+fn seeds_about_orders_are_proofs() {
+    let seeds = seeds("order_proof_text");
+    for seed in &seeds {
+        order_proof_text(seed);
+        assert!(check_orders(seed.as_slice()).is_ok(), "{}", String::from_utf8_lossy(seed));
+    }
+    // Together, they contain all statements.
+    let all = String::from_utf8(seeds.concat()).unwrap();
+    for word in ["e", "r", "x", "skip", "keep", "reverse", "held"] {
+        assert!(all.lines().any(|line| line.split(' ').next() == Some(word)), "{word}");
     }
 }
 
@@ -57,12 +71,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
     #[test]
     fn edited_texts_prove_nothing_false(
-        seed in prop::sample::select(seeds()),
+        seed in prop::sample::select(seeds("proof_text")),
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0u8..7, prop::sample::select(vec![
             "0", "1", "7", "26", "18446744073709551616", "-1", "0<1", "1<0", "x 0 1", "u 1", "clause 9 0<1",
             "delete 1", "twin 0 1", "mirror 0 1", "buffer b3", "bound 26", "t 0 1 2", "\u{e9}",
         ])), 1..6),
     ) {
         proof_text(&edited(&seed, &edits));
+    }
+    #[test]
+    fn edited_texts_about_orders_prove_nothing_false(
+        seed in prop::sample::select(seeds("order_proof_text")),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0u8..7, prop::sample::select(vec![
+            "0", "1", "7", "26", "18446744073709551615", "18446744073709551616", "-1", "0+1", "1+0", "x 0", "e",
+            "r 0", "r 1+2", "skip 0", "keep 0 1", "reverse", "held", "operator 3 0", "storage 4 start 1",
+            "storage 5 end 0 1", "bound 26", "region 1:other", "c x", "\u{e9}",
+        ])), 1..6),
+    ) {
+        order_proof_text(&edited(&seed, &edits));
     }
 }

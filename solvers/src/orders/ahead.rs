@@ -73,9 +73,9 @@ impl Ahead {
     }
 
     /// Updates the bounds after a node has run. Returns the largest of the increased bounds of nodes that are
-    /// not in `done`, or 0 if there is none.
-    pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> u64 {
-        let mut most = 0;
+    /// not in `done`, with its node, or zeros if there is none.
+    pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> (u64, u32) {
+        let mut most = (0, 0);
         for &s in net.touch(node) {
             self.seen[s as usize] += 1;
             if self.seen[s as usize] == 1 {
@@ -83,7 +83,7 @@ impl Ahead {
                     let need = &mut self.need[other as usize];
                     *need += net.held[s as usize].size;
                     if done[other as usize / 64] >> (other % 64) & 1 == 0 {
-                        most = most.max(*need);
+                        most = most.max((*need, other));
                     }
                 }
             }

@@ -30,6 +30,11 @@ impl Memo {
         self.rows.len() / self.words
     }
 
+    /// Returns the number of words of a row.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
     pub fn row(&self, at: u32) -> &[u64] {
         &self.rows[at as usize * self.words..][..self.words]
     }

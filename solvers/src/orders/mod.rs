@@ -27,6 +27,7 @@ mod certify;
 mod draft;
 mod flow;
 mod greedy;
+mod log;
 mod memo;
 mod narrow;
 mod net;
@@ -36,6 +37,7 @@ mod run;
 mod search;
 mod settle;
 mod solver;
+mod windows;
 
 pub use brute::OrderBrute;
 pub use certify::{OrderProof, write_problem};

@@ -100,10 +100,9 @@ impl Net {
         self.nodes.len().div_ceil(64).max(1)
     }
 
-    /// Returns the hash of the set that contains only this node. The hash of a larger set is the exclusive
-    /// or of the hashes of its nodes.
-    pub fn key(&self, node: u32) -> u64 {
-        self.keys[node as usize]
+    /// Returns the hash of a set of nodes: the exclusive or of the words of its nodes.
+    pub fn hash(&self, row: &[u64]) -> u64 {
+        bits(row).fold(0, |hash, node| hash ^ self.keys[node as usize])
     }
 
     pub fn touch(&self, node: u32) -> &[u32] {

@@ -10,7 +10,7 @@ use super::ahead::Ahead;
 use super::draft::Reach;
 use super::memo::{Memo, Seen};
 use super::net::{Net, State, bits};
-use super::search::{OrderRules, hash, tick};
+use super::search::{OrderRules, tick};
 use super::settle::settle;
 use plimsoll_model::{Budget, Stop};
 use std::cmp::Reverse;
@@ -179,12 +179,12 @@ impl<'a> Paths<'a> {
             let done = &self.state.done;
             // The lookahead bounds of the predecessor are within the level, so only increased bounds matter.
             let ran = self.trail[self.processed..].iter();
-            need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
+            need = ran.map(|&(node, _)| ahead.run(self.net, node, done).0).max().unwrap_or(0);
             self.processed = self.trail.len();
         }
         if self.memo.crowded() {
             let net = self.net;
-            self.memo.grow(|row| hash(net, row));
+            self.memo.grow(|row| net.hash(row));
         }
         if self.state.left == 0 {
             return Arrival::End(self.way(from));

@@ -18,7 +18,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    fn of(draft: &Draft) -> Self {
+    pub fn of(draft: &Draft) -> Self {
         Self { net: Net::of(draft), reach: Reach::of(draft) }
     }
 }

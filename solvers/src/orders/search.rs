@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::draft::Reach;
+use super::log::{Log, MOST_OPERATORS, Wrong};
 use super::memo::{Memo, Seen};
 use super::net::{Net, State, bits};
 use super::settle::{Settling, settle};
@@ -49,6 +50,8 @@ struct Frame {
     options: usize,
     /// If this frame fails, all frames from this index on also fail.
     jump: usize,
+    /// The number of the downset in the log.
+    set: u32,
 }
 
 /// Depth-first search over downsets.
@@ -64,6 +67,11 @@ pub(super) struct Search<'a> {
     options: Vec<u32>,
     limit: u64,
     over: u64,
+    /// Whether the lookahead bounds at the current downset are within the limit.
+    fits: bool,
+    log: Option<Log>,
+    /// The number of the current downset in the log.
+    at: u32,
 }
 
 impl<'a> Search<'a> {
@@ -72,44 +80,76 @@ impl<'a> Search<'a> {
         let memo = Memo::new(net.words(), rules.memo_bytes);
         let state = State::new(net);
         let (trail, frames, options) = (Vec::new(), Vec::new(), Vec::new());
-        Self { net, rules, ahead, memo, state, trail, frames, options, limit: 0, over: 0 }
+        let (limit, over, fits, log, at) = (0, 0, true, None, 0);
+        Self { net, rules, ahead, memo, state, trail, frames, options, limit, over, fits, log, at }
     }
 
     /// Decides whether the peak of some order is at most `limit`. One node of the budget is one downset after
-    /// its safe runs.
-    pub fn decide(&mut self, limit: u64, budget: &mut Budget) -> Verdict {
+    /// its safe runs. If the budget runs out, [`Search::resume`] continues.
+    pub fn decide(&mut self, limit: u64, log: Option<Log>, budget: &mut Budget) -> Verdict {
         self.undo(0);
         self.memo.clear();
         self.frames.clear();
         self.options.clear();
-        (self.limit, self.over) = (limit, u64::MAX);
+        (self.limit, self.over, self.log) = (limit, u64::MAX, log);
+        self.at = self.log.as_mut().map_or(0, |log| log.number(&self.state));
+        let limit = self.most_needed();
         if let Some(ahead) = &self.ahead
             && ahead.most() > limit
         {
-            return Verdict::Refuted(ahead.most());
+            let need = ahead.most();
+            if let (Some(log), Some(node)) = (&mut self.log, ahead.above(limit, &self.state.done)) {
+                log.needs(self.at, node);
+            }
+            return Verdict::Refuted(need);
         }
-        if self.state.live > limit {
+        if self.state.live > self.limit {
+            if let Some(log) = &mut self.log {
+                log.every(self.at);
+            }
             return Verdict::Refuted(self.state.live);
         }
-        let mut live = self.enter();
+        self.fits = self.enter();
+        self.resume(budget)
+    }
+
+    /// Continues a search whose budget ran out.
+    pub fn resume(&mut self, budget: &mut Budget) -> Verdict {
         loop {
-            if live && self.state.left == 0 {
+            if self.fits && self.state.left == 0 {
                 return Verdict::Found(self.trail.iter().map(|&(node, _)| node).collect());
             }
             if let Some(stop) = tick(self.net, budget) {
                 return Verdict::Stopped(stop);
             }
-            if live {
+            if self.log.as_ref().is_some_and(Log::is_full) {
+                return Verdict::Stopped(Stop::NodeLimit);
+            }
+            if self.fits {
                 self.open();
             } else {
                 let jump = self.reached_from();
-                self.fail_to(jump);
+                self.fail_to(jump, self.at, self.trail.len());
             }
             let Some(node) = self.next() else {
                 return Verdict::Refuted(self.over);
             };
-            live = self.step(node) && self.enter();
+            self.fits = self.step(node) && self.enter();
         }
+    }
+
+    /// Returns the records of the search, if it has any.
+    pub fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
+    fn is_wrong(&self, rule: Wrong) -> bool {
+        self.log.as_ref().is_some_and(|log| log.is_wrong(rule))
+    }
+
+    /// Returns the largest number of bytes that a remaining node may need.
+    fn most_needed(&self) -> u64 {
+        self.limit.saturating_sub(self.is_wrong(Wrong::Needs).into())
     }
 
     /// Runs a node. Returns false if the lookahead bound of a remaining node then exceeds the limit.
@@ -117,40 +157,65 @@ impl<'a> Search<'a> {
         let live = self.state.live;
         self.state.run(node);
         self.trail.push((node, live));
-        let Some(ahead) = &mut self.ahead else { return true };
-        let need = ahead.run(self.net, node, &self.state.done);
-        if need > self.limit {
-            self.over = self.over.min(need);
+        if let Some(log) = &mut self.log {
+            self.at = log.number(&self.state);
+            if let Some(frame) = self.frames.last() {
+                log.child(frame.set, self.at);
+            }
         }
-        need <= self.limit
+        self.look(self.trail.len() - 1)
     }
 
     /// Applies safe runs. Returns false if the lookahead bound of a remaining node then exceeds the limit.
     fn enter(&mut self) -> bool {
-        let (from, limit) = (self.trail.len(), self.limit);
-        settle(&mut self.state, limit, self.rules.settling, &mut self.trail);
+        let from = self.trail.len();
+        settle(&mut self.state, self.limit, self.rules.settling, &mut self.trail);
+        if self.is_wrong(Wrong::Run) && self.trail.len() == from {
+            let node = bits(&self.state.ready).find(|&node| self.state.probe(node).peak <= self.limit);
+            if let Some(node) = node {
+                self.trail.push((node, self.state.live));
+                self.state.run(node);
+            }
+        }
+        if let Some(log) = &mut self.log
+            && self.trail.len() > from
+        {
+            let to = log.number(&self.state);
+            log.run(self.at, &self.trail[from..], self.state.live, to);
+            self.at = to;
+        }
+        self.look(from)
+    }
+
+    /// Updates the lookahead bounds after the nodes of the trail from `from` on have run. Returns false if
+    /// the bound of a remaining node then exceeds the limit.
+    fn look(&mut self, from: usize) -> bool {
+        let limit = self.most_needed();
         let Some(ahead) = &mut self.ahead else { return true };
         let ran = self.trail[from..].iter();
-        let need = ran.map(|&(node, _)| ahead.run(self.net, node, &self.state.done)).max().unwrap_or(0);
-        if need > limit {
-            self.over = self.over.min(need);
+        let (need, node) =
+            ran.map(|&(node, _)| ahead.run(self.net, node, &self.state.done)).max().unwrap_or_default();
+        if need <= limit {
+            return true;
         }
-        need <= limit
+        self.over = self.over.min(need);
+        if let Some(log) = &mut self.log {
+            log.needs(self.at, node);
+        }
+        false
     }
 
     /// Looks up the current downset in the memo. If it is new, opens a frame with the nodes that can run
     /// next.
     fn open(&mut self) {
         let jump = self.reached_from();
-        if self.rules.memo {
-            if self.memo.crowded() {
-                let net = self.net;
-                self.memo.grow(|row| hash(net, row));
-            }
-            if let Seen::Known(_) = self.memo.show(&self.state.done, self.state.hash, true) {
-                self.fail_to(jump);
-                return;
-            }
+        let is_known = match &self.log {
+            Some(log) => log.is_refuted(self.at),
+            None => self.rules.memo && self.is_in_memo(),
+        };
+        if is_known {
+            self.fail_to(jump, self.at, self.trail.len());
+            return;
         }
         let options = self.options.len();
         let mut list: Vec<(u64, u64, u32)> = Vec::new();
@@ -165,7 +230,20 @@ impl<'a> Search<'a> {
         // Options are tried from the end of the list.
         list.sort_unstable_by(|a, b| b.cmp(a));
         self.options.extend(list.into_iter().map(|(_, _, node)| node));
-        self.frames.push(Frame { trail: self.trail.len(), live: self.state.live, options, jump });
+        if self.is_wrong(Wrong::Every) && self.options.len() > options + 1 {
+            self.options.pop();
+        }
+        let (trail, live, set) = (self.trail.len(), self.state.live, self.at);
+        self.frames.push(Frame { trail, live, options, jump, set });
+    }
+
+    /// Looks up the current downset in the memo, and stores it if it is new.
+    fn is_in_memo(&mut self) -> bool {
+        if self.memo.crowded() {
+            let net = self.net;
+            self.memo.grow(|row| net.hash(row));
+        }
+        matches!(self.memo.show(&self.state.done, self.state.hash, true), Seen::Known(_))
     }
 
     /// Returns the next node to run, or `None` if every option has failed.
@@ -177,13 +255,22 @@ impl<'a> Search<'a> {
                 self.undo(trail);
                 return self.options.pop();
             }
-            let jump = frame.jump;
-            self.fail_to(jump);
+            let (jump, set, trail) = (frame.jump, frame.set, frame.trail);
+            if let Some(log) = &mut self.log {
+                log.every(set);
+            }
+            self.fail_to(jump, set, trail);
         }
     }
 
-    /// Removes the frames from `jump` on.
-    fn fail_to(&mut self, jump: usize) {
+    /// Removes the frames from `jump` on, whose failure follows from that of the downset `set` after the
+    /// first `upto` nodes of the trail.
+    fn fail_to(&mut self, jump: usize, set: u32, upto: usize) {
+        if let Some(log) = &mut self.log {
+            for frame in self.frames.iter().skip(jump) {
+                log.group(frame.set, &self.trail[frame.trail..upto], set);
+            }
+        }
         if let Some(frame) = self.frames.get(jump) {
             self.options.truncate(frame.options);
             self.frames.truncate(jump);
@@ -208,11 +295,16 @@ impl<'a> Search<'a> {
         let mut looks = self.rules.jump;
         while jump > 0 {
             let frame = &self.frames[jump - 1];
-            if frame.live < self.state.live || looks == 0 {
+            if frame.live < self.state.live && !self.is_wrong(Wrong::Group) || looks == 0 {
                 break;
             }
             let run = &self.trail[frame.trail..];
-            if !least(self.net, &self.state, run, &mut looks) {
+            if self.is_wrong(Wrong::Group) && run.len() <= MOST_OPERATORS {
+                jump -= 1;
+                continue;
+            }
+            let is_short = self.log.is_none() || run.len() <= MOST_OPERATORS;
+            if !is_short || !least(self.net, &self.state, run, &mut looks) {
                 break;
             }
             jump -= 1;
@@ -236,14 +328,9 @@ pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
 /// A net of at least this number of nodes is large.
 const LARGE_NODES: usize = 300;
 
-/// Returns the hash of a row, equal to the hash that a [`State`] maintains.
-pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
-    bits(row).fold(0, |hash, node| hash ^ net.key(node))
-}
-
 /// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
 /// Returns false if there is such a downset, or if more than `looks` downsets must be examined.
-fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
+pub(super) fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.live, looks };
     between.take(&mut own, run.len())

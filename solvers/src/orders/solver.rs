@@ -150,7 +150,8 @@ impl OrderSolver {
                 return Ok(());
             }
             let from = &run.parts[at].sides[side];
-            let verdict = Search::new(&from.net, &from.reach, self.params.rules).decide(value - 1, budget);
+            let mut search = Search::new(&from.net, &from.reach, self.params.rules);
+            let verdict = search.decide(value - 1, None, budget);
             match verdict {
                 Verdict::Found(order) => run.improve(at, side, order)?,
                 Verdict::Refuted(bound) => run.refute(at, bound),

@@ -103,3 +103,38 @@ fn a_proof_that_is_not_found_is_reported() {
     assert!(!scratch.path("g.proof").exists());
     scratch.plimsoll(&["order", "g.json", "--proof", "g.json"]).exits(2);
 }
+
+#[test]
+fn benchmarks_prove_bounds_of_orders() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "hourglass", "--out", "hard.json"]).exits(0);
+    scratch.plimsoll(&["generate", "lenet5", "--out", "easy.json"]).exits(0);
+    scratch.plimsoll(&["generate", "control-mix", "--seed", "1", "--out", "inner.json"]).exits(0);
+    let files = ["hard.json", "easy.json", "inner.json"];
+    let words = ["--problems", "orders", "--solvers", "exact,as-in-file", "--proofs", "--out", "r"];
+    scratch.plimsoll(&[&["bench"], &files[..], &words[..]].concat()).exits(0);
+    let rows = scratch.read("r/rows.csv");
+    let mut reader = csv::Reader::from_reader(rows.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let cell = |row: &csv::StringRecord, name: &str| {
+        row[header.iter().position(|own| own == name).unwrap()].to_owned()
+    };
+    let mut proofs = 0;
+    for row in reader.records().map(Result::unwrap) {
+        let claim = cell(&row, "claim");
+        let what = if claim == "optimal" { "optimal" } else { "bound" };
+        match cell(&row, "certified_by").as_str() {
+            "proof" => {
+                let number = |name| cell(&row, name).parse::<f64>().unwrap();
+                assert!(number("proof_bytes") > 100.0 && number("proof_seconds") > 0.0, "{row:?}");
+                proofs += 1;
+            }
+            // The bound assumes orders of inner regions that are not proved optimal.
+            "" if claim == "feasible" => continue,
+            by => assert_eq!((by, cell(&row, "proof_bytes").as_str()), ("witness", ""), "{row:?}"),
+        }
+        assert_eq!(cell(&row, "certified"), what, "{row:?}");
+    }
+    assert!(proofs > 0, "{rows}");
+    assert!(scratch.read("r/summary.md").contains("## orders: certificates"));
+}

@@ -7,7 +7,7 @@
 //!
 //! trace = true                        # record improvements over time, also in trace.csv; default false
 //! layouts = true                      # store every valid layout in layouts/RUN.csv; default false
-//! proofs = true                       # prove bounds for offsets and check the proofs; default false
+//! proofs = true                       # prove bounds for offsets and orders; default false
 //!
 //! [limits]                            # limits of every run; a list gives one run per value
 //! time = [1, 10.5]                    # seconds; default none

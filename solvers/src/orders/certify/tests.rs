@@ -15,10 +15,17 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The simplest rules, then one kind of rule at a time, and all of them.
-const RULES: [CoverRules; 4] = {
-    let none = CoverRules { settling: Settling { free: false, chain: 0 }, cuts: false, wrong: None };
-    let all = CoverRules { settling: Settling { free: true, chain: 6 }, cuts: true, wrong: None };
-    [none, CoverRules { cuts: false, ..all }, CoverRules { cuts: true, ..none }, all]
+const RULES: [CoverRules; 5] = {
+    let safe = Settling { free: true, chain: 6 };
+    let none = CoverRules { settling: Settling { free: false, chain: 0 }, jump: 0, cuts: false, wrong: None };
+    let all = CoverRules { settling: safe, jump: 32, cuts: true, wrong: None };
+    [
+        none,
+        CoverRules { settling: safe, ..none },
+        CoverRules { jump: 32, ..none },
+        CoverRules { cuts: true, ..none },
+        all,
+    ]
 };
 
 fn optimum(problem: &OrderProblem) -> (Bytes, Order) {
@@ -49,12 +56,15 @@ fn optima_are_proved_and_larger_bounds_are_not() {
             continue;
         }
         for rules in RULES {
-            let prove =
-                |bound| OrderProof::by(&problem, &searched(bound), &order, rules, &mut Budget::unlimited());
-            let text = text(&prove(best).unwrap(), &problem);
+            let prove = |bound, order: &Order| {
+                OrderProof::by(&problem, &searched(bound), order, rules, &mut Budget::unlimited())
+            };
+            let text = text(&prove(best, &order).unwrap(), &problem);
             assert_eq!(checked(&text), Ok(best.get()), "seed {seed}, {rules:?}\n{text}");
             let above = Bytes::new(best.get() + 1);
-            assert_eq!(prove(above).map(|_| ()), Err(NoProof::Wrong(above)), "seed {seed}");
+            for order in [&order, &problem.as_in_file()] {
+                assert_eq!(prove(above, order).map(|_| ()), Err(NoProof::Wrong(above)), "seed {seed}");
+            }
         }
     }
 }
@@ -141,8 +151,9 @@ fn least_peak(text: &str) -> Option<u64> {
             best[next] = Some(best[next].map_or(peak, |known| known.min(peak)));
         }
     }
+    let end: u64 = storages.iter().filter(|s| s.2).map(|s| s.0).sum();
     // Operators that depend on each other have no order.
-    Some(best[(1 << n) - 1].unwrap_or(u64::MAX))
+    Some(best[(1 << n) - 1].unwrap_or(u64::MAX).max(end))
 }
 
 /// Runs the second checker on files, and compares its verdicts.
@@ -210,16 +221,18 @@ fn many_altered_proofs_are_rejected_or_true() {
 
 #[test]
 fn proofs_by_unsound_rules_are_rejected() {
-    let all = RULES[3];
-    for (wrong, cuts) in [(Wrong::Run, false), (Wrong::Needs, false), (Wrong::Cut, true)] {
+    let all = RULES[4];
+    let within = [Wrong::Every, Wrong::Run, Wrong::Group, Wrong::Needs].map(|wrong| (wrong, false));
+    let others = [Wrong::Skip, Wrong::Keep, Wrong::Reverse, Wrong::Simple].map(|wrong| (wrong, true));
+    for (wrong, cuts) in [within, others].concat() {
         let rules = CoverRules { wrong: Some(wrong), cuts, ..all };
         let mut verdicts = Vec::new();
         for seed in 0..2000 {
             let problem = small(4 + seed as usize % 7, seed);
-            let (best, order) = optimum(&problem);
+            let (best, _) = optimum(&problem);
             let above = searched(Bytes::new(best.get() + 1));
-            // Cuts at the downsets of a poor order are wrong.
-            let order = if wrong == Wrong::Cut { problem.as_in_file() } else { order };
+            // An order below the bound refutes it without a search, and has no wrong cuts.
+            let order = problem.as_in_file();
             let Ok(proof) = OrderProof::by(&problem, &above, &order, rules, &mut Budget::unlimited()) else {
                 continue;
             };

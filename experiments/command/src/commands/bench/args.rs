@@ -93,9 +93,9 @@ pub struct BenchArgs {
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
-    /// Prove the bound of each run for offsets if the bound rests on a search, and check the proof with the
-    /// independent checker. Record the size of the proof, the time to prove and the time to check. The limits
-    /// of the run apply to the proof again
+    /// Prove the bound of each run for offsets or orders if the bound rests on a search, and check the proof
+    /// with the independent checker. Record the size of the proof, the time to prove and the time to check.
+    /// The limits of the run apply to the proof again
     #[arg(long, conflicts_with = "processes")]
     pub proofs: bool,
     /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}`
