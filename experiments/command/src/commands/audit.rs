@@ -90,9 +90,13 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     if !file.is_dir() {
         let is_capture = capture_format(file).map_err(Failure::input)?.is_some();
         if !is_capture {
-            return Ok((vec![Case::given(args)?], 0));
+            return Ok((vec![Case::given(args, args.subject.read()?)?], 0));
         }
-        let captures = read_captures(file).map_err(Failure::input)?;
+        let mut captures = read_captures(file).map_err(Failure::input)?;
+        if let [Capture { peak: None, .. }] = captures[..] {
+            let buffers = Subject::of(captures.remove(0).instance);
+            return Ok((vec![Case::given(args, buffers)?], 0));
+        }
         let cases = own_plans_only(args).map(|()| captures.into_iter().map(Case::captured).collect());
         return Ok((cases?, 0));
     }
@@ -109,6 +113,7 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
             continue;
         }
         match read_captures(&path) {
+            Ok(captures) if captures.iter().all(|capture| capture.peak.is_none()) => skipped += 1,
             Ok(captures) => cases.extend(captures.into_iter().map(Case::captured)),
             // Many compiled modules need no temporary memory.
             Err(error) if matches!(*error.problem, CaptureProblem::Nothing(_)) => skipped += 1,
@@ -155,7 +160,7 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json
     report.show("mean gap", "{mean_gap_percent} %");
     report.table(
         &rows,
-        "instance, buffers, planner = planner_peak, floor = lower_bound, gap % = gap_percent, verdict",
+        "instance, buffers, planner = planner_peak, bound = lower_bound, gap % = gap_percent, verdict",
     );
     report.push(&format!("\n{name}\n"));
     report.append_text(&worst.report(false));
@@ -174,9 +179,8 @@ struct Case {
 }
 
 impl Case {
-    /// Reads the instance or model, and its layout or peak.
-    fn given(args: &AuditArgs) -> Result<Self, Failure> {
-        let subject = args.subject.read()?;
+    /// Reads the layout or peak of an instance or model.
+    fn given(args: &AuditArgs, subject: Subject) -> Result<Self, Failure> {
         let peak = args.planner_peak.map(Bytes::new);
         let (planner, layout) = match (&args.layout, peak) {
             (Some(path), _) => (shown(path), Some(offsets(path, &subject.instance)?)),
@@ -210,7 +214,7 @@ impl Case {
 
     fn captured(capture: Capture) -> Self {
         let Capture { planner, instance, layout, peak } = capture;
-        Self { subject: Subject::of(instance), planner, layout, peak: Some(peak) }
+        Self { subject: Subject::of(instance), planner, layout, peak }
     }
 }
 
