@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs XLA, IREE, tinygrad, TVM and tflite-micro into a virtual environment (2 GB), captures the memory
+# Installs XLA, IREE, tinygrad, TVM and tflite-micro into a virtual environment (1.5 GB), captures the memory
 # plans of small networks, and builds the data set of captured instances with its chart. ExecuTorch and Inductor
 # are captured as well if `scripts/executorch.sh` has installed them. EXECUTORCH sets the Python of that
 # environment, CAPTURES the folder of the raw dumps, DATASET that of the instances, and PLIMSOLL the path of an

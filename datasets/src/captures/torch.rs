@@ -53,6 +53,11 @@ struct Memory {
 }
 
 pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
+    // Other pickles contain instructions that the reader rejects.
+    let head = String::from_utf8_lossy(&data[..data.len().min(4096)]);
+    if !["segments", "device_traces"].iter().any(|key| head.contains(key)) {
+        return Err(CaptureProblem::Nothing("the pickle is no memory snapshot of PyTorch"));
+    }
     let pickle = Pickle::read(data)?;
     let root = pickle.root();
     let list = |key: &str| pickle.member(root, key).and_then(|list| pickle.list(list));

@@ -90,6 +90,12 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     if !file.is_dir() {
         let is_capture = capture_format(file).map_err(Failure::input)?.is_some();
         if !is_capture {
+            let name = shown(file);
+            if let Some(stem) = name.strip_suffix("-live-range.txt") {
+                let text =
+                    format!("{name} contains only live ranges; audit {stem}-buffer-assignment.txt instead");
+                return Err(Failure::input(text));
+            }
             return Ok((vec![Case::given(args, args.subject.read()?)?], 0));
         }
         let mut captures = read_captures(file).map_err(Failure::input)?;
@@ -121,7 +127,8 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
         }
     }
     if cases.is_empty() {
-        return Err(Failure::input(format!("{}: no file contains a captured plan", file.display())));
+        let reason = "no file contains a captured plan; subfolders are not searched";
+        return Err(Failure::input(format!("{}: {reason}", file.display())));
     }
     Ok((cases, skipped))
 }
@@ -277,6 +284,13 @@ impl<'a> Audited<'a> {
         self.is_sound() && most.is_none_or(|most| self.gap_percent.is_some_and(|gap| gap <= most))
     }
 
+    /// Returns the bytes that the planner reserves above the highest buffer, if there are any.
+    fn unused(&self) -> Option<Bytes> {
+        let used = self.case.layout.as_ref()?.peak(&self.case.subject.instance);
+        let unused = self.peak.get().checked_sub(used.get())?;
+        (unused > 0).then(|| Bytes::new(unused))
+    }
+
     /// Returns the verdict as a paragraph.
     fn paragraph(&self) -> String {
         let (floor, verdict) = (self.best.bound.value, self.verdict());
@@ -343,6 +357,7 @@ impl<'a> Audited<'a> {
             // The peak of the planner minus the bound. Negative if the peak is below the bound.
             "gap_bytes": gap,
             "gap_percent": self.gap_percent,
+            "unused": self.unused(),
             "orders": orders,
             "verdict": self.verdict(),
             "paragraph": self.paragraph(),
@@ -357,6 +372,10 @@ impl<'a> Audited<'a> {
         if let Some(compared) = &self.compared {
             for line in lines_of(&compared.violations) {
                 report.line("violation", line);
+            }
+            if let Some(unused) = self.unused() {
+                let text = format!("{} above the highest buffer are reserved, but never used", bytes(unused));
+                report.line("unused", text);
             }
             compared.reasons(instance, &mut report);
         }

@@ -128,6 +128,8 @@ fn folders_give_one_row_per_plan() {
     }
     let json = scratch.plimsoll(&["audit", ".", "--json"]).exits(0).json();
     assert_eq!((&json["worst"], json["cases"].as_array().map(Vec::len)), (&json!("lanes:compute"), Some(3)));
+    let ranges = ["audit", "loss-live-range.txt"];
+    scratch.plimsoll(&ranges).refuses(&["only live ranges", "audit loss-buffer-assignment.txt"]);
     std::fs::remove_file(scratch.path("loss-live-range.txt")).unwrap();
     scratch.plimsoll(&["audit", "."]).refuses(&["loss-live-range.txt", "cannot read"]);
     let empty = Scratch::new();
@@ -146,7 +148,7 @@ fn recorded_allocations_are_audited() {
     };
     for (name, expected) in [
         ("snapshot.pickle", vec![[4_194_304, 1_910_784], [2_097_152, 32_768]]),
-        ("trace.trc", vec![[1800, 936], [1_052_672, 1_052_656]]),
+        ("trace.trc", vec![[1800, 712], [1_052_672, 1_052_656]]),
         ("trace.plc", vec![[3072, 2048]]),
     ] {
         let json = scratch.plimsoll(&["audit", name, "--json"]).exits(0).json();
@@ -154,8 +156,19 @@ fn recorded_allocations_are_audited() {
         assert_eq!(cases.iter().map(facts).collect::<Vec<_>>(), expected, "{name}");
         scratch.plimsoll(&["audit", name, "--max-gap", "5%"]).exits(1);
     }
+    let run = scratch.plimsoll(&["audit", "snapshot.pickle"]).exits(0);
+    let unused =
+        "unused       2064384 bytes (1.97 MiB) above the highest buffer are reserved, but never used";
+    assert!(run.stdout.contains(unused), "{}", run.stdout);
+    let json = scratch.plimsoll(&["audit", "snapshot.pickle", "--json"]).exits(0).json();
+    assert_eq!(json["cases"][1]["unused"], 2_064_384);
+    // Other pickles in a folder are skipped.
+    scratch.write("weights.pickle", b"\x80\x04cos\nsystem\n.");
+    scratch
+        .plimsoll(&["audit", "weights.pickle"])
+        .refuses(&["weights.pickle", "no memory snapshot of PyTorch"]);
     let json = scratch.plimsoll(&["audit", ".", "--json"]).exits(0).json();
-    assert_eq!(json["plans"], 5);
+    assert_eq!((&json["plans"], &json["files_without_plan"]), (&json!(5), &json!(1)));
 }
 
 /// A placement of `idealloc` without addresses contains only an instance.
