@@ -221,7 +221,8 @@ impl<'d> Machine<'d> {
         };
         if length > 8 {
             self.skip(length)?;
-            return Ok(self.stack.push(0));
+            self.stack.push(0);
+            return Ok(());
         }
         let number = self.unsigned(length)? as i64;
         let unused = 64 - 8 * length as u32;

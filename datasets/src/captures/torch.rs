@@ -96,10 +96,10 @@ struct Snapshot<'p, 'd> {
     items: usize,
 }
 
-impl<'p> Snapshot<'p, '_> {
+impl Snapshot<'_, '_> {
     /// Returns the segments of each device, with their numbers.
     fn devices(
-        &mut self,
+        &self,
         segments: &[Id],
         traces: usize,
     ) -> Result<BTreeMap<u64, Vec<(usize, Id)>>, CaptureProblem> {
@@ -122,7 +122,8 @@ impl<'p> Snapshot<'p, '_> {
         self.spend(events.len(), || format!("device {device}"))?;
         let mut memories: BTreeMap<Key, Memory> = BTreeMap::new();
         // Older versions do not record the pool of an event.
-        let pooled = events.iter().all(|&event| self.pickle.member(event, "pool_id").is_some());
+        let has_pool = |&event: &Id| self.pickle.member(event, "pool_id").is_some();
+        let pooled = events.is_empty() || events.iter().any(has_pool);
         for (at, &event) in events.iter().enumerate() {
             let place = || format!("device {device}, event {at}");
             self.event(event, at, pooled, &mut memories, &place)?;

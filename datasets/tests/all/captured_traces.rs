@@ -13,12 +13,14 @@ fn file(name: &str) -> PathBuf {
 
 /// Returns name, load and peak of each capture, and checks the layouts.
 fn facts(found: &[Capture]) -> Vec<(&str, u64, Option<u64>)> {
-    let fact = |one: &Capture| {
+    let mut facts = Vec::new();
+    for one in found {
         let valid = one.layout.as_ref().is_none_or(|layout| check_layout(&one.instance, layout).is_empty());
         assert!(valid, "{}", one.instance.name());
-        (load(&one.instance).0.get(), one.peak.map(|peak| peak.get()))
-    };
-    found.iter().map(|one| (one.instance.name(), fact(one).0, fact(one).1)).collect()
+        let peak = one.peak.map(plimsoll_model::Bytes::get);
+        facts.push((one.instance.name(), load(&one.instance).0.get(), peak));
+    }
+    facts
 }
 
 /// Returns name, size, half-open lifespan and offset of each buffer.
@@ -257,14 +259,16 @@ fn errors_in_traces_name_the_byte() {
     let call = trace(&[(0x05, &[8, 4096, 24, 1, 4096])]);
     let reversed: Vec<u8> =
         [1, 5, 5, 64, 0, 0, 0, 64u64].iter().flat_map(|word| word.to_be_bytes()).collect();
-    for (format, data, parts) in [
-        (CaptureFormat::Trace, &[&call[..], &[0x07]].concat(), ["byte 41", "0x07", "memory function"]),
-        (CaptureFormat::Trace, &call[..20].to_vec(), ["byte 20", "end of the file", "last record"]),
-        (CaptureFormat::Trace, &vec![], ["no memory plan", "no block", "t"]),
-        (CaptureFormat::Placement, &vec![], ["no memory plan", "no block", "t"]),
+    let wrong = [&call[..], &[0x07]].concat();
+    let cases: [(CaptureFormat, &[u8], [&str; 3]); 6] = [
+        (CaptureFormat::Trace, &wrong, ["byte 41", "0x07", "memory function"]),
+        (CaptureFormat::Trace, &call[..20], ["byte 20", "end of the file", "last record"]),
+        (CaptureFormat::Trace, &[], ["no memory plan", "no block", "t"]),
+        (CaptureFormat::Placement, &[], ["no memory plan", "no block", "t"]),
         (CaptureFormat::Placement, &reversed, ["memory 't'", "buffer '1'", "5"]),
-        (CaptureFormat::Placement, &vec![0xff; 64], ["record 0", "offset 18446744073709551615", "address"]),
-    ] {
+        (CaptureFormat::Placement, &[0xff; 64], ["record 0", "offset 18446744073709551615", "address"]),
+    ];
+    for (format, data, parts) in cases {
         let message = idealloc(format, data).unwrap_err();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
