@@ -7,8 +7,8 @@
 //! under the same conditions as with half-open lifespans of the same ends. If all mappings and offsets are 0,
 //! the file contains no placement.
 //!
-//! A file `.trc` contains one record per call of a memory function. The upper 4 bits of its first byte are the
-//! function, the lower 4 bits the number of words that follow:
+//! A file `.trc` contains one record per call of a memory function. The upper 4 bits of its first byte are
+//! the function, the lower 4 bits the number of words that follow:
 //!
 //! | byte | function | words |
 //! |---|---|---|
@@ -23,9 +23,9 @@
 //! The result consists of 4 words: address, usable size of the block, thread, address of the mapping.
 //!
 //! Each allocation is one step. A block is live from its step to the next allocation after its release, or to
-//! the end. `idealloc` itself advances the time by the requested size, with the same conflicts. As in
-//! `idealloc`, the size of a block is its usable size, and if a trace allocates an address twice, which happens
-//! with several threads, the first block ends there, and the next release of the address is ignored.
+//! the end. `idealloc` itself advances the time by the requested size, with the same conflicts. The size of a
+//! block is its usable size. With several threads, a trace can allocate an address twice. As in `idealloc`,
+//! the first block then ends there, and the next release of the address is ignored.
 //!
 //! Each mapping is one capture. Offsets begin at the first page of a mapping that contains a block, and the
 //! planner's peak is the end of the highest block.

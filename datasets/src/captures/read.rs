@@ -26,8 +26,8 @@ pub enum CaptureFormat {
 }
 
 impl CaptureFormat {
-    /// Recognises the format of a file by its first bytes, or by the endings `.plc` and `.trc`. Returns `None`
-    /// if the format is unknown.
+    /// Recognises the format of a file by its first bytes, or by the endings `.plc` and `.trc`. Returns
+    /// `None` if the format is unknown.
     pub fn of(path: &Path, head: &[u8]) -> Option<Self> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let text = String::from_utf8_lossy(&head[..head.len().min(4096)]);

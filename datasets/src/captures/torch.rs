@@ -14,15 +14,16 @@
 //! largest number of bytes that the segments of a capture reserve at the same time.
 //!
 //! Event `i` of a device is step `i + 1`. A block is live from its event `alloc` to its event
-//! `free_completed`, after which the allocator may reuse the memory; the interval is half-open. Blocks without
-//! the first event are live from step 0, those without the second to the end. Sizes are those requested; the
-//! allocator places blocks at multiples of 512 bytes.
+//! `free_completed`, after which the allocator may reuse the memory; the interval is half-open. Blocks
+//! without the first event are live from step 0, those without the second to the end. Sizes are those
+//! requested; the allocator places blocks at multiples of 512 bytes.
 //!
 //! The addresses become offsets: all ranges that were ever reserved are laid end to end, in order of their
 //! addresses. A capture has no layout if they do not fit into the peak, because the allocator has returned
 //! segments and reserved others.
 //!
-//! Source: `torch/cuda/memory.py`, `c10/cuda/CUDACachingAllocator.cpp`, `torch/csrc/cuda/memory_snapshot.cpp`.
+//! Source: `torch/cuda/memory.py`, `c10/cuda/CUDACachingAllocator.cpp`,
+//! `torch/csrc/cuda/memory_snapshot.cpp`.
 
 use super::capture::{Block, Capture, alignment_of, instance_of, stem};
 use super::error::CaptureProblem;
