@@ -165,7 +165,8 @@ def storages(buffers: list[Buffer]) -> Offsets:
             found[at] = (max(size, one.size), [*own, one])
         else:
             found.append((one.size, [one]))
-    offsets, end = {}, 0
+    offsets: Offsets = {}
+    end = 0
     for size, own in sorted(found, key=lambda one: -one[0] % GRAIN):
         end = -(-end // GRAIN) * GRAIN
         offsets |= {one.id: end for one in own}
