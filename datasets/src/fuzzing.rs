@@ -165,8 +165,8 @@ pub fn torch_snapshot(data: &[u8]) {
     check_captures(read_capture(Path::new("fuzz"), CaptureFormat::Torch, data).unwrap_or_default());
 }
 
-/// Reads a placement or trace of `idealloc`, and checks the round trip of its instances through CSV. The first
-/// byte of the file selects the format: even for a placement, odd for a trace.
+/// Reads a placement or trace of `idealloc`, and checks the round trip of its instances through CSV. The
+/// first byte of the file selects the format: even for a placement, odd for a trace.
 ///
 /// # Panics
 /// If a written instance reads back differently, or if a layout does not have one offset per buffer.

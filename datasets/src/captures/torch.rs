@@ -79,7 +79,7 @@ pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProb
         };
         for ((stream, pool), memory) in snapshot.memories(device, &segments, events)? {
             let pool = if pool == [0, 0] { String::new() } else { format!("-pool{}.{}", pool[0], pool[1]) };
-            captures.extend(capture(format!("{stem}:device{device}-stream{stream}{pool}"), memory)?);
+            captures.extend(capture(&format!("{stem}:device{device}-stream{stream}{pool}"), memory)?);
         }
     }
     match &mut captures[..] {
@@ -294,7 +294,7 @@ impl Memory {
     }
 }
 
-fn capture(name: String, mut memory: Memory) -> Result<Option<Capture>, CaptureProblem> {
+fn capture(name: &str, mut memory: Memory) -> Result<Option<Capture>, CaptureProblem> {
     if memory.blocks.is_empty() {
         return Ok(None);
     }
@@ -302,7 +302,7 @@ fn capture(name: String, mut memory: Memory) -> Result<Option<Capture>, CaptureP
     let offsets = memory.offsets(peak);
     let alignment = alignment_of(ALIGNMENT, offsets.iter().flatten().copied());
     memory.blocks.iter_mut().for_each(|block| block.alignment = alignment);
-    let instance = instance_of(&name, &memory.blocks)?;
+    let instance = instance_of(name, &memory.blocks)?;
     let (planner, layout) = ("PyTorch caching allocator".to_owned(), offsets.map(Layout::from_raw));
     Ok(Some(Capture { planner, instance, layout, peak: Some(Bytes::new(peak)) }))
 }
