@@ -70,7 +70,9 @@ fn pickle(value: &Value) -> Vec<u8> {
             }
             Value::Array(elements) => {
                 out.extend(b"](");
-                elements.iter().for_each(|element| write(element, out));
+                for element in elements {
+                    write(element, out);
+                }
                 out.push(b'e');
             }
             Value::String(text) => {
