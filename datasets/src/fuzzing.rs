@@ -3,7 +3,7 @@
 //!
 //! The targets in `fuzz/` and the smoke test share these functions, so regular tests run them as well.
 
-use crate::captures::{CaptureFormat, read_capture_json, read_iree, read_xla};
+use crate::captures::{Capture, CaptureFormat, read_capture, read_xla};
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
 use crate::model_file::read_onnx;
@@ -146,16 +146,39 @@ pub fn onnx_model(data: &[u8]) {
 pub fn captures(data: &[u8]) {
     const RANGES: &[u8] = b"HloLiveRange";
     let origin = Path::new("fuzz");
-    let found = match CaptureFormat::of(data) {
+    let found = match CaptureFormat::of(origin, data) {
         None => return,
-        Some(CaptureFormat::Iree) => read_iree(origin, data),
-        Some(CaptureFormat::Json) => read_capture_json(origin, data),
         Some(CaptureFormat::Xla) => {
             let ranges = data.windows(RANGES.len()).position(|text| text == RANGES).unwrap_or(data.len());
             read_xla(origin, &data[..ranges], &data[ranges..])
         }
+        Some(format) => read_capture(origin, format, data),
     };
-    for capture in found.into_iter().flatten() {
+    check_captures(found.unwrap_or_default());
+}
+
+/// Reads a memory snapshot of `PyTorch`, and checks the round trip of its instances through CSV.
+///
+/// # Panics
+/// If a written instance reads back differently, or if a layout does not have one offset per buffer.
+pub fn torch_snapshot(data: &[u8]) {
+    check_captures(read_capture(Path::new("fuzz"), CaptureFormat::Torch, data).unwrap_or_default());
+}
+
+/// Reads a placement or trace of `idealloc`, and checks the round trip of its instances through CSV. The
+/// first byte of the file selects the format: even for a placement, odd for a trace.
+///
+/// # Panics
+/// If a written instance reads back differently, or if a layout does not have one offset per buffer.
+pub fn idealloc(data: &[u8]) {
+    let Some((first, data)) = data.split_first() else { return };
+    let format = if first % 2 == 0 { CaptureFormat::Placement } else { CaptureFormat::Trace };
+    check_captures(read_capture(Path::new("fuzz"), format, data).unwrap_or_default());
+}
+
+/// Checks the round trip of captured instances.
+fn check_captures(captures: Vec<Capture>) {
+    for capture in captures {
         let instance = capture.instance;
         let mut written = Vec::new();
         if write_instance(&instance, &mut written).is_err() {

@@ -14,11 +14,11 @@ listed.
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
+
+from captures import document, missing, write
 
 SMALL = "squeezenet1_1 mobilenet_v3_small mobilenet_v2 shufflenet_v2_x1_0 resnet18 mnasnet1_0 regnet_y_400mf alexnet"
 LARGE = "mobilenet_v3_large googlenet efficientnet_b0 densenet121 resnet50 convnext_tiny inception_v3 swin_t vit_b_16"
@@ -72,28 +72,13 @@ def capture(name: str, size: int, batch: int) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
+    cases = []
     for network, size, batch in CASES:
         model = network if size == SIZES.get(network, 224) else f"{network}_{size}"
-        name = f"{model}-b{batch}"
-        file = folder / f"{name}.capture.json"
-        if (wanted and name not in wanted) or file.exists():
-            continue
-        document = {
-            "format": "plimsoll-capture",
-            "version": 1,
-            "framework": "ExecuTorch",
-            "framework_version": version("executorch"),
-            "planner": "greedy",
-            "model": model,
-            "batch": batch,
-            "memories": capture(network, size, batch),
-        }
-        unfinished = file.with_suffix(".part")
-        unfinished.write_text(json.dumps(document))
-        unfinished.rename(file)
-        print(name, flush=True)
+        cases.append((f"{model}-b{batch}", (model, network, size, batch)))
+    for file, (model, network, size, batch) in missing(cases, ".capture.json"):
+        found = capture(network, size, batch)
+        write(file, document("ExecuTorch", version("executorch"), "greedy", model, batch, found))
     return 0
 
 

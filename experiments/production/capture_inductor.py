@@ -14,11 +14,11 @@ their own memory are not planned. The script stops each compilation after the pl
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
+
+from captures import document, missing, write
 
 SMALL = "squeezenet1_1 mobilenet_v3_small mobilenet_v2 shufflenet_v2_x1_0 resnet18 mnasnet1_0 regnet_y_400mf".split()
 LARGE = "googlenet efficientnet_b0 densenet121 resnet50 convnext_tiny inception_v3 swin_t vit_b_16".split()
@@ -107,28 +107,12 @@ def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
-    cases = [(model, mode, batch) for mode, models in MODES.items() for batch in BATCHES for model in models]
-    for model, mode, batch in cases:
-        name = f"{model}-{mode}-b{batch}"
-        file = folder / f"{name}.capture.json"
-        if (wanted and name not in wanted) or file.exists():
-            continue
-        document = {
-            "format": "plimsoll-capture",
-            "version": 1,
-            "framework": "Inductor",
-            "framework_version": f"torch {version('torch')}",
-            "planner": "memory_planning",
-            "model": f"{model}-{mode}",
-            "batch": batch,
-            "memories": capture(model, mode, batch),
-        }
-        unfinished = file.with_suffix(".part")
-        unfinished.write_text(json.dumps(document))
-        unfinished.rename(file)
-        print(name, flush=True)
+    keys = [(model, mode, batch) for mode, models in MODES.items() for batch in BATCHES for model in models]
+    cases = [(f"{model}-{mode}-b{batch}", (model, mode, batch)) for model, mode, batch in keys]
+    for file, (model, mode, batch) in missing(cases, ".capture.json"):
+        found = capture(model, mode, batch)
+        torch = f"torch {version('torch')}"
+        write(file, document("Inductor", torch, "memory_planning", f"{model}-{mode}", batch, found))
     return 0
 
 

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from captures import missing, write
+
 PASS = "iree-stream-layout-slices"
 OPTIONS = [
     "--iree-input-type=stablehlo",
@@ -32,27 +34,20 @@ def main() -> int:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     from jax_models import cases, lowered
 
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
     compiler = Path(sys.executable).parent / "iree-compile"
     failed = 0
-    for name, model, mode, batch in cases():
-        file = folder / f"{name}.layout-slices.mlir"
-        if (wanted and name not in wanted) or file.exists():
-            continue
+    named = ((name, case) for name, *case in cases())
+    for file, (model, mode, batch) in missing(named, ".layout-slices.mlir"):
         with tempfile.TemporaryDirectory() as temporary:
             program = Path(temporary) / "program.mlir"
             program.write_text(lowered(model, mode, batch).as_text("stablehlo"))
             done = subprocess.run([compiler, *OPTIONS, str(program)], capture_output=True, text=True)
         if done.returncode:
-            print(f"{name}: {(done.stderr.splitlines() or ['no dump'])[-1]}", file=sys.stderr)
+            print(f"{file.name}: {(done.stderr.splitlines() or ['no dump'])[-1]}", file=sys.stderr)
             failed += 1
             continue
-        unfinished = file.with_suffix(".part")
         # Warnings may precede the text.
-        unfinished.write_text(done.stderr[max(0, done.stderr.find("// -----// IR Dump ")) :])
-        unfinished.rename(file)
-        print(name, flush=True)
+        write(file, done.stderr[max(0, done.stderr.find("// -----// IR Dump ")) :])
     return 1 if failed else 0
 
 

@@ -3,7 +3,7 @@
     python capture_tflm.py FOLDER [NAME...]
 
 Writes `NAME.capture.json` in the format `plimsoll-capture` per network, image size and width (see `tflm_models.py`).
-The packages are those of `scripts/tflm.sh`. Captures that exist are kept, so an interrupted run can be repeated.
+Existing captures are kept, so an interrupted run can be resumed.
 `plimsoll audit FOLDER` reads the folder.
 
 The peak is the size of the arena's head that the interpreter reports after it has loaded the network. The interpreter
@@ -13,12 +13,11 @@ reports no offsets. The script therefore computes the lifetimes and offsets with
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from captures import document, missing, write
 from tflm_models import MODELS, head, unpack
 
 ALIGNMENT = 16
@@ -72,27 +71,12 @@ def capture(model: bytes) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
-    for model, size, width in ((m, s, w) for m in MODELS for s in SIZES for w in WIDTHS):
-        name = f"{model}_{size}x{width}-b1"
-        file = folder / f"{name}.capture.json"
-        if (wanted and name not in wanted) or file.exists():
-            continue
-        document = {
-            "format": "plimsoll-capture",
-            "version": 1,
-            "framework": "tflite-micro",
-            "framework_version": version("tflite-micro"),
-            "planner": "greedy",
-            "model": f"{model}_{size}x{width}",
-            "batch": 1,
-            "memories": capture(MODELS[model](size, width)),
-        }
-        unfinished = file.with_suffix(".part")
-        unfinished.write_text(json.dumps(document))
-        unfinished.rename(file)
-        print(name, flush=True)
+    keys = [(model, size, width) for model in MODELS for size in SIZES for width in WIDTHS]
+    cases = [(f"{model}_{size}x{width}-b1", (model, size, width)) for model, size, width in keys]
+    for file, (model, size, width) in missing(cases, ".capture.json"):
+        found = capture(MODELS[model](size, width))
+        name = f"{model}_{size}x{width}"
+        write(file, document("tflite-micro", version("tflite-micro"), "greedy", name, 1, found))
     return 0
 
 

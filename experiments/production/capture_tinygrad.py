@@ -14,13 +14,13 @@ planner, the script extends the lifetimes of buffers of copies.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
+
+from captures import document, missing, write
 
 os.environ["DEV"] = "NULL"
 os.environ.setdefault("CACHELEVEL", "0")
@@ -321,29 +321,11 @@ def main() -> int:
         return ORIGINAL(linear, held)
 
     schedule.memory_plan_rewrite = jit.memory_plan_rewrite = planned
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
-    for model in MODELS:
-        for mode in ("forward", "training"):
-            for batch in (1, 8):
-                name = f"{model}-{mode}-b{batch}"
-                file = folder / f"{name}.capture.json"
-                if (wanted and name not in wanted) or file.exists():
-                    continue
-                document = {
-                    "format": "plimsoll-capture",
-                    "version": 1,
-                    "framework": "tinygrad",
-                    "framework_version": version("tinygrad"),
-                    "planner": "TLSF",
-                    "model": f"{model}-{mode}",
-                    "batch": batch,
-                    "memories": capture(model, mode, batch),
-                }
-                unfinished = file.with_suffix(".part")
-                unfinished.write_text(json.dumps(document))
-                unfinished.rename(file)
-                print(name, flush=True)
+    keys = [(model, mode, batch) for model in MODELS for mode in ("forward", "training") for batch in (1, 8)]
+    cases = [(f"{model}-{mode}-b{batch}", (model, mode, batch)) for model, mode, batch in keys]
+    for file, (model, mode, batch) in missing(cases, ".capture.json"):
+        found = capture(model, mode, batch)
+        write(file, document("tinygrad", version("tinygrad"), "TLSF", f"{model}-{mode}", batch, found))
     return 0
 
 

@@ -10,13 +10,12 @@ reads the folder.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-KINDS = ("buffer-assignment", "live-range")
+from captures import missing, write
 
 
 def compile_one(model: str, mode: str, batch: str) -> None:
@@ -31,13 +30,9 @@ def main() -> int:
         return 0
     from jax_models import cases
 
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
     failed = 0
-    for name, model, mode, batch in cases():
-        files = [folder / f"{name}-{kind}.txt" for kind in KINDS]
-        if (wanted and name not in wanted) or all(file.exists() for file in files):
-            continue
+    named = ((name, case) for name, *case in cases())
+    for file, (model, mode, batch) in missing(named, "-live-range.txt"):
         with tempfile.TemporaryDirectory() as dump:
             settings = {"XLA_FLAGS": f"--xla_dump_to={dump}", "JAX_PLATFORMS": "cpu"}
             command = [sys.executable, __file__, "--compile", model, mode, str(batch)]
@@ -45,12 +40,13 @@ def main() -> int:
             # The module of the network is the last one; the modules before it create constants.
             found = sorted(Path(dump).glob("module_*buffer-assignment.txt"))
             if done.returncode or not found:
-                print(f"{name}: {(done.stderr.splitlines() or ['no dump'])[-1]}", file=sys.stderr)
+                print(f"{file.name}: {(done.stderr.splitlines() or ['no dump'])[-1]}", file=sys.stderr)
                 failed += 1
                 continue
-            for kind, file in zip(KINDS, files, strict=True):
-                shutil.copy(str(found[-1]).replace("buffer-assignment", kind), file)
-        print(name, flush=True)
+            # The live ranges come last, because `missing` looks for them.
+            for kind in ("buffer-assignment", "live-range"):
+                text = Path(str(found[-1]).replace("buffer-assignment", kind)).read_text()
+                write(file.with_name(file.name.replace("live-range", kind)), text)
     return 1 if failed else 0
 
 

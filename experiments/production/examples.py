@@ -2,7 +2,7 @@
 
     python examples.py DATASET
 
-Contains the rules of five planners in a few lines each. For each of them, prints how many plans of the data set have
+Contains the rules of six planners in a few lines each. For each of them, prints how many plans of the data set have
 exactly the peak of the rule (up to 64 bytes of padding), and a small part of one of these plans in which the rule still
 loses at least the given share. The part is found by removing buffers in turn. Lifetimes are half-open.
 """
@@ -150,6 +150,30 @@ def splits(buffers: list[Buffer]) -> Offsets:
     return root.place(0, {}) if root else {}
 
 
+def storages(buffers: list[Buffer]) -> Offsets:
+    """TVM: in order of their starts, into storages. A buffer takes the smallest free storage that is large enough, but
+    at most 16 times as large. Otherwise the largest free storage grows to its size, if that is at least one sixteenth
+    of it."""
+    found: list[tuple[int, list[Buffer]]] = []
+    for one in sorted(buffers, key=lambda one: one.lower):
+        free = [at for at, (_, own) in enumerate(found) if not any(meet(one, other) for other in own)]
+        enough = [at for at in free if one.size <= found[at][0] <= 16 * one.size]
+        less = [at for at in free if one.size // 16 <= found[at][0] < one.size]
+        if enough or less:
+            at = min(enough, key=lambda at: found[at][0]) if enough else max(less, key=lambda at: found[at][0])
+            size, own = found[at]
+            found[at] = (max(size, one.size), [*own, one])
+        else:
+            found.append((one.size, [one]))
+    offsets: Offsets = {}
+    end = 0
+    for size, own in sorted(found, key=lambda one: -one[0] % GRAIN):
+        end = -(-end // GRAIN) * GRAIN
+        offsets |= {one.id: end for one in own}
+        end += size
+    return offsets
+
+
 def peak(buffers: list[Buffer], at: Offsets) -> int:
     return max((at[one.id] + one.size for one in buffers), default=0)
 
@@ -183,6 +207,7 @@ RULES: dict[str, tuple[Rule, float]] = {
     "iree": (by_start, 0.2),
     "tflm": (by_size, 0.2),
     "tinygrad": (by_start, 0.1),
+    "tvm": (storages, 0.2),
 }
 
 

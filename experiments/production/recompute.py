@@ -4,14 +4,18 @@
 
 Shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a
 step. Memory that several values share counts once. For IREE, the load is the largest total size of the slices
-that are live at a step, and the peak is the size of the allocation in the text after the pass. Prints one
-line per file that differs, and a summary. Exits with 1 if any file differs.
+that are live at a step, and the peak is the size of the allocation in the text after the pass. For PyTorch, the
+state at the end is traced back to the first event. For idealloc, the load is the largest total size of the live
+blocks of a mapping, and the peak is the end of the highest block. Prints one line per file that differs, and a
+summary. Exits with 1 if any file differs.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -107,7 +111,78 @@ def document(file: Path) -> Found:
     return found
 
 
-KINDS = {"-buffer-assignment.txt": xla, ".layout-slices.mlir": iree, ".capture.json": document}
+def torch(file: Path) -> Found:
+    """Traces the live blocks and the reserved bytes of each device, stream and pool back from the end. Reads only
+    snapshots that this user has written: unpickling executes code."""
+    data = pickle.loads(file.read_bytes())
+    found = []
+    for device, events in enumerate(data["device_traces"]):
+        segments = [one for one in data["segments"] if one["device"] == device]
+        places = [(one["stream"], one.get("pool_id")) for one in events]
+        places += [(one["stream"], one.get("segment_pool_id") if events else None) for one in segments]
+        for stream, pool in sorted(set(places)):
+            own = [one for one in segments if (one["stream"], one["segment_pool_id"]) == (stream, pool)]
+            blocks = [block for one in own for block in one["blocks"] if block["state"] != "inactive"]
+            live = {block["address"]: block["requested_size"] for block in blocks}
+            reserved = sum(one["total_size"] for one in own)
+            load, peak, used = sum(live.values()), reserved, bool(live)
+            for one in reversed(events):
+                if (one["stream"], one["pool_id"]) != (stream, pool):
+                    continue
+                match one["action"]:
+                    case "alloc":
+                        del live[one["addr"]]
+                    case "free_completed":
+                        live[one["addr"]] = one["size"]
+                        used = True
+                    case "segment_alloc" | "segment_map":
+                        reserved -= one["size"]
+                    case "segment_free" | "segment_unmap":
+                        reserved += one["size"]
+                load, peak = max(load, sum(live.values())), max(peak, reserved)
+            if used:
+                found.append((load, peak))
+    return found
+
+
+def extents(blocks: dict[int, list[tuple[int, int, int, int]]]) -> Found:
+    """Returns the load and the extent of each mapping. A block is an address, a size, its first and its last step."""
+    found = []
+    for rows in blocks.values():
+        base = min(address for address, *_ in rows) // 4096 * 4096
+        top = max(address + size for address, size, *_ in rows)
+        found.append((most([(size, first, last) for _, size, first, last in rows]), top - base))
+    return found
+
+
+def placement(file: Path) -> Found:
+    blocks: dict[int, list[tuple[int, int, int, int]]] = {}
+    for _, birth, death, size, heap, offset, _, _ in struct.iter_unpack(">8Q", file.read_bytes()):
+        blocks.setdefault(heap, []).append((heap + offset, size, birth, death - 1))
+    return extents(blocks)
+
+
+def trace(file: Path) -> Found:
+    data, at, calls = file.read_bytes(), 0, []
+    while at < len(data):
+        count = data[at] & 15
+        calls.append((data[at] >> 4, struct.unpack(f">{count}Q", data[at + 1 : at + 1 + 8 * count])))
+        at += 1 + 8 * count
+    blocks: dict[int, list[tuple[int, int, int, int]]] = {}
+    for start, (kind, words) in enumerate(calls):
+        if kind == 1:
+            continue
+        address, size, _, heap = words[-4:]
+        released = [
+            at for at, (kind, words) in enumerate(calls) if at > start and kind in (1, 3) and words[0] == address
+        ]
+        # The call that releases the block is the first step after it.
+        blocks.setdefault(heap, []).append((address, size, start, min(released, default=len(calls)) - 1))
+    return extents(blocks)
+
+
+KINDS = {"-buffer-assignment.txt": xla, ".layout-slices.mlir": iree, ".capture.json": document, ".pickle": torch}
+KINDS |= {".plc": placement, ".trc": trace}
 
 
 def main() -> int:

@@ -13,10 +13,13 @@
 //! `peak` is the number of bytes that the planner itself reserves. Unknown members are rejected.
 
 use super::capture::{Capture, stem};
-use super::error::{CaptureError, CaptureProblem};
+use super::error::CaptureProblem;
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+
+/// The value of the member `format`.
+const FORMAT: &str = "plimsoll-capture";
 
 /// A document in the format `plimsoll-capture`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,12 +82,11 @@ fn one() -> u64 {
     1
 }
 
-pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureError> {
-    captures(path, data).map_err(|problem| problem.of(path))
-}
-
-fn captures(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
+pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
     let document: CaptureDocument = serde_json::from_slice(data)?;
+    if document.format != FORMAT {
+        return Err(CaptureProblem::Format(document.format));
+    }
     if document.version != 1 {
         return Err(CaptureProblem::Version(document.version));
     }
@@ -113,5 +115,10 @@ fn of_memory(memory: &CapturedMemory, name: String, planner: String) -> Result<C
     let instance =
         builder.build().map_err(|source| CaptureProblem::Instance { memory: memory.name.clone(), source })?;
     let offsets: Option<Vec<u64>> = memory.buffers.iter().map(|one| one.offset).collect();
-    Ok(Capture { planner, instance, layout: offsets.map(Layout::from_raw), peak: Bytes::new(memory.peak) })
+    Ok(Capture {
+        planner,
+        instance,
+        layout: offsets.map(Layout::from_raw),
+        peak: Some(Bytes::new(memory.peak)),
+    })
 }

@@ -24,12 +24,13 @@ pub enum CaptureProblem {
     TooLarge(u64),
     /// The first bytes belong to no known format.
     #[error(
-        "unknown format; `audit` reads plans of XLA and IREE, plimsoll-capture files, instances and models"
+        "unknown format; `audit` reads plans of XLA and IREE, snapshots of PyTorch, traces of idealloc, \
+         plimsoll-capture files, instances and models"
     )]
     UnknownFormat,
-    /// An unexpected value in a line.
-    #[error("line {line}: found '{found}', expected {expected}")]
-    Line { line: usize, found: String, expected: &'static str },
+    /// An unexpected value at a place: a line, a byte, a record or an event.
+    #[error("{place}: found '{found}', expected {expected}")]
+    Place { place: String, found: String, expected: &'static str },
     /// A buffer without a lifespan.
     #[error("line {line}: value '{name}' has no live range")]
     NoLiveRange { line: usize, name: String },
@@ -38,6 +39,9 @@ pub enum CaptureProblem {
     NoLiveRanges,
     #[error("{}", json_error(.0))]
     Json(#[from] serde_json::Error),
+    /// The member `format` of a JSON document.
+    #[error("format '{0}' is not supported; the only supported format is plimsoll-capture")]
+    Format(String),
     #[error("version {0} is not supported; the only supported version is 1")]
     Version(u64),
     /// Buffers that do not form a valid instance.
@@ -52,13 +56,18 @@ pub enum CaptureProblem {
 }
 
 impl CaptureProblem {
-    /// Returns a problem in a line. Lines are counted from 1. Long values are shortened.
+    /// Returns a problem in a line. Lines are counted from 1.
     pub(super) fn line(line: usize, found: &str, expected: &'static str) -> Self {
+        Self::at(format!("line {line}"), found, expected)
+    }
+
+    /// Returns a problem at a place. Long values are shortened.
+    pub(super) fn at(place: String, found: &str, expected: &'static str) -> Self {
         let mut found: String = found.trim().chars().take(80).collect();
         if found.is_empty() {
             found.push_str("nothing");
         }
-        Self::Line { line, found, expected }
+        Self::Place { place, found, expected }
     }
 
     /// Attaches the file to the problem.

@@ -22,7 +22,7 @@
 //!
 //! Source: `iree/compiler/Dialect/Stream/Transforms/LayoutSlices.cpp`.
 
-use super::capture::{Capture, alignment_of, stem, text_of};
+use super::capture::{ALIGNMENT, Capture, alignment_of, stem, text_of};
 use super::error::CaptureProblem;
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use std::collections::HashMap;
@@ -212,7 +212,7 @@ fn capture(
     }
     let Some(peak) = results[0] else { return Ok(None) };
     let offsets: Option<Vec<u64>> = results[1..].iter().copied().collect();
-    let alignment = alignment_of(offsets.iter().flatten().copied());
+    let alignment = alignment_of(ALIGNMENT, offsets.iter().flatten().copied());
     let mut builder = InstanceBuilder::new(name.clone());
     for (at, &(size, first, last)) in function.packs[at].slices.iter().enumerate() {
         let lifespan = Lifespan::single(first, last + 1).expect("the last step is not before the first");
@@ -220,5 +220,5 @@ fn capture(
     }
     let instance = builder.build().map_err(|source| CaptureProblem::Instance { memory: name, source })?;
     let layout = offsets.map(Layout::from_raw);
-    Ok(Some(Capture { planner: "IREE".to_owned(), instance, layout, peak: Bytes::new(peak) }))
+    Ok(Some(Capture { planner: "IREE".to_owned(), instance, layout, peak: Some(Bytes::new(peak)) }))
 }

@@ -2,7 +2,7 @@
 
 use super::capture::Capture;
 use super::error::{CaptureError, CaptureProblem};
-use super::{document, iree, xla};
+use super::{document, idealloc, iree, torch, xla};
 use std::path::Path;
 
 /// The maximum size in bytes of a captured file.
@@ -15,16 +15,28 @@ pub enum CaptureFormat {
     Xla,
     /// MLIR of IREE.
     Iree,
+    /// Memory snapshot of `PyTorch`.
+    Torch,
+    /// Placement of `idealloc` (`.plc`).
+    Placement,
+    /// Trace of `idealloc` (`.trc`).
+    Trace,
     /// JSON of this project.
     Json,
 }
 
 impl CaptureFormat {
-    /// Recognises the format of a file by its first bytes. Returns `None` if the format is unknown.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    /// Recognises the format of a file by its first bytes, or by the endings `.plc` and `.trc`. Returns
+    /// `None` if the format is unknown.
+    pub fn of(path: &Path, head: &[u8]) -> Option<Self> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let text = String::from_utf8_lossy(&head[..head.len().min(4096)]);
         let text = text.trim_start();
         match () {
+            () if ending.as_deref() == Some("plc") => Some(Self::Placement),
+            () if ending.as_deref() == Some("trc") => Some(Self::Trace),
+            // The first instruction of a pickle is its protocol. In a TFLite model, it is part of an offset.
+            () if matches!(head, [0x80, 2..=5, ..]) && head.get(4..8) != Some(b"TFL3") => Some(Self::Torch),
             () if text.starts_with("BufferAssignment:") => Some(Self::Xla),
             // Warnings of the compiler may precede the text.
             () if text.contains("// -----// IR Dump ") => Some(Self::Iree),
@@ -43,7 +55,7 @@ pub fn capture_format(path: &Path) -> Result<Option<CaptureFormat>, CaptureError
     let mut head = Vec::new();
     let opened = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
     opened.map_err(|error| CaptureProblem::from(error).of(path))?;
-    Ok(CaptureFormat::of(&head))
+    Ok(CaptureFormat::of(path, &head))
 }
 
 /// Reads the captured plans of a file. For XLA, the live ranges are read from the file of the same name that
@@ -56,17 +68,33 @@ pub fn capture_format(path: &Path) -> Result<Option<CaptureFormat>, CaptureError
 /// See [`CaptureError`].
 pub fn read_captures(path: &Path) -> Result<Vec<Capture>, CaptureError> {
     let data = read(path)?;
-    match CaptureFormat::of(&data) {
+    match CaptureFormat::of(path, &data) {
         Some(CaptureFormat::Xla) => {
             let ranges = xla::live_ranges_of(path).map_err(|problem| problem.of(path))?;
             let text = read(&ranges)?;
             let ranges = xla::read_live_ranges(&text).map_err(|problem| problem.of(&ranges))?;
             xla::read(path, &data, &ranges).map_err(|problem| problem.of(path))
         }
-        Some(CaptureFormat::Iree) => iree::read(path, &data).map_err(|problem| problem.of(path)),
-        Some(CaptureFormat::Json) => document::read(path, &data),
+        Some(format) => read_capture(path, format, &data),
         None => Err(CaptureProblem::UnknownFormat.of(path)),
     }
+}
+
+/// Reads a file of any format except XLA, whose plans need two files (see [`read_xla`]). `origin` is used in
+/// messages and in the names of instances.
+///
+/// # Errors
+/// See [`CaptureError`]. There are no I/O errors.
+pub fn read_capture(origin: &Path, format: CaptureFormat, data: &[u8]) -> Result<Vec<Capture>, CaptureError> {
+    let found = match format {
+        CaptureFormat::Xla => Err(CaptureProblem::NoLiveRanges),
+        CaptureFormat::Iree => iree::read(origin, data),
+        CaptureFormat::Torch => torch::read(origin, data),
+        CaptureFormat::Placement => idealloc::read_placement(origin, data),
+        CaptureFormat::Trace => idealloc::read_trace(origin, data),
+        CaptureFormat::Json => document::read(origin, data),
+    };
+    found.map_err(|problem| problem.of(origin))
 }
 
 /// Reads the buffer assignment and the live ranges of an XLA module. `origin` is used in messages and in the
@@ -77,22 +105,6 @@ pub fn read_captures(path: &Path) -> Result<Vec<Capture>, CaptureError> {
 pub fn read_xla(origin: &Path, assignment: &[u8], ranges: &[u8]) -> Result<Vec<Capture>, CaptureError> {
     let ranges = xla::read_live_ranges(ranges).map_err(|problem| problem.of(origin))?;
     xla::read(origin, assignment, &ranges).map_err(|problem| problem.of(origin))
-}
-
-/// Reads the MLIR of IREE. `origin` is used in messages and in the names of instances.
-///
-/// # Errors
-/// See [`CaptureError`]. There are no I/O errors.
-pub fn read_iree(origin: &Path, text: &[u8]) -> Result<Vec<Capture>, CaptureError> {
-    iree::read(origin, text).map_err(|problem| problem.of(origin))
-}
-
-/// Reads a JSON document with captured plans. `origin` is used in messages and in the names of instances.
-///
-/// # Errors
-/// See [`CaptureError`]. There are no I/O errors.
-pub fn read_capture_json(origin: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureError> {
-    document::read(origin, data)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CaptureError> {

@@ -30,7 +30,7 @@
 //! Source: `xla/service/buffer_assignment.cc`, `xla/hlo/utils/hlo_live_range.cc`,
 //! `xla/service/heap_simulator/heap_simulator.cc`.
 
-use super::capture::{Capture, alignment_of, stem, text_of};
+use super::capture::{ALIGNMENT, Capture, alignment_of, stem, text_of};
 use super::error::CaptureProblem;
 use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
 use std::collections::HashMap;
@@ -164,7 +164,7 @@ fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, Captu
             exclusions.push((a, b));
         }
     }
-    let alignment = alignment_of(values.iter().map(|value| value.offset));
+    let alignment = alignment_of(ALIGNMENT, values.iter().map(|value| value.offset));
     let mut builder = InstanceBuilder::new(name.clone());
     for (value, &upper) in values.iter().zip(&uppers) {
         let lifespan = Lifespan::single(value.first, upper).expect("the last step is not before the first");
@@ -175,7 +175,7 @@ fn capture(name: String, size: u64, values: Vec<Value>) -> Result<Capture, Captu
     }
     let instance = builder.build().map_err(|source| CaptureProblem::Instance { memory: name, source })?;
     let layout = Layout::from_raw(values.iter().map(|value| value.offset));
-    Ok(Capture { planner: "XLA".to_owned(), instance, layout: Some(layout), peak: Bytes::new(size) })
+    Ok(Capture { planner: "XLA".to_owned(), instance, layout: Some(layout), peak: Some(Bytes::new(size)) })
 }
 
 /// Merges values that have the same offset and overlap in time. If the later value begins at the last step of

@@ -1,7 +1,7 @@
 //! Tests the readers of captured plans on dumps of real compilers.
 
 use plimsoll_datasets::captures::{
-    Capture, CaptureFormat, capture_format, read_capture_json, read_captures, read_iree, read_xla,
+    Capture, CaptureFormat, capture_format, read_capture, read_captures, read_xla,
 };
 use plimsoll_model::csv::{ReadOptions, read_instance_file};
 use plimsoll_model::{Bytes, check_layout, load};
@@ -32,7 +32,10 @@ fn rows(capture: &Capture) -> Vec<(String, u64, u64, u64, u64)> {
 #[test]
 fn xla_values_written_in_place_are_one_buffer() {
     let found = only("loss-buffer-assignment.txt");
-    assert_eq!((found.planner.as_str(), found.instance.name(), found.peak.get()), ("XLA", "loss", 4096));
+    assert_eq!(
+        (found.planner.as_str(), found.instance.name(), found.peak.unwrap().get()),
+        ("XLA", "loss", 4096)
+    );
     // `multiply_add_fusion.1` is written over `ynn_fusion.1`, and `multiply_add_fusion` over `ynn_fusion`.
     let expected = [
         ("multiply_add_fusion.2", 2048, 14, 18, 0),
@@ -48,7 +51,7 @@ fn xla_values_written_in_place_are_one_buffer() {
 #[test]
 fn iree_slices_get_the_offsets_that_the_pass_computed() {
     let found = only("slices.mlir");
-    assert_eq!((found.planner.as_str(), found.peak.get()), ("IREE", 116_288));
+    assert_eq!((found.planner.as_str(), found.peak.unwrap().get()), ("IREE", 116_288));
     let rows = rows(&found);
     assert_eq!(rows.len(), 12);
     assert_eq!(rows[0], ("slice0".to_owned(), 50_700, 0, 3, 0));
@@ -78,9 +81,10 @@ fn names_that_regions_define_again_are_distinct() {
         constant("a", 64),
         constant("a", 128)
     );
-    let found = read_iree(Path::new("t"), format!("{before}{after}").as_bytes()).unwrap();
+    let found =
+        read_capture(Path::new("t"), CaptureFormat::Iree, format!("{before}{after}").as_bytes()).unwrap();
     let found: Vec<_> =
-        found.iter().map(|one| (one.instance.name(), one.peak.get(), rows(one)[0].1)).collect();
+        found.iter().map(|one| (one.instance.name(), one.peak.unwrap().get(), rows(one)[0].1)).collect();
     assert_eq!(found, [("t:f-0", 64, 64), ("t:f-1", 128, 128)]);
 }
 
@@ -88,12 +92,12 @@ fn names_that_regions_define_again_are_distinct() {
 fn memories_without_buffers_are_skipped() {
     let found = only("lanes.capture.json");
     assert_eq!((found.planner.as_str(), found.instance.name()), ("tinygrad TLSF", "lanes:compute"));
-    assert_eq!(found.layout.as_ref().map(|layout| layout.peak(&found.instance)), Some(found.peak));
+    assert_eq!(found.layout.as_ref().map(|layout| layout.peak(&found.instance)), found.peak);
 }
 
 #[test]
 fn other_files_are_no_captures() {
-    assert_eq!(CaptureFormat::of(b"id,lower,upper,size\n"), None);
+    assert_eq!(CaptureFormat::of(Path::new("t"), b"id,lower,upper,size\n"), None);
     assert_eq!(capture_format(&file("loss-live-range.txt")).unwrap(), None);
     assert_eq!(capture_format(&file("slices.mlir")).unwrap(), Some(CaptureFormat::Iree));
 }
@@ -158,7 +162,9 @@ fn errors_name_line_and_value() {
         ("%1 = stream.resource.pack offset(%o) slices({\n", ["line 3", "offset(%o)", "expected"]),
         ("%1 = stream.resource.pack slices({\n", ["no memory plan", "slices", "end"]),
     ] {
-        let message = read_iree(Path::new("t"), format!("{head}{text}").as_bytes()).unwrap_err().to_string();
+        let message = read_capture(Path::new("t"), CaptureFormat::Iree, format!("{head}{text}").as_bytes())
+            .unwrap_err()
+            .to_string();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
 }
@@ -173,12 +179,17 @@ fn json_errors_name_the_memory_and_the_buffer() {
     };
     for (text, parts) in [
         (document(2, ""), ["version 2", "only supported"]),
+        (
+            document(1, "").replace("plimsoll-capture", "my-capture"),
+            ["t: format 'my-capture'", "plimsoll-capture"],
+        ),
         (document(1, ""), ["no memory plan", "buffers"]),
         (document(1, r#"{"id":"a","size":4,"lower":3,"upper":3}"#), ["memory 'arena'", "buffer 'a'"]),
         (document(1, r#"{"id":"a","size":-4,"lower":3,"upper":4}"#), ["line 2", "-4"]),
         (document(1, r#"{"id":"a","size":4,"lower":3,"upper":4,"x":1}"#), ["line 2", "'x'"]),
     ] {
-        let message = read_capture_json(Path::new("t"), text.as_bytes()).unwrap_err().to_string();
+        let message =
+            read_capture(Path::new("t"), CaptureFormat::Json, text.as_bytes()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
 }

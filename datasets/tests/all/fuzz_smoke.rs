@@ -1,7 +1,8 @@
 //! Runs the fuzz targets on mutations of valid files, for about a second each.
 
 use plimsoll_datasets::fuzzing::{
-    captures, certificate_json, dsa_json, instance_csv, layout_csv, onnx_model, tflite_model,
+    captures, certificate_json, dsa_json, idealloc, instance_csv, layout_csv, onnx_model, tflite_model,
+    torch_snapshot,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -122,6 +123,49 @@ fn captured_plans() {
         "é",
     ];
     smoke("captures", &words, captures);
+}
+
+#[test]
+fn memory_snapshots() {
+    let words = [
+        "\u{0}",
+        "\u{1}",
+        "(",
+        "e",
+        "u",
+        "s",
+        "a",
+        "t",
+        "}",
+        "]",
+        ")",
+        "N",
+        "K\u{1}",
+        "K\u{0}",
+        "h\u{0}",
+        "q\u{0}",
+        ".",
+        "X\u{4}\u{0}\u{0}\u{0}addr",
+        "X\u{4}\u{0}\u{0}\u{0}size",
+        "X\u{5}\u{0}\u{0}\u{0}alloc",
+        "X\u{e}\u{0}\u{0}\u{0}free_completed",
+    ];
+    smoke("torch_snapshot", &words, torch_snapshot);
+}
+
+#[test]
+fn allocation_traces() {
+    let words = [
+        "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
+        "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{10}",
+        "\u{5}",
+        "\u{12}",
+        "6",
+        "g",
+        "\u{7f}",
+        "\u{1}",
+    ];
+    smoke("idealloc", &words, idealloc);
 }
 
 #[test]

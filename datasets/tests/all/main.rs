@@ -1,6 +1,7 @@
 //! All tests of this crate in one binary, since each further binary would link the whole crate again. Only
 //! `families` is separate, because it reads the high-water mark of its process.
 
+mod captured_traces;
 mod captures;
 mod control_graphs;
 mod corpora;

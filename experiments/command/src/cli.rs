@@ -73,8 +73,8 @@ enum Native {
     Compare(compare::CompareArgs),
     /// Report how far the plan of another planner is from the floor
     #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
-        .help("Captured plan (XLA, IREE or .json), folder of captured plans, instance (.csv), graph (.json) or model \
-            (.onnx, .tflite)")))]
+        .help("Captured plan (of XLA, IREE, PyTorch or idealloc, or .json), folder of captured plans, instance (.csv), \
+            graph (.json) or model (.onnx, .tflite)")))]
     Audit(audit::AuditArgs),
     /// Write an HTML page that shows a layout or a plan
     View(view::ViewArgs),

@@ -90,9 +90,19 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     if !file.is_dir() {
         let is_capture = capture_format(file).map_err(Failure::input)?.is_some();
         if !is_capture {
-            return Ok((vec![Case::given(args)?], 0));
+            let name = shown(file);
+            if let Some(stem) = name.strip_suffix("-live-range.txt") {
+                let text =
+                    format!("{name} contains only live ranges; audit {stem}-buffer-assignment.txt instead");
+                return Err(Failure::input(text));
+            }
+            return Ok((vec![Case::given(args, args.subject.read()?)?], 0));
         }
-        let captures = read_captures(file).map_err(Failure::input)?;
+        let mut captures = read_captures(file).map_err(Failure::input)?;
+        if let [Capture { peak: None, .. }] = captures[..] {
+            let buffers = Subject::of(captures.remove(0).instance);
+            return Ok((vec![Case::given(args, buffers)?], 0));
+        }
         let cases = own_plans_only(args).map(|()| captures.into_iter().map(Case::captured).collect());
         return Ok((cases?, 0));
     }
@@ -109,6 +119,7 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
             continue;
         }
         match read_captures(&path) {
+            Ok(captures) if captures.iter().all(|capture| capture.peak.is_none()) => skipped += 1,
             Ok(captures) => cases.extend(captures.into_iter().map(Case::captured)),
             // Many compiled modules need no temporary memory.
             Err(error) if matches!(*error.problem, CaptureProblem::Nothing(_)) => skipped += 1,
@@ -116,7 +127,8 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
         }
     }
     if cases.is_empty() {
-        return Err(Failure::input(format!("{}: no file contains a captured plan", file.display())));
+        let reason = "no file contains a captured plan; subfolders are not searched";
+        return Err(Failure::input(format!("{}: {reason}", file.display())));
     }
     Ok((cases, skipped))
 }
@@ -155,7 +167,7 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json
     report.show("mean gap", "{mean_gap_percent} %");
     report.table(
         &rows,
-        "instance, buffers, planner = planner_peak, floor = lower_bound, gap % = gap_percent, verdict",
+        "instance, buffers, planner = planner_peak, bound = lower_bound, gap % = gap_percent, verdict",
     );
     report.push(&format!("\n{name}\n"));
     report.append_text(&worst.report(false));
@@ -174,9 +186,8 @@ struct Case {
 }
 
 impl Case {
-    /// Reads the instance or model, and its layout or peak.
-    fn given(args: &AuditArgs) -> Result<Self, Failure> {
-        let subject = args.subject.read()?;
+    /// Reads the layout or peak of an instance or model.
+    fn given(args: &AuditArgs, subject: Subject) -> Result<Self, Failure> {
         let peak = args.planner_peak.map(Bytes::new);
         let (planner, layout) = match (&args.layout, peak) {
             (Some(path), _) => (shown(path), Some(offsets(path, &subject.instance)?)),
@@ -210,7 +221,7 @@ impl Case {
 
     fn captured(capture: Capture) -> Self {
         let Capture { planner, instance, layout, peak } = capture;
-        Self { subject: Subject::of(instance), planner, layout, peak: Some(peak) }
+        Self { subject: Subject::of(instance), planner, layout, peak }
     }
 }
 
@@ -271,6 +282,13 @@ impl<'a> Audited<'a> {
     /// Returns true if the plan is sound and its gap is at most `most` percent.
     fn meets(&self, most: Option<f64>) -> bool {
         self.is_sound() && most.is_none_or(|most| self.gap_percent.is_some_and(|gap| gap <= most))
+    }
+
+    /// Returns the bytes that the planner reserves above the highest buffer, if there are any.
+    fn unused(&self) -> Option<Bytes> {
+        let used = self.case.layout.as_ref()?.peak(&self.case.subject.instance);
+        let unused = self.peak.get().checked_sub(used.get())?;
+        (unused > 0).then(|| Bytes::new(unused))
     }
 
     /// Returns the verdict as a paragraph.
@@ -339,6 +357,7 @@ impl<'a> Audited<'a> {
             // The peak of the planner minus the bound. Negative if the peak is below the bound.
             "gap_bytes": gap,
             "gap_percent": self.gap_percent,
+            "unused": self.unused(),
             "orders": orders,
             "verdict": self.verdict(),
             "paragraph": self.paragraph(),
@@ -353,6 +372,10 @@ impl<'a> Audited<'a> {
         if let Some(compared) = &self.compared {
             for line in lines_of(&compared.violations) {
                 report.line("violation", line);
+            }
+            if let Some(unused) = self.unused() {
+                let text = format!("{} above the highest buffer are reserved, but never used", bytes(unused));
+                report.line("unused", text);
             }
             compared.reasons(instance, &mut report);
         }

@@ -122,15 +122,66 @@ fn folders_give_one_row_per_plan() {
     }
     let run = scratch.plimsoll(&["audit", "."]).exits(0);
     let row = "slices              12   116288  102528  13.42  above the optimum";
-    for line in ["plans        3, of which 1 at the floor; the optimum of 3 is proved", row] {
+    let head = "instance       buffers  planner   bound  gap %  verdict";
+    for line in ["plans        3, of which 1 at the floor; the optimum of 3 is proved", head, row] {
         assert!(run.stdout.contains(line), "{line}\n{}", run.stdout);
     }
     let json = scratch.plimsoll(&["audit", ".", "--json"]).exits(0).json();
     assert_eq!((&json["worst"], json["cases"].as_array().map(Vec::len)), (&json!("lanes:compute"), Some(3)));
+    let ranges = ["audit", "loss-live-range.txt"];
+    scratch.plimsoll(&ranges).refuses(&["only live ranges", "audit loss-buffer-assignment.txt"]);
     std::fs::remove_file(scratch.path("loss-live-range.txt")).unwrap();
     scratch.plimsoll(&["audit", "."]).refuses(&["loss-live-range.txt", "cannot read"]);
     let empty = Scratch::new();
     empty.plimsoll(&["audit", "."]).refuses(&["no file contains a captured plan"]);
+}
+
+/// The plans of allocators: a snapshot of `PyTorch`, and a trace and a placement of `idealloc`.
+#[test]
+fn recorded_allocations_are_audited() {
+    let scratch = Scratch::new();
+    for name in ["snapshot.pickle", "trace.trc", "trace.plc"] {
+        copied(&scratch, name);
+    }
+    let facts = |case: &serde_json::Value| {
+        ["planner_peak", "lower_bound"].map(|key| case[key].as_u64().unwrap_or_default())
+    };
+    for (name, expected) in [
+        ("snapshot.pickle", vec![[4_194_304, 1_910_784], [2_097_152, 32_768]]),
+        ("trace.trc", vec![[1800, 712], [1_052_672, 1_052_656]]),
+        ("trace.plc", vec![[3072, 2048]]),
+    ] {
+        let json = scratch.plimsoll(&["audit", name, "--json"]).exits(0).json();
+        let cases = json["cases"].as_array().cloned().unwrap_or_else(|| vec![json.clone()]);
+        assert_eq!(cases.iter().map(facts).collect::<Vec<_>>(), expected, "{name}");
+        scratch.plimsoll(&["audit", name, "--max-gap", "5%"]).exits(1);
+    }
+    let run = scratch.plimsoll(&["audit", "snapshot.pickle"]).exits(0);
+    let unused =
+        "unused       2064384 bytes (1.97 MiB) above the highest buffer are reserved, but never used";
+    assert!(run.stdout.contains(unused), "{}", run.stdout);
+    let json = scratch.plimsoll(&["audit", "snapshot.pickle", "--json"]).exits(0).json();
+    assert_eq!(json["cases"][1]["unused"], 2_064_384);
+    // Other pickles in a folder are skipped.
+    scratch.write("weights.pickle", b"\x80\x04cos\nsystem\n.");
+    scratch
+        .plimsoll(&["audit", "weights.pickle"])
+        .refuses(&["weights.pickle", "no memory snapshot of PyTorch"]);
+    let json = scratch.plimsoll(&["audit", ".", "--json"]).exits(0).json();
+    assert_eq!((&json["plans"], &json["files_without_plan"]), (&json!(5), &json!(1)));
+}
+
+/// A placement of `idealloc` without addresses contains only an instance.
+#[test]
+fn a_peak_completes_a_file_without_a_plan() {
+    let scratch = Scratch::new();
+    let record = |words: [u64; 8]| words.into_iter().flat_map(u64::to_be_bytes);
+    let records = record([0, 0, 2, 64, 0, 0, 0, 64]).chain(record([1, 1, 3, 32, 0, 0, 0, 32]));
+    scratch.write("a.plc", records.collect::<Vec<u8>>());
+    scratch.plimsoll(&["audit", "a.plc"]).refuses(&["a.plc", "no plan", "--planner-peak"]);
+    scratch.plimsoll(&["audit", "."]).refuses(&["no file contains a captured plan"]);
+    let json = scratch.plimsoll(&["audit", "a.plc", "--planner-peak", "100", "--json"]).exits(0).json();
+    assert_eq!((&json["lower_bound"], &json["verdict"]), (&json!(96), &json!("above the optimum")));
 }
 
 #[test]
@@ -145,4 +196,7 @@ fn damaged_dumps_name_line_and_value() {
     scratch.plimsoll(&["audit", "a-buffer-assignment.txt"]).refuses(&damaged);
     scratch.write("b.json", "{\"format\":\"plimsoll-capture\",\"version\":1,\"framework\":3}");
     scratch.plimsoll(&["audit", "b.json"]).refuses(&["b.json", "line 1", "3"]);
+    let text = r#"{"format":"x","version":1,"framework":"f","model":"plimsoll-capture","memories":[]}"#;
+    scratch.write("c.json", text);
+    scratch.plimsoll(&["audit", "c.json"]).refuses(&["c.json", "format 'x'", "plimsoll-capture"]);
 }
