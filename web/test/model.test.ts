@@ -7,6 +7,7 @@ import { Raster, type Rectangles } from "../src/map/raster.ts";
 import { rows, withColumn, without } from "../src/model/csv.ts";
 import { suggested } from "../src/model/ask.ts";
 import { fragment, shared } from "../src/model/link.ts";
+import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/regions.ts";
 import { binary, source } from "../src/model/source.ts";
 import { short } from "../src/model/units.ts";
 import { draws } from "./mutate.ts";
@@ -15,7 +16,7 @@ import { liveAt, profile, slack, type Buffer, type View } from "../src/model/vie
 const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "", region: "" });
 
 const view = (...buffers: Buffer[]): View => ({
-  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [],
+  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [], regions: [],
 });
 
 test("quoted fields are read and written", () => {
@@ -92,6 +93,24 @@ test("a picture that was moved equals a new one", () => {
     x0 += (next(41) - 20) * (wide / width);
     y0 += (next(41) - 20) * (41 / height);
   }
+});
+
+test("branches and trips decide which regions run", () => {
+  const owner = (index: number, region: string, control: Owner["control"], ...regions: string[]): Region[] => {
+    const own = { index, operator: "", region, control, regions };
+    return regions.map((name, position) => ({ name, owner: own, position }));
+  };
+  const all: Region[] = [
+    { name: "0", owner: null, position: 0 },
+    ...owner(1, "0", "branch", "then", "else"),
+    ...owner(2, "then", "loop", "cond", "body"),
+    ...owner(3, "body", "call", "callee"),
+  ];
+  const of = (run: Record<number, string>) => [...running(all, run)].join(" ");
+  assert.equal(of({}), "0 then else cond body callee");
+  assert.equal(of({ 1: "else", 2: TRIPS }), "0 else");
+  assert.equal(of({ 1: "then", 2: TRIPS }), "0 then cond body callee");
+  assert.equal(of({ 2: NO_TRIP }), "0 then else cond");
 });
 
 test("ticks of very large numbers end", () => {
