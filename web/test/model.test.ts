@@ -10,6 +10,7 @@ import { fragment, shared } from "../src/model/link.ts";
 import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/regions.ts";
 import { binary, source } from "../src/model/source.ts";
 import { short } from "../src/model/units.ts";
+import { brief } from "../src/page/state.ts";
 import { draws } from "./mutate.ts";
 import { liveAt, profile, slack, type Buffer, type View } from "../src/model/view.ts";
 
@@ -93,6 +94,12 @@ test("a picture that was moved equals a new one", () => {
     x0 += (next(41) - 20) * (wide / width);
     y0 += (next(41) - 20) * (41 / height);
   }
+});
+
+test("long names keep their end and the kind of an operator", () => {
+  assert.equal(brief("short"), "short");
+  assert.equal(brief("0123456789", 6), "…56789");
+  assert.equal(brief("CONV(0123456789abcdef)", 18), "CONV(…56789abcdef)");
 });
 
 test("branches and trips decide which regions run", () => {

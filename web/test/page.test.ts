@@ -424,49 +424,63 @@ const WATCH = `(() => {
   };
 })()`;
 
-/** Drags the map by 5 pixels in every frame. Returns the lengths of frames, and the time they keep the page busy. */
+/** Drags the map by 5 pixels in every frame. Returns the median and the 90th percentile of the lengths of frames. */
 const DRAG = `(async () => {
   const canvas = document.querySelector("canvas");
   const box = canvas.getBoundingClientRect();
   const move = (type, x, y) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x, clientY: y, bubbles: true }));
   canvas.setPointerCapture = () => {};
   move("pointerdown", box.left + 600, box.top + 300);
-  const [frames, busy] = [[], []];
+  const frames = [];
   const before = window.pictures;
-  let last = 0;
-  for (let at = 0; at < 120; at++) {
-    const frame = await new Promise(requestAnimationFrame);
-    if (last > 0) frames.push(frame - last);
-    last = frame;
-    const start = performance.now();
+  let last = await new Promise(requestAnimationFrame);
+  for (let at = 0; at < 240; at++) {
     const across = at % 40 < 20 ? at % 40 : 40 - (at % 40);
+    // Like the events of a mouse, between two frames.
+    await new Promise((done) => setTimeout(done));
     move("pointermove", box.left + 600 - 5 * across, box.top + 300 + 3 * across);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    busy.push(performance.now() - start);
+    const frame = await new Promise(requestAnimationFrame);
+    frames.push(frame - last);
+    last = frame;
   }
   move("pointerup", box.left + 600, box.top + 300);
-  const high = (all) => all.sort((a, b) => a - b)[Math.floor(0.9 * all.length)];
-  return { frame: high(frames), busy: high(busy), pictures: window.pictures - before };
+  frames.sort((a, b) => a - b);
+  return { middle: frames[120], high: frames[216], pictures: window.pictures - before };
 })()`;
 
 test("100,000 rectangles are drawn and moved smoothly", async () => {
   const rows = Array.from({ length: 100_000 }, (_, at) => `b${at},${at},${at + 2 + (at % 7)},${64 + (at % 13)}`);
   const path = given("large.csv", `id,lower,upper,size\n${rows.join("\n")}\n`);
   await visit(async (page) => {
+    const session = await page.context().newCDPSession(page);
+    // Time of the processor, so that other programs on the machine do not count.
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    /** Returns how long the page has been busy, in milliseconds. */
+    const busy = async () => {
+      const { metrics } = await session.send("Performance.getMetrics");
+      return 1000 * metrics.find(({ name }) => name === "TaskDuration")!.value;
+    };
+    const start = await busy();
     await page.setInputFiles("#file", path);
     await answered(page);
     await idle(page);
+    const own = await busy() - start;
     const first = Number(await page.evaluate("drawnAt - answeredAt"));
-    console.log(`100,000 rectangles: first picture ${first.toFixed(0)} ms after the answer`);
-    assert(first < 1000, `${first} ms`);
+    const text = `100,000 rectangles: first picture ${first.toFixed(0)} ms after the answer, with ${own.toFixed(0)} ms of work since it was opened`;
+    console.log(text);
+    const slow = own < 1500 ? [] : [text];
     for (const zoom of [0, 4, 8]) {
       for (let at = 0; at < (zoom > 0 ? 4 : 0); at++) await page.getByRole("button", { name: /^Zoom in/ }).click();
       await page.waitForTimeout(200);
-      const found = (await page.evaluate(DRAG)) as { frame: number; busy: number; pictures: number };
-      console.log(`zoom ${zoom}: 90 % of frames take at most ${found.frame.toFixed(1)} ms, with ${found.busy.toFixed(1)} ms of work`);
-      assert(found.pictures >= 100, `${found.pictures} pictures`);
-      assert(found.busy < 50, `${found.busy} ms`);
+      const before = await busy();
+      const found = (await page.evaluate(DRAG)) as { middle: number; high: number; pictures: number };
+      const work = (await busy() - before) / 240;
+      const text = `zoom ${zoom}: frames take ${found.middle.toFixed(1)} ms, 90 % at most ${found.high.toFixed(1)} ms, with ${work.toFixed(1)} ms of work`;
+      console.log(text);
+      assert(found.pictures >= 400, `${found.pictures} pictures`);
+      if (work > 10) slow.push(text);
     }
+    assert.deepEqual(slow, []);
   }, DESKTOP, "light", "", PLIMSOLL_PAGE, WATCH);
 });
 

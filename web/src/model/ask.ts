@@ -46,7 +46,8 @@ const words = (value: unknown): string => (typeof value === "string" ? value : "
 
 function partsOf(row: Row): [number, number][] {
   const [lower, upper] = [Number(row.lower ?? row.begin ?? row.start), Number(row.upper ?? Number(row.end) + 1)];
-  const gaps = (row.gaps ?? "").split(/\s+/).filter(Boolean).map((gap) => gap.split("-").map(Number));
+  if (!row.gaps) return upper > lower ? [[lower, upper]] : [];
+  const gaps = row.gaps.split(/\s+/).filter(Boolean).map((gap) => gap.split("-").map(Number));
   const parts: [number, number][] = [];
   let from = lower;
   for (const [start, end] of gaps) {
@@ -80,8 +81,8 @@ function fromWords(witness: string): Reason {
 function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]): Reason {
   const own = (certificate?.lower_bound as Json | undefined)?.witness as Json | undefined;
   if (!own) return fromWords(witness);
-  const ids = new Map(buffers.map((buffer, at) => [buffer.id, at]));
   const named = [own.buffers, own.buffer].flat().filter((id) => typeof id === "string");
+  const ids = new Map(named.length > 0 ? buffers.map((buffer, at) => [buffer.id, at]) : []);
   const found = named.map((id) => ids.get(id as string)).filter((at) => at !== undefined);
   return {
     text: witness,
