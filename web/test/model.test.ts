@@ -7,15 +7,17 @@ import { Raster, type Rectangles } from "../src/map/raster.ts";
 import { rows, withColumn, without } from "../src/model/csv.ts";
 import { suggested } from "../src/model/ask.ts";
 import { fragment, shared } from "../src/model/link.ts";
+import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/regions.ts";
 import { binary, source } from "../src/model/source.ts";
 import { short } from "../src/model/units.ts";
+import { brief } from "../src/page/state.ts";
 import { draws } from "./mutate.ts";
 import { liveAt, profile, slack, type Buffer, type View } from "../src/model/view.ts";
 
 const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "", region: "" });
 
 const view = (...buffers: Buffer[]): View => ({
-  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [],
+  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [], regions: [],
 });
 
 test("quoted fields are read and written", () => {
@@ -92,6 +94,30 @@ test("a picture that was moved equals a new one", () => {
     x0 += (next(41) - 20) * (wide / width);
     y0 += (next(41) - 20) * (41 / height);
   }
+});
+
+test("long names keep their end and the kind of an operator", () => {
+  assert.equal(brief("short"), "short");
+  assert.equal(brief("0123456789", 6), "…56789");
+  assert.equal(brief("CONV(0123456789abcdef)", 18), "CONV(…56789abcdef)");
+});
+
+test("branches and trips decide which regions run", () => {
+  const owner = (index: number, region: string, control: Owner["control"], ...regions: string[]): Region[] => {
+    const own = { index, operator: "", region, control, regions };
+    return regions.map((name, position) => ({ name, owner: own, position }));
+  };
+  const all: Region[] = [
+    { name: "0", owner: null, position: 0 },
+    ...owner(1, "0", "branch", "then", "else"),
+    ...owner(2, "then", "loop", "cond", "body"),
+    ...owner(3, "body", "call", "callee"),
+  ];
+  const of = (run: Record<number, string>) => [...running(all, run)].join(" ");
+  assert.equal(of({}), "0 then else cond body callee");
+  assert.equal(of({ 1: "else", 2: TRIPS }), "0 else");
+  assert.equal(of({ 1: "then", 2: TRIPS }), "0 then cond body callee");
+  assert.equal(of({ 2: NO_TRIP }), "0 then else cond");
 });
 
 test("ticks of very large numbers end", () => {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { indexed } from "./indexed.ts";
 import { draws, mutated } from "./mutate.ts";
 import { chromium, type Browser, type Page } from "playwright-core";
 
@@ -226,6 +227,28 @@ test("two branches share addresses", () => visit(async (page) => {
   await accessible(page);
 }));
 
+test("branches and trips of a run are chosen", () => visit(async (page) => {
+  const run = page.locator(".regions p").last();
+  const live = async () => {
+    const [, live, all] = /(\d+) buffers of (\d+) are live/.exec(await run.innerText())!;
+    return Number(all) - Number(live);
+  };
+  await example(page, "Loops");
+  await page.getByLabel(/^Trips of/).first().selectOption("1 trip or more");
+  assert.equal(await live(), 0);
+  await page.getByLabel(/^Trips of/).first().selectOption("no trip");
+  assert((await live()) > 0);
+  await shot(page, "trips");
+  await example(page, "Nested branches");
+  const branch = page.getByLabel(/^Branch of/).first();
+  await branch.selectOption({ index: 1 });
+  const first = await run.innerText();
+  await branch.selectOption({ index: 2 });
+  assert.notEqual(await run.innerText(), first);
+  await accessible(page);
+  await branch.selectOption("any");
+}));
+
 test("timelines follow the sliders", () => visit(async (page) => {
   await example(page, "SqueezeNet");
   await page.getByText("Timelines of weight transfers").click();
@@ -329,6 +352,7 @@ test("a search is cancelled within 100 ms", () => visit(async (page) => {
     return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
       done(document.querySelector(".busy") ? Infinity : performance.now() - start))));
   })()`);
+  console.log(`cancelled after ${Number(took).toFixed(0)} ms`);
   assert(Number(took) < 100, `${took} ms`);
   await example(page, "Five buffers");
 }));
@@ -355,9 +379,46 @@ for (const path of [...corpus("minimalloc", ".csv"), ...corpus("tflite", ".tflit
     await idle(page);
     assert.match(await page.locator(".lead").innerText(), /The peak is [\d,]+ byte[^]* (made of|live at once, at .*:) .+ \([\d,]+ bytes?, .* %\)/);
     const isModel = !path.endsWith(".csv");
-    if (isModel) assert.match(await page.locator(".answer").innerText(), /No order of the operators gets below [\d,]+ byte/);
+    if (isModel) assert.match(await page.locator(".answer").innerText(), /No order of the operators needs less than [\d,]+ byte/);
   }));
 }
+
+for (const [name, optimum] of [["D", "986,112"], ["J", "989,184"]]) {
+  test(`instance ${name} is solved to optimality`, { skip: !PLIMSOLL_CORPORA, timeout: 400_000 }, () => visit(async (page) => {
+    await page.setInputFiles("#file", join(PLIMSOLL_CORPORA!, "minimalloc", `${name}.1048576.csv`));
+    await page.locator(".busy").waitFor();
+    await page.getByLabel("Seconds").selectOption("300");
+    await page.waitForTimeout(400);
+    const start = performance.now();
+    await page.locator(".busy").waitFor({ state: "detached", timeout: 320_000 });
+    console.log(`${name} is solved after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    assert.equal(await page.locator("figcaption strong").innerText(), "optimum");
+    assert.match(await page.locator(".lead").innerText(), new RegExp(`The peak is ${optimum} bytes`));
+  }));
+}
+
+/** Drops a file on the page. */
+const DROP = `([name, data]) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name));
+  dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+}`;
+
+test("a dropped model is explained within a minute", { skip: !PLIMSOLL_CORPORA }, () => visit(async (page) => {
+  const name = "person_detect.tflite";
+  const data = readFileSync(join(PLIMSOLL_CORPORA!, "tflite", name)).toString("base64");
+  const start = performance.now();
+  await page.evaluate(`(${DROP})(${JSON.stringify([name, data])})`);
+  await answered(page);
+  await idle(page);
+  const took = performance.now() - start;
+  console.log(`a dropped model is explained after ${(took / 1000).toFixed(1)} s`);
+  assert(took < 60_000, `${took} ms`);
+  const text = await page.locator(".answer").innerText();
+  assert.match(text, /The peak is [\d,]+ bytes.* At step \d+, while .+ runs, it is made of .+ \([\d,]+ bytes, .+ %\)/);
+  assert.match(text, /No order of the operators needs less than [\d,]+ bytes/);
+  await shot(page, "dropped");
+}));
 
 /** Reports when the engine answered, and when the first picture of a map was drawn after that. */
 const WATCH = `(() => {
@@ -378,49 +439,63 @@ const WATCH = `(() => {
   };
 })()`;
 
-/** Drags the map by 5 pixels in every frame. Returns the lengths of frames, and the time they keep the page busy. */
+/** Drags the map by 5 pixels in every frame. Returns the median and the 90th percentile of the lengths of frames. */
 const DRAG = `(async () => {
   const canvas = document.querySelector("canvas");
   const box = canvas.getBoundingClientRect();
   const move = (type, x, y) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x, clientY: y, bubbles: true }));
   canvas.setPointerCapture = () => {};
   move("pointerdown", box.left + 600, box.top + 300);
-  const [frames, busy] = [[], []];
+  const frames = [];
   const before = window.pictures;
-  let last = 0;
-  for (let at = 0; at < 120; at++) {
-    const frame = await new Promise(requestAnimationFrame);
-    if (last > 0) frames.push(frame - last);
-    last = frame;
-    const start = performance.now();
+  let last = await new Promise(requestAnimationFrame);
+  for (let at = 0; at < 240; at++) {
     const across = at % 40 < 20 ? at % 40 : 40 - (at % 40);
+    // Like the events of a mouse, between two frames.
+    await new Promise((done) => setTimeout(done));
     move("pointermove", box.left + 600 - 5 * across, box.top + 300 + 3 * across);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    busy.push(performance.now() - start);
+    const frame = await new Promise(requestAnimationFrame);
+    frames.push(frame - last);
+    last = frame;
   }
   move("pointerup", box.left + 600, box.top + 300);
-  const high = (all) => all.sort((a, b) => a - b)[Math.floor(0.9 * all.length)];
-  return { frame: high(frames), busy: high(busy), pictures: window.pictures - before };
+  frames.sort((a, b) => a - b);
+  return { middle: frames[120], high: frames[216], pictures: window.pictures - before };
 })()`;
 
 test("100,000 rectangles are drawn and moved smoothly", async () => {
   const rows = Array.from({ length: 100_000 }, (_, at) => `b${at},${at},${at + 2 + (at % 7)},${64 + (at % 13)}`);
   const path = given("large.csv", `id,lower,upper,size\n${rows.join("\n")}\n`);
   await visit(async (page) => {
+    const session = await page.context().newCDPSession(page);
+    // Time of the processor, so that other programs on the machine do not count.
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    /** Returns how long the page has been busy, in milliseconds. */
+    const busy = async () => {
+      const { metrics } = await session.send("Performance.getMetrics");
+      return 1000 * metrics.find(({ name }) => name === "TaskDuration")!.value;
+    };
+    const start = await busy();
     await page.setInputFiles("#file", path);
     await answered(page);
     await idle(page);
+    const own = await busy() - start;
     const first = Number(await page.evaluate("drawnAt - answeredAt"));
-    console.log(`100,000 rectangles: first picture ${first.toFixed(0)} ms after the answer`);
-    assert(first < 1000, `${first} ms`);
+    const text = `100,000 rectangles: first picture ${first.toFixed(0)} ms after the answer, with ${own.toFixed(0)} ms of work since it was opened`;
+    console.log(text);
+    const slow = own < 1500 ? [] : [text];
     for (const zoom of [0, 4, 8]) {
       for (let at = 0; at < (zoom > 0 ? 4 : 0); at++) await page.getByRole("button", { name: /^Zoom in/ }).click();
       await page.waitForTimeout(200);
-      const found = (await page.evaluate(DRAG)) as { frame: number; busy: number; pictures: number };
-      console.log(`zoom ${zoom}: 90 % of frames take at most ${found.frame.toFixed(1)} ms, with ${found.busy.toFixed(1)} ms of work`);
-      assert(found.pictures >= 100, `${found.pictures} pictures`);
-      assert(found.busy < 50, `${found.busy} ms`);
+      const before = await busy();
+      const found = (await page.evaluate(DRAG)) as { middle: number; high: number; pictures: number };
+      const work = (await busy() - before) / 240;
+      const text = `zoom ${zoom}: frames take ${found.middle.toFixed(1)} ms, 90 % at most ${found.high.toFixed(1)} ms, with ${work.toFixed(1)} ms of work`;
+      console.log(text);
+      assert(found.pictures >= 400, `${found.pictures} pictures`);
+      if (work > 10) slow.push(text);
     }
+    assert.deepEqual(slow, []);
   }, DESKTOP, "light", "", PLIMSOLL_PAGE, WATCH);
 });
 
@@ -440,10 +515,10 @@ test("screenshots of the book", { skip: !PLIMSOLL_SCREENS }, async () => {
     names.push(join(PLIMSOLL_SCREENS!, `${name}.png`));
     await page.mouse.move(5, 5);
     await page.waitForTimeout(300);
-    await page.screenshot({ path: names.at(-1)! });
+    writeFileSync(names.at(-1)!, await indexed(page, await page.screenshot()));
   };
   await visit(async (page) => {
-    await example(page, "Above the load");
+    await example(page, "SqueezeNet");
     await page.getByRole("button", { name: "Show the reason" }).click();
     await screen(page, "page-reason");
     await example(page, "Random wiring");
@@ -451,7 +526,7 @@ test("screenshots of the book", { skip: !PLIMSOLL_SCREENS }, async () => {
     await page.locator("figcaption strong").getByText("file order").waitFor();
     await idle(page);
     await screen(page, "page-orders");
-  }, { width: 1000, height: 720 });
+  }, { width: 1000, height: 850 });
   const bytes = names.reduce((sum, name) => sum + statSync(name).size, 0);
   assert(bytes <= 150_000, `${bytes} bytes`);
 });

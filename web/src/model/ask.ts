@@ -2,6 +2,7 @@
 
 import type { Answer, Files } from "../engine/run";
 import { rows, withColumn, without, type Row } from "./csv";
+import type { Owner, Region } from "./regions";
 import { binary, filesOf, text, type Source } from "./source";
 import { peakOf, profile, type Bound, type Buffer, type Layout, type Operator, type Reason, type View } from "./view";
 
@@ -45,7 +46,8 @@ const words = (value: unknown): string => (typeof value === "string" ? value : "
 
 function partsOf(row: Row): [number, number][] {
   const [lower, upper] = [Number(row.lower ?? row.begin ?? row.start), Number(row.upper ?? Number(row.end) + 1)];
-  const gaps = (row.gaps ?? "").split(/\s+/).filter(Boolean).map((gap) => gap.split("-").map(Number));
+  if (!row.gaps) return upper > lower ? [[lower, upper]] : [];
+  const gaps = row.gaps.split(/\s+/).filter(Boolean).map((gap) => gap.split("-").map(Number));
   const parts: [number, number][] = [];
   let from = lower;
   for (const [start, end] of gaps) {
@@ -79,8 +81,8 @@ function fromWords(witness: string): Reason {
 function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]): Reason {
   const own = (certificate?.lower_bound as Json | undefined)?.witness as Json | undefined;
   if (!own) return fromWords(witness);
-  const ids = new Map(buffers.map((buffer, at) => [buffer.id, at]));
   const named = [own.buffers, own.buffer].flat().filter((id) => typeof id === "string");
+  const ids = new Map(named.length > 0 ? buffers.map((buffer, at) => [buffer.id, at]) : []);
   const found = named.map((id) => ids.get(id as string)).filter((at) => at !== undefined);
   return {
     text: witness,
@@ -132,6 +134,7 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
     capacity: settings.capacity,
     load: profile(buffers),
     operators: [],
+    regions: [],
   };
   return { view, report, files: answer.files, placed };
 }
@@ -140,6 +143,31 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
 function inOrder(all: Row[], buffers: Buffer[]): Row[] {
   const named = new Map(all.map((row) => [bufferOf(row).id, row]));
   return buffers.map((buffer) => named.get(buffer.id)!);
+}
+
+/** Returns the regions of a report. */
+function regionsOf(rows: Json[]): Region[] {
+  const nameOf = new Map(rows.map((row) => [row.region, `${number(row.region)}:${words(row.name)}`]));
+  const owners = new Map<number, Owner>();
+  return rows.map((row) => {
+    const name = nameOf.get(row.region)!;
+    const own = row.owner as Json | null | undefined;
+    if (!own) return { name, owner: null, position: 0 };
+    const index = number(own.index);
+    const control = own.control as Owner["control"];
+    const owner = owners.get(index) ?? { index, operator: words(own.operator), region: nameOf.get(own.region) ?? "", control, regions: [] };
+    owners.set(index, owner);
+    return { name, owner, position: owner.regions.push(name) - 1 };
+  });
+}
+
+/**
+ * Returns the operator at the fullest step. The steps of the other operators of a model with several regions are
+ * relative to their region, so they do not match those of the map.
+ */
+function busiest(report: Json): Operator[] {
+  const needs = (report.needs ?? {}) as Json;
+  return words(needs.operator) ? [{ step: number(needs.step), name: words(needs.operator), kind: "" }] : [];
 }
 
 async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solved> {
@@ -174,10 +202,10 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
     claim: words(report.claim),
     capacity: settings.capacity,
     load: profile(buffers),
-    // Steps of operators are relative to their region. They match those of the map only if there is one region.
-    operators: regions.length > 1 ? [] : operators.map((operator): Operator => ({
+    operators: regions.length > 1 ? busiest(report) : operators.map((operator): Operator => ({
       step: number(operator.step), name: words(operator.operator), kind: words(operator.kind),
     })),
+    regions: regionsOf(regions),
   };
   const data = answer.files[LAYOUT] ? binary(without(text(answer.files[LAYOUT]), "offset")) : source.data;
   return { view, report, files: answer.files, placed: { name: `${view.title}.csv`, data, kind: "instance" } };

@@ -1,5 +1,7 @@
 // The data that the page draws: buffers with lifespans, one or two layouts, and the bound with its reason.
 
+import type { Region } from "./regions";
+
 export interface Buffer {
   id: string;
   size: number;
@@ -54,6 +56,8 @@ export interface View {
   capacity: number | null;
   load: Profile;
   operators: Operator[];
+  /** For models: the body and, after the region of their owner, the regions of operators. */
+  regions: Region[];
 }
 
 /** Live bytes over time: `bytes[i]` from `steps[i]` up to `steps[i + 1]`. */

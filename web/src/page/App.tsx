@@ -13,7 +13,7 @@ import { Controls } from "./Controls";
 import { Export } from "./Export";
 import { Maps } from "./Maps";
 import { Open } from "./Open";
-import { Regions } from "./Regions";
+import { NO_CHOICE, Regions, type Choice } from "./Regions";
 import { Table } from "./Table";
 import { Timelines } from "./Timelines";
 
@@ -58,7 +58,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const [focus, setFocus] = useState<Focus>(NO_FOCUS);
   const [scheme, setScheme] = useState<Scheme>("kind");
   const [search, setSearch] = useState("");
-  const [regions, setRegions] = useState<string[]>([]);
+  const [choice, setChoice] = useState<Choice>(NO_CHOICE);
   const [isOver, setOver] = useState(false);
   const change = useCallback((part: Partial<Focus>) => setFocus((focus) => ({ ...focus, ...part })), []);
 
@@ -104,7 +104,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     const found = await ask(run, source, settings);
     if (mine !== asked.current) return;
     setAnswer(found);
-    setRegions([]);
+    setChoice(NO_CHOICE);
     if (!isSame) {
       setFocus({ ...NO_FOCUS, step: found.view.load.step });
       setSearch("");
@@ -242,7 +242,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
 
   const find = (words: string) => {
     setSearch(words);
-    setRegions([]);
+    setChoice(NO_CHOICE);
     const text = words.trim().toLowerCase();
     const view = answer?.view;
     if (!view || text === "") return change({ found: null });
@@ -293,8 +293,8 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
                 </select>
               </label>
             </div>
-            <Regions view={answer.view} chosen={regions} change={change} choose={(chosen) => {
-              setRegions(chosen);
+            <Regions view={answer.view} choice={choice} change={change} choose={(choice) => {
+              setChoice(choice);
               setSearch("");
             }} />
             {answer.view.layouts.length > 0 && <Maps view={answer.view} scheme={scheme} focus={focus} change={change} />}

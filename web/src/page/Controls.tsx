@@ -6,14 +6,13 @@ import type { Kind } from "../model/source";
 import type { View } from "../model/view";
 import { best } from "./state";
 
-const SOLVERS = ["exact", "ejection", "large-first", "naive", "sequential", "hill-climb", "iterated"];
-const ORDERS = ["exact", "as-in-file", "greedy", "dfs", "beam"];
 const ALIGNMENTS = [1, 4, 8, 16, 32, 64, 128, 256, 4096];
 
 interface Props {
   kind: Kind;
   settings: Settings;
   view: View | null;
+  /** The algorithms that the engine lists, or nothing until it has listed them. */
   solvers: string[];
   orders: string[];
   change: (part: Partial<Settings>) => void;
@@ -24,7 +23,7 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
     <div class="field">
       <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {all.map((name) => <option key={name} value={name}>{name || "nothing"}</option>)}
+        {(all.includes(value) ? all : [value, ...all]).map((name) => <option key={name} value={name}>{name || "nothing"}</option>)}
       </select>
     </div>
   );
@@ -33,11 +32,10 @@ export function Controls({ kind, settings, view, solvers, orders, change }: Prop
   return (
     <section aria-labelledby="controls-title" class="controls">
       <h2 id="controls-title">Controls</h2>
-      {select("Algorithm", "solver", settings.solver, solvers.length > 0 ? solvers : SOLVERS, (solver) => change({ solver }))}
-      {kind === "model" && select("Order of the operators", "order", settings.order, orders.length > 0 ? orders : ORDERS, (order) => change({ order }))}
+      {select("Algorithm", "solver", settings.solver, solvers, (solver) => change({ solver }))}
+      {kind === "model" && select("Order of the operators", "order", settings.order, orders, (order) => change({ order }))}
       {select("Alignment in bytes", "alignment", String(settings.alignment), ALIGNMENTS.map(String), (value) => change({ alignment: Number(value) }))}
-      {select("Compare with", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...(solvers.length > 0 ? solvers : SOLVERS)],
-        (beside) => change({ beside }))}
+      {select("Compare with", "beside", settings.beside, ["", ...(kind === "model" ? [FILE_ORDER] : []), ...solvers], (beside) => change({ beside }))}
       {select("Seconds", "seconds", String(settings.seconds), ["1", "5", "20", "60", "300"], (value) => change({ seconds: Number(value) }))}
       <div class="field wide">
         <label for="capacity">Capacity in bytes{settings.capacity === null ? " (none)" : `: ${short(settings.capacity)}`}</label>

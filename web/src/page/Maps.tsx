@@ -85,9 +85,11 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
   const all = useMemo(() => whole(view, high), [view, high]);
   const latest = useRef({ camera, colours, focus });
   latest.current = { camera, colours, focus };
+  /** Draws the latest state in the next frame. */
   const draw = () => {
-    cancelAnimationFrame(frame.current);
+    if (frame.current !== 0) return;
     frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
       const { camera, colours, focus } = latest.current;
       if (colours.length === view.buffers.length) plot.current?.draw(camera, colours, focus);
     });
@@ -107,6 +109,7 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
       observer.disconnect();
       dark.removeEventListener("change", draw);
       cancelAnimationFrame(frame.current);
+      frame.current = 0;
     };
   }, [view, layout]);
   // Before the next frame, not after it.

@@ -20,8 +20,13 @@ export function made(view: View, step: number, most: number): string {
   return named.length > 1 ? `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}` : (named[0] ?? "nothing");
 }
 
-/** Shortens a long name from its start, because names of tensors differ at their end. */
-export const brief = (name: string, most = 40): string => (name.length <= most ? name : `…${name.slice(1 - most)}`);
+/** Shortens a long name from its start, because names of tensors differ at their end. Keeps `KIND(` of operators. */
+export function brief(name: string, most = 40): string {
+  if (name.length <= most) return name;
+  const [, kind = "", inner = ""] = /^(\w+)\((.+)\)$/.exec(name) ?? [];
+  const rest = most - kind.length - 2;
+  return inner !== "" && rest > 8 ? `${kind}(${brief(inner, rest)})` : `…${name.slice(1 - most)}`;
+}
 
 /** Names a step and the operator that runs at this step. */
 export function stepName(view: View, step: number): string {

@@ -110,6 +110,9 @@ fn branches_are_planned_by_scheme() {
     assert_eq!((&best["arena"], &best["claim"]), (&Value::from(70), &Value::from("optimal")));
     assert_eq!((&best["runs"], &best["all_runs"]), (&Value::from(2), &Value::from(true)));
     assert_eq!(best["regions"].as_array().unwrap().len(), 3);
+    assert_eq!(best["regions"][0]["owner"], Value::Null);
+    let owner = serde_json::json!({ "index": 0, "operator": "choose", "region": 0, "control": "branch" });
+    assert_eq!(best["regions"][2]["owner"], owner);
     let tensors = scratch.read("tensors.csv");
     assert!(tensors.contains("1:then,p,42,"), "{tensors}");
     assert!(scratch.plimsoll(&["verify", "b.csv", "layout.csv"]).exits(0).stdout.contains("valid"));

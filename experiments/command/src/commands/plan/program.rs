@@ -18,7 +18,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::ProgramBound;
-use plimsoll::model::{Bytes, Entry, Joint, Offsets, Problem, load, written_and_read};
+use plimsoll::model::{Bytes, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
@@ -236,14 +236,28 @@ fn reason(bound: &ProgramBound, graph: &Graph) -> String {
 }
 
 fn row(graph: &Graph, one: &OrderedRegion) -> Value {
+    let region = graph.region(one.region);
     json!({
         "region": one.region,
-        "name": graph.region(one.region).name,
+        "name": region.name,
+        // The operator that runs the region, or null for the body.
+        "owner": region.owner.map(|id| owner(graph, id)),
         "operators": one.storages.problem.len(),
         // Peak live bytes in the file order and in the order found; the regions of an operator count as one
         // block.
         "file_peak": one.file_peak,
         "order_peak": one.peak,
         "order_claim": one.outcome.claim,
+    })
+}
+
+/// Describes an operator that runs regions: its index in the graph, the region that it is in, and how it runs
+/// its regions.
+fn owner(graph: &Graph, id: OperatorId) -> Value {
+    json!({
+        "index": id,
+        "operator": graph.called(id),
+        "region": graph.home(id),
+        "control": graph.flow(id).ok().flatten().map(|flow| flow.control),
     })
 }
