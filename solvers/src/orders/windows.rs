@@ -129,7 +129,9 @@ impl<'a> Cutter<'a> {
             let drafts = narrow(self.draft.clone(), &self.order, budget);
             let mut part = vec![0; self.draft.len()];
             for (at, draft) in drafts.iter().enumerate() {
-                operators(draft).into_iter().for_each(|id| part[id as usize] = at);
+                for id in operators(draft) {
+                    part[id as usize] = at;
+                }
             }
             let mut parts = vec![Vec::new(); drafts.len()];
             self.order.iter().for_each(|&id| parts[part[id as usize]].push(id));
@@ -193,7 +195,9 @@ impl<'a> Cutter<'a> {
     fn window(&self, skipped: Vec<Vec<u32>>, own: &[u32], is_cut_after: bool) -> Window {
         let mut stage = vec![2u32; self.draft.len()];
         skipped.iter().flatten().for_each(|&id| stage[id as usize] = 0);
-        own.iter().for_each(|&id| stage[id as usize] = 1);
+        for &id in own {
+            stage[id as usize] = 1;
+        }
         // Parts without operators are omitted.
         let mut drafts =
             self.draft.clone().split(&stage, 3).into_iter().skip(usize::from(!skipped.is_empty()));
