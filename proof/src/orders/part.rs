@@ -162,7 +162,9 @@ impl Part {
 
     /// Updates what [`Part::seen`] returns after an operator has run.
     pub fn count(&self, seen: &mut [u32], at: u32) {
-        self.uses[at as usize].iter().for_each(|&s| seen[s as usize] += 1);
+        for &s in &self.uses[at as usize] {
+            seen[s as usize] += 1;
+        }
     }
 
     /// Checks that `group` can run after the operators in `ran`, and that no set in between has fewer live
