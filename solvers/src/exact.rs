@@ -4,8 +4,9 @@
 //! of the best layout equals the lower bound, which proves the layout optimal.
 //! 1. *bounds*: [`quick_bound`].
 //! 2. *orders*: one greedy placement per order of the buffers. A placement is abandoned as soon as it
-//!    reaches the best peak. Above 5000 buffers, some placements are repeated a few times, with the buffers
-//!    that end above the bound moved to the front of the order.
+//!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
+//!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
+//!    the order.
 //! 3. *sprint*: [`Search`] with at most 60 000 nodes. It settles most instances of moderate size.
 //! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. An
@@ -178,7 +179,8 @@ impl Phases<'_> {
         }
     }
 
-    /// Places the buffers in one order. Returns true if the placement finished with a peak below `below`.
+    /// Places the buffers in one order. Returns true if the placement finished with a peak below `below`. If
+    /// `below` is `None`, any peak counts.
     fn place(
         &mut self,
         arrangement: &mut Arrangement<'_>,
@@ -243,7 +245,7 @@ impl Phases<'_> {
     }
 
     /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The
-    /// sprint before it found no layout at the bound, so there may be no such layout.
+    /// preceding sprint found no layout at the bound, so there may be no such layout.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(

@@ -14,7 +14,7 @@
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
 //! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
 //! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
-//! | memory tiers | [`TIERS`] | branch and bound with dual bounds ([`tiers`]) |
+//! | memory tiers | [`TIERS`] | a dynamic program over time, pruned by dual bounds ([`tiers`]) |
 //! | fusion | [`FUSIONS`] | decomposition of weighted set packing ([`mod@fusion`]) |
 //!
 //! [`bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the

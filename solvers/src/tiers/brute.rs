@@ -63,7 +63,7 @@ fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError>
     let few = choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES);
     let Some(choices) = few else {
         let reason = format!(
-            "{} tensors exceed the limits of {MOST_TENSORS} tensors and {MOST_CHOICES} choices of tiers ({})",
+            "{} tensors or their choices of tiers exceed the limits of {MOST_TENSORS} tensors and {MOST_CHOICES} choices ({})",
             options.len(),
             problem.name()
         );

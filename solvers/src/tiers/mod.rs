@@ -81,13 +81,14 @@ const WIDER: usize = 8;
 /// Maximum number of search nodes stored per run, at 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Maximum number of infeasible choices found at one width before a wider run is tried. [`MOST_CUTS_AT_LAST`]
-/// applies to runs that dropped no state.
+/// Maximum number of cuts added at one width before a wider run is tried. [`MOST_CUTS_AT_LAST`] applies
+/// after runs that dropped no state.
 const MOST_CUTS: usize = 5;
 const MOST_CUTS_AT_LAST: usize = 200;
 
 /// The solver described in the [module](self). Its name in the registry is `exact`. It ignores the seed and
-/// uses one thread. One node is one generated state, or one move of the local search.
+/// uses one thread. One node is one generated state, one move of the local search, or one node of the search
+/// for addresses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierExact;
 

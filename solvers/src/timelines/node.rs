@@ -76,8 +76,9 @@ impl Ahead {
     /// Returns an upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
     /// One upper bound is the fractional relaxation, in which the densest buffers come first. The other
-    /// counts how many of the smallest buffers fit. No choice contains more buffers. The total transfer time
-    /// of that number of the largest buffers that fit alone, counted as full, is therefore an upper bound.
+    /// counts how many of the smallest buffers fit. No choice contains more buffers than this number k. The
+    /// total transfer time of the k largest buffers that fit alone, counted as full, is therefore an upper
+    /// bound.
     fn saved(&self, space: i64) -> u64 {
         if space <= 0 {
             return 0;

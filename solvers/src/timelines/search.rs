@@ -33,7 +33,8 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline. Only timelines with a lower makespan are of interest.
+    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Only timelines with a lower
+    /// makespan are of interest.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
@@ -84,8 +85,8 @@ impl<'a> Search<'a> {
         node.started_on(self.case, at, start, channel)
     }
 
-    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one that
-    /// starts with a candidate.
+    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one whose
+    /// next transfer is a candidate.
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {

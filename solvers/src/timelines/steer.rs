@@ -62,8 +62,8 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
 }
 
 /// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the
-/// minimum. Returns `None` if time runs out first. Nodes are counted, but the node limit is checked only
-/// between two operators.
+/// minimum. Returns `None` if a limit other than the node limit is reached first. Nodes are counted, but the
+/// node limit is checked only between two operators.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
