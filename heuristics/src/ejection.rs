@@ -16,9 +16,9 @@
 //!   │    │ │a│  ┌───┐  │  │     │    │ └───┘ │  │
 //! ```
 //!
-//! The first target lies below the peak by the fraction [`STEP`] of the distance from the peak to the bound.
-//! After [`Search::patience`] placements without success, the search restores the best layout, halves the
-//! step and doubles the patience.
+//! Each target lies below the peak by a fraction of the distance from the peak to the bound, initially
+//! [`STEP`]. After [`Search::patience`] placements without success, the search restores the best layout,
+//! halves the fraction and doubles the patience.
 //!
 //! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
 //! separations and exclusions. Fixed buffers are never ejected. The same seed and node limit give the same
@@ -168,8 +168,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sets ever lower targets until the peak meets the bound. If the search ends earlier, the error is the
-    /// termination reason.
+    /// Lowers the peak until it meets the bound. If the search ends earlier, the error is the termination
+    /// reason.
     fn run(
         &mut self,
         bound: Bytes,
