@@ -232,7 +232,7 @@ pub struct Planner<'a> {
     pub solver: &'a Entry<Offsets>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run. Schemes that plan regions separately make one run per region.
+    /// Limits of each individual run. Schemes that plan regions separately make one run per region.
     pub limits: Limits,
     /// How the execution checker chooses the runs that it simulates.
     pub execution: ExecutionOptions,

@@ -36,7 +36,8 @@ const SETS: u64 = 20;
 pub struct Front {
     /// The points that no other point dominates.
     pub points: Vec<FrontPoint>,
-    /// The capacities tried, ascending, each with a lower bound on the makespan.
+    /// The capacities of the search and those of the points, ascending, each with a lower bound on the
+    /// makespan.
     pub bounds: Vec<(Bytes, Time)>,
     /// Number of schedules of the whole program that were computed.
     pub tried: usize,
@@ -53,7 +54,7 @@ impl Front {
 ///
 /// # Errors
 /// [`ScheduleError::Infeasible`] if every order contains an operator that does not fit on chip; another
-/// [`ScheduleError`] if the checker rejects an answer.
+/// [`ScheduleError`] if the checker rejects an answer or the total time overflows.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],

@@ -29,9 +29,9 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and contains a third one. While the third runs, `r1` and the tensor `q`
-/// of the enclosing branch are still needed. A plan that starts every nested branch at the same offset
-/// overwrites one of them.
+/// The first conditional produces `r1`. The second reads `r1` and contains the third. While the third runs,
+/// `r1` and the tensor `q` of the enclosing branch are still needed. A plan that starts every nested branch
+/// at the same offset overwrites one of these two tensors.
 ///
 /// The peak is at the point at which the result of a branch of the third conditional is copied to `r3`: `r1`,
 /// `q`, this result and `r3` need 32 bytes, and both flags are dead. Elsewhere, at most three tensors of

@@ -440,8 +440,8 @@ impl<'m, 'a> Scope<'m, 'a> {
         shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
-    /// Returns the least certain source among the inputs of an operator, and whether an option changes any
-    /// input.
+    /// Returns the least certain source among the inputs of an operator, and whether any of these inputs
+    /// depends on something that an import option changed.
     fn rests_on(&self, step: &Step) -> (Source, bool) {
         let inputs = step.inputs.iter().filter_map(|tensor| self.tensors[self.place(tensor)?].as_ref());
         inputs.fold((Source::Inferred, false), |(source, changed), known| {

@@ -1,10 +1,10 @@
 //! The offset problem that `tflite-micro` solves for a file: the tensors that it places, and when each is
 //! live.
 //!
-//! The runtime numbers scopes: one for the start of a subgraph, one per operator, and further ones for the
-//! subgraphs that an operator runs. A subgraph that several operators run has only one set of tensors. Each
-//! of them is live from its first use in any run to its last. All subgraphs share one arena. The plan does
-//! not place variables, which get memory of their own.
+//! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
+//! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
+//! one set of tensors. Each of them is live from its first use in any run to its last. All subgraphs share
+//! one arena. The plan does not place variables, which get memory of their own.
 //!
 //! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
 //! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
