@@ -56,8 +56,8 @@
 //!   the smallest height below any of them. The stack therefore ends at or above that height plus the sum of
 //!   the sizes, and the buffer lies above this end. `a` is the same upside down. If all offsets in the stack
 //!   are multiples of a number, each size except that of the last buffer is rounded up to a multiple of that
-//!   number. Any buffer may be the last, so the largest padding is subtracted. Heights are rounded to the
-//!   next possible offset of an aligned buffer.
+//!   number. Any buffer may be the last, so the largest padding is subtracted. A height of an aligned buffer
+//!   is rounded up to the next value that corresponds to an aligned offset.
 //! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be
 //!   at most `C`.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
