@@ -70,8 +70,8 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// Returns the clique bound: the largest of the stack heights of a heavy clique. There is one stack height for
-/// each alignment in the clique, and one for the greatest common divisor of these alignments.
+/// Returns the clique bound: the largest of the stack heights of a heavy clique. There is one stack height
+/// for each alignment in the clique, and one for the greatest common divisor of these alignments.
 ///
 /// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique.
 /// Otherwise, a limited search finds a clique that may not be the heaviest. If the time of `budget` runs out

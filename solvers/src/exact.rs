@@ -1,7 +1,8 @@
 //! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
 //! The phases run in the order below, unless an item states otherwise. The solver returns as soon as the peak
-//! of the best layout equals the lower bound, which proves the layout optimal.
+//! of the best layout equals the lower bound, which proves the layout optimal. It also returns as soon as the
+//! peak reaches the target or the lower bound exceeds the capacity.
 //! 1. *bounds*: [`quick_bound`].
 //! 2. *orders*: one greedy placement per order of the buffers. A placement is abandoned as soon as it
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some

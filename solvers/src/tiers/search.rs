@@ -12,8 +12,9 @@
 //!
 //! In full, the bound is the cost plus two sums minus a third one. The first sum runs over the undecided
 //! tensors; its terms are the minimum, over the tiers of the tensor, of time plus multipliers times size.
-//! The second runs over the live tensors; its terms are size times the multipliers of the remaining live steps.
-//! The third runs over the tiers; its terms are capacity times the multipliers from the current step on.
+//! The second runs over the live tensors; its terms are size times the multipliers from the current step
+//! until the tensor ends. The third runs over the tiers; its terms are capacity times the multipliers from
+//! the current step on.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
 //! cut with a decided tensor, a state records whether all decided tensors of the cut are in that tier.
