@@ -229,7 +229,8 @@ impl<'a> Windows<'a> {
         end
     }
 
-    /// Runs the sweeps in `starts`. Each sweep gets an equal share of the nodes.
+    /// Runs the sweeps in `starts` until one refutes the capacity. Each sweep gets an equal share of the
+    /// nodes.
     fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
         let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
         let until = budget.nodes() + nodes;
@@ -256,8 +257,8 @@ impl<'a> Windows<'a> {
         None
     }
 
-    /// Runs valley branching on windows, the tightest first. The width grows after all windows of one width
-    /// have been tried.
+    /// Runs valley branching on windows, the tightest first. The width doubles after all windows of one width
+    /// have been tried, and starts again from 4 after the widest.
     fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let until = budget.nodes() + nodes;
         let share = (nodes / 16).max(SHORTEST_BRANCHING);

@@ -232,7 +232,7 @@ impl Mixer {
         made
     }
 
-    /// Creates the state of a loop after an iteration: one tensor for each tensor of the previous state, with
+    /// Draws the state of a loop after an iteration: one tensor for each tensor of the previous state, with
     /// the same size.
     fn next(&mut self, inner: &mut Scope, state: &[TensorId]) -> Vec<TensorId> {
         let mut next = Vec::new();

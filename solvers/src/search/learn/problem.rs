@@ -1,13 +1,13 @@
-//! The variables of clause learning. For every two simultaneously live buffers, one variable decides which of
-//! them lies below.
+//! The variables of clause learning. For every two conflicting buffers, one variable decides which of them
+//! lies below.
 
 use crate::search::valley::Reduced;
 
 /// A literal: twice the number of the variable, plus one if negated.
 pub(super) type Lit = u32;
 
-/// A problem with one variable per conflict, and with the maximal sets of simultaneously live buffers as
-/// cliques.
+/// A problem with one variable per conflict. In interval instances, the cliques are the maximal sets of
+/// simultaneously live buffers.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Size of each buffer, in units.

@@ -1,4 +1,4 @@
-//! The search, which solves components separately and restarts.
+//! The search, with restarts. Components are solved separately.
 //!
 //! See [`super::options`] for the order of options.
 
