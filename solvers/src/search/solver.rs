@@ -72,8 +72,8 @@ impl Search {
     }
 
     /// Returns true if the ejection search over orders applies to an instance. This requires that the live
-    /// bytes of most sections equal the load. O(n log n + m) for n buffers and sections with m live buffers in
-    /// total.
+    /// bytes of most sections equal the load. O(n log n + m) for n buffers and sections with m live buffers
+    /// in total.
     pub(crate) fn reorders(&self, instance: &Instance) -> bool {
         self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
     }

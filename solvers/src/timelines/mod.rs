@@ -152,8 +152,8 @@ impl Known<'_> {
         observer.bound(&self.bound);
     }
 
-    /// Raises the bound, unless the processor of the machine can copy weights, which the search does not
-    /// cover.
+    /// Raises the bound to `value` if that is higher. Does nothing if the processor of the machine can copy
+    /// weights, because the search does not consider copies.
     fn raise(&mut self, value: u64) {
         if value > self.bound.value.get() && self.case.problem.copy_rate().is_none() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };

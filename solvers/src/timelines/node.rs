@@ -39,8 +39,8 @@ struct Ahead {
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// Maximum number of operators with weights for which the tables are built, because their size is quadratic.
-/// Without the tables, the last rule of `Node::bound` is skipped.
+/// Maximum number of operators with weights for which the tables are built. The limit exists because the size
+/// of the tables is quadratic. Without the tables, the last rule of `Node::bound` is skipped.
 const MOST_AHEAD: usize = 1500;
 
 /// A buffer that may be live: its size, the transfer time of its contents, and the transfer time of a full

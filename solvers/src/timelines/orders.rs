@@ -12,7 +12,7 @@
 //! - **With memory**: the ordered operators end no earlier than in a problem without the other operators. The
 //!   other operators compute afterwards.
 //!
-//! The search ends as soon as a timeline meets the bound over all orders.
+//! The search ends as soon as the makespan of a timeline equals the bound over all orders.
 
 use super::ExactTimeline;
 use plimsoll_model::orders::{Order, OrderProblem};
