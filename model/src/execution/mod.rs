@@ -32,8 +32,8 @@
 //!   slot of the state, unless the destination is in that slot.
 //!
 //! Tensors without a slot or of zero bytes occupy no memory. For them, the checker only verifies that they
-//! are written before they are read. If a larger tensor takes over a value, the value does not fill the
-//! tensor, and reading the tensor is a violation.
+//! are written before they are read. If a tensor takes over the value of a smaller tensor, the value does
+//! not fill it, and reading it is a violation.
 
 mod decisions;
 mod machine;

@@ -44,7 +44,7 @@ pub enum GraphError {
         "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
     )]
     BadAlias { operator: String, input: String, output: String },
-    #[error("the tensors have {bytes} bytes in total, which is more than 2^63 - 1")]
+    #[error("the tensors and scratch memories have {bytes} bytes in total, which is more than 2^63 - 1")]
     TooLarge { bytes: u128 },
     /// There are more items than 32-bit ids can number.
     #[error("{count} {what} exceed the range of 32-bit ids")]

@@ -47,8 +47,8 @@ pub enum TimeWitness {
     Compute,
     /// All transfers up to this operator, followed by all computations from this operator on.
     Transfers { operator: OperatorId },
-    /// Weights that do not fit together with these operators are fetched after them. The operators are
-    /// ascending.
+    /// Weights that do not fit into on-chip memory beside one of these operators are fetched after it. The
+    /// operators are ascending.
     Memory { operators: Vec<OperatorId> },
     /// This operator does not fit into on-chip memory together with its weights, so no timeline exists.
     TooLarge { operator: OperatorId },

@@ -80,7 +80,8 @@ pub struct Machine {
     pub copy: Option<u64>,
     /// Multiply-accumulates per second, unless the operator kind has a rate of its own.
     pub macs_per_second: u64,
-    /// Bytes per second, for operators whose arithmetic cost is unknown.
+    /// Bytes read and written per second, for operators whose arithmetic cost is unknown, unless the
+    /// operator kind has a rate of its own.
     pub bytes_per_second: u64,
     /// The time added to the computing time of every operator without a measured time.
     pub overhead: Time,
