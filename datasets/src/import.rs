@@ -97,7 +97,8 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
 pub struct Import {
     /// The operators and tensors of the file.
     pub graph: Graph,
-    /// Notes about assumed values, uncertain sizes and ambiguous parts of the file, one line each.
+    /// Notes about assumed values, uncertain sizes, and ambiguous or skipped parts of the file, one line
+    /// each.
     pub assumed: Vec<String>,
     /// The sources of the tensor sizes.
     pub sizes: SizeSources,

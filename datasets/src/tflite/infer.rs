@@ -216,7 +216,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 
     /// Determines the fact about a tensor that has none yet: a constant, a state, or a tensor without a
-    /// producer.
+    /// producer. Reads the values of a constant only if `values` is true, possibly in a later call.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
         if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
