@@ -38,7 +38,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// The placements that are tried for the kept buffers, the most promising first.
+/// The placements that are tried after valley fit, the most promising first.
 const ORDERS: [(Order, Fit); 5] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -152,7 +152,7 @@ pub fn greedy_spill(
 /// Returns the best lower bound on the traffic that one of the given cliques implies (see
 /// [`cliques_above`]).
 ///
-/// The computation stops early if the time runs out. O(c k log k) for c cliques of at most k buffers.
+/// The computation stops early if the budget runs out. O(c k log k) for c cliques of at most k buffers.
 pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();

@@ -64,11 +64,12 @@
 //!   are together at most `C` in every layout.
 //! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
 //!   pushing all buffers down makes all offsets multiples of the unit.
-//! - `at` and `tree`: buffers that are live at two steps keep their offsets, so the gaps between them do not
-//!   change. In each gap, the buffers that end and the holes are contiguous, apart from free units. The
-//!   buffers that begin take their place. Free units make up the difference in size. All divisions into such
-//!   groups are tried, and each result must be contained in a listed tree. At the first step, all
-//!   arrangements are possible. If none is possible at the last step, there is no layout.
+//! - `at` and `tree`: a *hole* is a free unit that is a leaf of a tree. Other free units may be anywhere.
+//!   Buffers that are live at two steps keep their offsets, so the gaps between them do not change. In each
+//!   gap, the buffers that end and the holes form a contiguous group, apart from free units, and the buffers
+//!   that begin replace this group. Free units make up the difference in size. All divisions of the buffers
+//!   and holes into groups are tried, and each result must be contained in a listed tree. At the first step,
+//!   all arrangements are possible. If none is possible at the last step, there is no layout.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict

@@ -159,8 +159,9 @@ impl<'a> State<'a> {
         tightest.map(|(_, offset)| offset).or((floor + size <= limit).then_some(floor))
     }
 
-    /// Places the selected buffer at the cheapest offset and evicts the rivals in its way. Returns false if
-    /// the buffer is larger than `limit`, or if every offset collides with a fixed buffer.
+    /// Increases the penalty of the selected buffer by one, places the buffer at the cheapest offset, and
+    /// evicts the rivals in its way. Returns false if the buffer is larger than `limit`, or if every offset
+    /// collides with a fixed buffer. The buffer is then not placed.
     pub(crate) fn evict(
         &mut self,
         id: u32,
@@ -184,8 +185,9 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Returns the offset with the lowest cost. The candidates are offset zero and the offsets directly
-    /// above a rival, directly below a rival, or directly below the limit.
+    /// Returns the offset with the lowest cost, or `None` if there is none. The costs include random noise of
+    /// at most the fraction [`NOISE`]. The candidates are offset zero and the offsets directly above a rival,
+    /// directly below a rival, or directly below the limit.
     ///
     /// For any other offset, some candidate collides with the same rivals or with a subset of them.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
