@@ -108,8 +108,8 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition of a loop receives `data` without reading it, but `data` is copied all the same. If a
-/// planner gives unread tensors no lifetime, that copy can overwrite anything.
+/// The condition of a loop receives `data`. It never reads `data`, but the loop copies `data` nevertheless.
+/// If a planner gives unread tensors no lifetime, that copy can overwrite anything.
 ///
 /// Of the tensors `data?`, `data in` and `data next`, one pair is live when the body begins, another in the
 /// body, and the third when the body has ended. Hence no two of them may overlap. Yet at most 2 * (48 + 4) =
