@@ -5,8 +5,8 @@
 //! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
 //!
 //! [`check_orders`] checks proofs of another kind: every order of operators has a peak of at least `bound`
-//! bytes. Its documentation describes their format and why it is sound. The rest of this page is about
-//! layouts.
+//! bytes. The documentation of this function describes the format of these proofs and the soundness of their
+//! steps. The rest of this page is about layouts.
 //!
 //! # Format
 //! A proof is a text file. Each line contains one statement, whose words are separated by blanks. Blank lines
