@@ -4,7 +4,7 @@
 //! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
 //!   topmost occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding, which
 //!   saves at most the largest padding of a live buffer. This bound is computed for every alignment that
-//!   occurs, over the buffers whose alignment it divides, and for the greatest common divisor of all
+//!   occurs, over the buffers whose alignment is a multiple of it, and for the greatest common divisor of all
 //!   alignments.
 //! - *Clique*: the total size of buffers that conflict pairwise. If compatible buffers (those that do not
 //!   conflict) are partially ordered in time, one maximum flow finds the heaviest clique

@@ -22,8 +22,9 @@
 //!
 //! # What every solver guarantees
 //!
-//! - It minimises. With [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first
-//!   solution whose value does not exceed the target.
+//! - It minimises the value; only fusion maximises it. With
+//!   [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first solution whose value
+//!   reaches the target.
 //! - It stops at a time limit, at a node limit or on request, with its best solution and bound so far.
 //! - Its claim follows from the value, the bound and the capacity alone
 //!   ([`Outcome::conclude`](plimsoll_model::Outcome::conclude)).

@@ -115,7 +115,8 @@ impl Search {
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout and a bound until they meet, the target is reached, or the budget runs out.
+    /// Improves a valid layout, if there is one, and a bound. Ends as soon as the peak equals the bound,
+    /// infeasibility is proved, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,

@@ -390,7 +390,7 @@ mod tests {
         assert!(above >= 6, "only {above} windows were confirmed");
     }
 
-    /// Uses two thousand buffers, with more live buffers than a full sweep could handle.
+    /// Uses an instance of two thousand buffers. The first bound is proved without sweeps over all sections.
     #[test]
     fn windows_give_bounds_above_the_load_of_large_instances() {
         let params = AboveLoadParams { buffers: 2_000, live: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };

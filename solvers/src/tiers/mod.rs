@@ -1,7 +1,8 @@
 //! Assigns tensors to memory tiers with minimum transfer time. The solvers are a search with a dual bound, an
 //! integer program, and brute force.
 //!
-//! `exact` runs these steps, the cheapest first, and ends as soon as the best plan meets the bound:
+//! `exact` runs these steps, the cheapest first, and ends as soon as the time of the best plan equals the
+//! bound:
 //! 1. heuristic plans;
 //! 2. `case.rs`: options that an optimal plan does not need are removed;
 //! 3. `multipliers.rs`: dual multipliers of capacities, which prove a bound close to that of the linear

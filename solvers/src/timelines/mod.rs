@@ -2,13 +2,14 @@
 //! transfers or by an integer program.
 //!
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
-//! operator as soon as its weights have arrived. Therefore, only the order of transfers needs to be
-//! searched. The search is depth-first and tries the lowest bound first. A transfer starts when a channel is
-//! free and the capacity suffices. The capacity suffices if the activations, the new buffer and all live
-//! buffers fit during each operator that has not ended and precedes the operator of the transfer.
+//! operator as soon as its weights have arrived and the previous operator has ended. Therefore, only the
+//! order of transfers needs to be searched. The search is depth-first and tries the lowest bound first. A
+//! transfer starts when a channel is free and the capacity suffices. The capacity suffices if the
+//! activations, the new buffer and all live buffers fit during each operator that has not ended and precedes
+//! the operator of the transfer.
 //!
 //! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no
-//! addresses exist for the buffers under some order of transfers, the makespan of that order is still a
+//! addresses are found for the buffers under some order of transfers, the makespan of that order is still a
 //! lower bound for all its timelines. If such a bound is below the makespan of the best timeline, a second
 //! search tries every start time that addresses may require (`PlacedSearch`).
 //!
@@ -20,7 +21,7 @@
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
 //!   operators. The search then assigns the operators to channels one at a time. The fixed order is sound
 //!   because exchanging two neighbours that violate the order delays no operator. Moving the last transfer
-//!   of a channel to a channel that is free earlier delays none, either.
+//!   of a channel to a channel that is free earlier delays no operator, either.
 //!
 //! The search does not consider copies by the processor. On machines with such copies, the heuristic
 //! `synchronous` may find a shorter timeline than the search can, so a completed search does not raise the

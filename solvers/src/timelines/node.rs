@@ -185,13 +185,14 @@ pub(super) struct Node {
     pub free: Vec<u64>,
     /// Per operator: the time at which its weights arrive, if their transfer has started.
     pub arrived: Vec<Option<u64>>,
-    /// Ends of the timed operators: the longest prefix of operators whose transfers have all started.
+    /// Ends of the timed operators: the longest prefix of operators whose transfers, if any, have all
+    /// started.
     pub ends: Vec<u64>,
-    /// Per operator: bytes that are still free while it computes.
+    /// Per operator: bytes that are still free while it computes. Its own weight buffer counts as occupied.
     pub slack: Vec<i64>,
     /// True if all remaining buffers fit into on-chip memory at once, so transfers never wait for memory.
     pub calm: bool,
-    /// True if the search considers addresses. Such a node never becomes calm.
+    /// True if the search considers addresses. A node of such a search never becomes calm.
     careful: bool,
 }
 
@@ -310,9 +311,9 @@ impl Node {
     /// Returns a lower bound on the makespan of any timeline that begins with the started transfers.
     ///
     /// Each untimed operator waits for the previous one, for its own transfer, and for the transfers of all
-    /// operators before it. Its own transfer starts after the last operator during which its buffer does not
-    /// fit. The operator also waits for transfers that could not start during an earlier operator because
-    /// their buffers did not fit.
+    /// operators before it. Its own transfer starts after the end of the last earlier operator during which
+    /// its buffer does not fit. The operator also waits for transfers that could not start during an earlier
+    /// operator because their buffers did not fit.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();

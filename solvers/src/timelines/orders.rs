@@ -47,7 +47,7 @@ pub struct FreeOrder<'a> {
     /// Maximum bytes of weights per slice. Operators with more bytes of weights run in slices. If this is
     /// `None`, no operator is sliced.
     pub slice: Option<Bytes>,
-    /// Whether activations occupy their peak for the whole run.
+    /// Whether the peak of the activations is reserved for the whole run.
     pub peak: bool,
 }
 

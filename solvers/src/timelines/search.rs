@@ -90,8 +90,8 @@ impl<'a> Search<'a> {
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {
-            // The only candidate is the transfer of the next operator, on any channel. Of channels that are
-            // free at the same time, only the first is tried.
+            // The only candidate is the transfer of the first operator whose transfer has not started, on any
+            // channel. Of channels that are free at the same time, only the first is tried.
             let at = node.open(case).next();
             let mut free: Vec<(u64, usize)> = node.free.iter().copied().zip(0..).collect();
             free.sort_unstable();
