@@ -14,7 +14,7 @@ use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
 
-/// Wraps an algorithm for the registry, so that the algorithm never receives either special case.
+/// Wraps an algorithm for the registry, so that the special cases are handled before the algorithm runs.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
     Box::new(Guarded(solver))
 }

@@ -25,7 +25,8 @@ pub struct ReadOptions {
 pub struct Noted<T> {
     /// The instance or the answer.
     pub value: T,
-    /// The ignored columns, quoted, in file order.
+    /// The quoted names of the ignored columns in file order. If a name is similar to a known one, a
+    /// suggestion follows it.
     pub ignored: Vec<String>,
     /// True if the column with the ends of lifespans is named `end`. Such a column contains the last live
     /// step of each buffer, unless the options override this convention.

@@ -14,9 +14,9 @@
 //!   ([`ExecutionOptions::keep_inputs`]).
 //! - **An operator** reads its inputs and writes its outputs and its scratch. All of them must then be
 //!   intact, because the operator writes while it reads. An output declared as a
-//!   [view](crate::graph::AliasKind) of an input in the same slot takes over the value of the input. An
-//!   input that is declared to be overwritten in place need not be intact afterwards. Any other sharing of a
-//!   slot overwrites its contents.
+//!   [view](crate::graph::AliasKind) of an input in the same slot takes over the value of the input. If an
+//!   output declared to be written in place of an input shares its slot, the input need not be intact
+//!   afterwards. Any other sharing of a slot overwrites its contents.
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all

@@ -1,6 +1,6 @@
 //! The control flow of operators that own regions, and the tensors passed into and out of these regions.
 //!
-//! | control | executes | recognised kinds |
+//! | control | executes | examples of recognised kinds |
 //! |---|---|---|
 //! | [`Control::Branch`] | exactly one region (see below) | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
 //! | [`Control::Loop`] | the body zero or more times | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |

@@ -34,7 +34,8 @@ pub enum Activations<'a> {
     Live,
     /// For every operator, the peak live bytes of its region.
     Peak,
-    /// Per operator of the graph: the highest address in use at its step in a given layout.
+    /// Per operator of the graph: the highest end address of the buffers that are live at its step in a
+    /// given layout.
     Placed(&'a [Bytes]),
 }
 
