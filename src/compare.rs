@@ -29,7 +29,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Returns the mean gap in percent, or `None` if no input was answered. It is infinite if any gap is.
+    /// Returns the mean gap in percent, or `None` if no input was answered. The mean is infinite if any gap
+    /// is infinite.
     pub fn mean_gap(&self) -> Option<f64> {
         (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
     }

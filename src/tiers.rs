@@ -72,7 +72,7 @@ pub struct TierCase {
     pub problem: TierProblem,
     /// Times of computations, operator starts and weight transfers.
     pub times: TierTimes,
-    /// Share of the relations that lie within groups (cross-unit fusion, eq. 3).
+    /// Number of relations within groups, out of all relations (cross-unit fusion, eq. 3).
     pub coverage: Coverage,
     /// Number of groups.
     pub groups: usize,

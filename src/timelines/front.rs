@@ -8,9 +8,10 @@
 //!
 //! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
 //! They run at every capacity without resident weights, and with the resident sets for which `prefetch` was
-//! fastest at this capacity. They also run with the order, the resident set and the capacity of every point
-//! found so far. The front keeps the points that no other point dominates. Every point is a capacity with
-//! timelines scheduled for exactly that capacity, so a request for that capacity reproduces it.
+//! fastest at this capacity. They also run with the order, the resident set and the capacity of each point
+//! that the fast schedules found, before resident sets of any size are tried. The front keeps the points that
+//! no other point dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so
+//! a request for that capacity reproduces it.
 
 mod point;
 mod search;

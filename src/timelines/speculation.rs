@@ -70,9 +70,9 @@ struct Moved {
     times: [Time; 2],
 }
 
-/// Chooses a transfer to fetch ahead at every branch that follows a segment of the enclosing region. Each
-/// branch is processed separately, before the branches inside it. After the time has run out, no further
-/// transfer is chosen.
+/// Chooses at most one transfer to fetch ahead at each branch that follows a segment of the enclosing region.
+/// Each branch is processed separately, before the branches inside it. After the time has run out, no
+/// further transfer is chosen.
 ///
 /// `times` are the makespans of all segments under the schedule; `chances` returns the probabilities of the
 /// regions of an operator. [`Guess::Likely`] and [`Guess::Cheap`] keep a guess even if it increases the
