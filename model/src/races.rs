@@ -25,8 +25,9 @@ pub struct Race {
     pub names: [String; 2],
     /// The number of bytes that the two allocations share.
     pub shared: Bytes,
-    /// An operator that uses the victim and need not run before the intruder begins. `None` if no such
-    /// operator exists: the victim is then needed at the end, or the intruder is held from the start.
+    /// An operator that uses the victim and need not run before the intruder begins. `None` if the intruder
+    /// is held from the start. Also `None` if all users of the victim must run first; the victim is then
+    /// needed at the end.
     pub reader: Option<String>,
     /// The operator at which the intruder begins; `None` if the intruder is held from the start.
     pub writer: Option<String>,

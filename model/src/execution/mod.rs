@@ -20,10 +20,10 @@
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
-//!   destinations are written, and then all of these tensors must be intact. If the source and the
-//!   destination of a handover share a slot, nothing is copied, and the destination takes over the value. A
-//!   region that has not run hands over nothing. Outputs of the operator that no handover has written are
-//!   written at its exit.
+//!   destinations are written, and then all of these tensors must be intact. If the handover is of a whole
+//!   tensor and its source and destination share a slot, nothing is copied, and the destination takes over
+//!   the value. A region that has not run hands over nothing. Outputs of the operator that no handover has
+//!   written are written at its exit.
 //! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
 //!   has no source in memory.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). A result of a loop body is then not copied to

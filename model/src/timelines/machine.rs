@@ -246,7 +246,8 @@ impl Machine {
     }
 
     /// Returns the machine as TOML text, without measured times. Parsing the text returns the same machine,
-    /// except that times above 9000 seconds may differ in their last digits.
+    /// except that it has no measured times and that times above 9000 seconds may differ in their last
+    /// digits.
     pub fn toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.about.is_empty() {
