@@ -34,7 +34,7 @@ pub struct Proof {
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// The declared buffers conflict pairwise, and there is not enough space for them.
+    /// The declared buffers conflict pairwise, and no capacity below the bound has enough space for them.
     NoSpace,
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,

@@ -111,8 +111,8 @@ pub(crate) struct Windows<'a> {
     narrow: bool,
     /// Node limit of the previous beam sweeps.
     beamed: u64,
-    /// Starting sections of sweeps, each with a flag for backward sweeps. The sections with the fewest live
-    /// buffers come first.
+    /// Starting sections of sweeps, each with a flag for backward sweeps. Initially, the sections with the
+    /// fewest live buffers come first.
     starts: Vec<(usize, bool)>,
     /// Windows on which to branch at the capacity `tight_at`, the tightest last.
     tight: Vec<(usize, usize)>,

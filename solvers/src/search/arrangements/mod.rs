@@ -24,7 +24,7 @@
 //!    ground ─┴──────────┴─────────────┴─
 //! ```
 //!
-//! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. If a layout
+//! **Waste.** All sizes are multiples of one unit. Let a section be `w` units below the capacity. If a layout
 //! exists, some layout has all offsets at multiples of the unit. With `w` additional buffers of one unit,
 //! which are live only in this section, the section is then full. Most of these *free units* need no place.
 //! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only
