@@ -10,7 +10,7 @@
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
 //! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
-//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, the solver `exact` places the rest ([`spilling`]) |
+//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, and the solver `exact` places the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
 //! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
 //! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
