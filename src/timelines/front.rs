@@ -40,7 +40,7 @@ pub struct Front {
     /// The capacities of the search and those of the points, ascending, each with a lower bound on the
     /// makespan.
     pub bounds: Vec<(Bytes, Time)>,
-    /// Number of schedules of the whole program that were computed.
+    /// Number of attempts to schedule the whole program.
     pub tried: usize,
 }
 

@@ -1,9 +1,10 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
 //! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
-//! Every node adds its inputs with learnt weights and applies a `ReLU`, a separable 3 x 3 convolution and a
-//! normalisation. Nodes without inputs read the input of the stage with stride 2. The output of the stage is
-//! the mean of the nodes without readers. Each further stage doubles the channels. Activations are `float32`.
+//! Every node applies a `ReLU`, a separable 3 x 3 convolution and a normalisation. A node with several inputs
+//! first adds them with learnt weights. Nodes without inputs read the input of the stage with stride 2. The
+//! output of the stage is the mean of the nodes without readers. Each further stage doubles the channels.
+//! Activations are `float32`.
 
 use super::layers::{Layers, Names, SHORT};
 use super::net::{Element, Node, volume};

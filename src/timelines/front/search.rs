@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     }
 
     /// Runs the whole search at the given capacities, which must be ascending. Returns the kept attempts and
-    /// the number of schedules computed for the whole program.
+    /// the number of attempts to schedule the whole program.
     pub(super) fn run(
         mut self,
         ranked: &[Ranked<'_>],
