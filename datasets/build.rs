@@ -6,8 +6,8 @@ fn main() {
     captured().expect("the files of captured/manifest.csv");
 }
 
-/// Writes the files that the manifest lists into one compressed archive. Each of them follows a line with its
-/// path and its number of bytes.
+/// Writes the files that the manifest lists into one compressed archive. A line with its path and its number
+/// of bytes precedes each file.
 #[cfg(feature = "captured")]
 fn captured() -> std::io::Result<()> {
     use std::path::{Path, PathBuf};

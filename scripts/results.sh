@@ -38,10 +38,9 @@
 # Arguments select records: scripts/results.sh ablation robust
 #
 # The records from head-to-head to rules, timelines, overlap and spilling-layouts need PLIMSOLL_CORPORA. Peers
-# are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and
-# PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. A peer whose variable
-# is not set is skipped with a message.
-# PLIMSOLL_RESULTS sets a folder other than results/.
+# are found through PLIMSOLL_MINIMALLOC (the binary `minimalloc`), PLIMSOLL_IDEALLOC (the binary `offsets`)
+# and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. A peer whose
+# variable is not set is skipped with a message. PLIMSOLL_RESULTS sets a folder other than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -2,7 +2,7 @@
 # Installs tflite-micro, onnx and onnxruntime into an environment of their own, measures the scratch memory of
 # kernels, writes plans into models with `plimsoll plan --write`, and runs the models. PLIMSOLL_CORPORA is the
 # folder of the corpora, PLIMSOLL a command that is already built, RECORD the folder of the record, ENVIRONMENT
-# that of the packages, and MODELS a list of further models of TFLite. experiments/runtimes/models.csv lists the
+# that of the packages, and MODELS a list of further TFLite models. experiments/runtimes/models.csv lists the
 # origins of the further models in the record.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -44,7 +44,7 @@ impl Arithmetic {
     }
 
     /// Returns the arithmetic of the largest of several bounds. It is exact if any bound of that value was
-    /// proved in integers.
+    /// proved in integers, or if there is no bound.
     pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
         let best = bounds.into_iter().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         best.map_or(Self::Exact, |(_, arithmetic)| arithmetic)
@@ -66,7 +66,8 @@ impl Arithmetic {
         }
     }
 
-    /// Returns a claim in the form printed in tables, marked if it depends on floating point.
+    /// Returns a claim in the form printed in tables. If the arithmetic is floating point, the claims
+    /// `optimal` and `infeasible` are marked.
     pub fn mark(self, claim: &str) -> String {
         match (self, claim) {
             (Self::FloatingPoint, "optimal" | "infeasible") => format!("{claim} (floating point)"),

@@ -12,13 +12,14 @@ use std::fmt;
 pub struct Standing {
     /// Name of the algorithm.
     pub algorithm: &'static str,
-    /// Number of inputs with a valid solution.
+    /// Number of inputs with a valid solution, except those for which the algorithm reported a wrong bound.
     pub answered: usize,
     /// Number of these solutions that meet the best bound proved by any algorithm.
     pub optimal: usize,
     /// Number of inputs that the algorithm does not support.
     pub declined: usize,
-    /// Messages of the failed runs: internal errors, and answers that the checker rejected.
+    /// Messages of the failed runs: internal errors, answers that the checker rejected, and bounds above the
+    /// value of a valid solution.
     pub failures: Vec<String>,
     /// For every answered input, the [`gap_percent`] to the best bound. It is infinite if the gap is
     /// undefined.
@@ -28,7 +29,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Returns the mean gap in percent, or `None` if no input was answered.
+    /// Returns the mean gap in percent, or `None` if no input was answered. The mean is infinite if any gap
+    /// is infinite.
     pub fn mean_gap(&self) -> Option<f64> {
         (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
     }

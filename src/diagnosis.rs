@@ -33,8 +33,8 @@ pub struct Diagnosis {
     /// Maximal intervals of steps with constant extent and constant live bytes, in order of time. Steps
     /// without a live buffer are omitted.
     pub sections: Vec<Section>,
-    /// The buffers that are live at the first step whose extent is the peak, those with the highest address
-    /// first.
+    /// The buffers that are live at the first step whose extent is the peak, in descending order of their
+    /// lowest address.
     pub at_peak: Vec<BufferId>,
     /// The first step with the most live bytes.
     pub load_step: Step,
@@ -106,8 +106,8 @@ fn sections(
     placed: impl Fn(BufferId) -> bool,
     end: impl Fn(BufferId) -> Bytes,
 ) -> Vec<Section> {
-    // The start of an interval contains its end, and an end contains `None`. At the same step, ends precede
-    // starts.
+    // The event at the start of an interval contains the end of the interval; the event at the end contains
+    // `None`. At the same step, ends precede starts.
     let mut events: Vec<(Step, Option<Step>, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| placed(id)) {
         for part in instance.buffer(id).lifespan().intervals() {

@@ -30,7 +30,7 @@ pub enum GraphRunError {
     Structure {
         /// Name of the region.
         region: String,
-        /// The limit that was exceeded.
+        /// The reason why they could not be computed.
         source: StructureError,
     },
     /// The checker rejected a layout planned under the conflicts derived from the structure of the graph.
@@ -83,7 +83,7 @@ pub struct GraphRun<'a> {
     pub order: &'a Entry<Orders>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run. If there is a deadline, the runs share the time until it.
+    /// Limits of each individual run. If there is a deadline, the runs share the time until it.
     pub limits: Limits,
 }
 
@@ -117,7 +117,7 @@ pub struct PlannedRegion {
     pub layout: Outcome<Offsets>,
     /// A lower bound over all orders and all layouts.
     pub joint_bound: LowerBound,
-    /// Running time of the placement, in seconds.
+    /// Running time of the solver that placed the buffers, in seconds.
     pub seconds: f64,
 }
 
@@ -289,7 +289,8 @@ impl GraphRun<'_> {
         Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound, seconds })
     }
 
-    /// Returns the order problem of a region. `blocks` contains the bytes of every inner region.
+    /// Returns the order problem of a region. `blocks` contains the size of the block of every inner region,
+    /// in bytes, indexed by region.
     ///
     /// # Errors
     /// [`GraphRunError::Problem`].

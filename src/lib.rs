@@ -130,8 +130,9 @@
 //! # Limits
 //!
 //! [`solve`] and [`plan`](fn@plan) have no limits. [`Engine::with_time_limit`] limits the wall-clock time of
-//! a question; [`Limits`](run::Limits) also limits search nodes. A run with a node limit and no time limit is
-//! deterministic for its seed. A search that reaches a limit returns its best solution and its best bound.
+//! a question; [`Limits`](run::Limits) also limits search nodes. Without a time limit, the same input, seed,
+//! number of threads and node limit give the same result. A search that reaches a limit returns its best
+//! solution and its best bound.
 //!
 //! # Cargo features
 //!

@@ -7,8 +7,8 @@ use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spilling, SplitBuffers};
 use plimsoll_solvers::Library;
 
-/// The algorithms of all problems. In each list, the heuristics come before the exact solvers, and both are
-/// in the order of the registry of their crate.
+/// The algorithms of all problems. In the lists that [`registry()`] returns, the heuristics come before the
+/// exact solvers, and each group has the order of its crate. [`Registry::register`] appends to a list.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     /// The offset problem: one offset per buffer.

@@ -11,11 +11,12 @@ use plimsoll_model::{
 use plimsoll_solvers::spilling::{Fits, Irreducible, fits, irreducible};
 use std::collections::HashMap;
 
-/// Node limit for each decision on whether a set of buffers fits. It applies if no other limit is given.
+/// Node limit of each decision in the search for a minimal set, and of the search for the lowest peak. It
+/// applies if neither time nor nodes are limited.
 const DECISION_NODES: u64 = 200_000;
 
-/// Returns, for every storage of a region, the bytes moved if it is spilled; `None` for blocks, which cannot
-/// be spilled.
+/// Returns, for every buffer of the offset problem of a region, the bytes moved if it is spilled; `None` for
+/// scratch memory and blocks, which cannot be spilled.
 ///
 /// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. For
 /// an operator with regions, each tensor that its regions capture from outside is read once. A view moves no

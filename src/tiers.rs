@@ -53,8 +53,8 @@ pub struct Fusing<'a> {
 pub struct TierSetting<'a> {
     /// The processing units and memories.
     pub machine: &'a TierMachine,
-    /// Liveness options, and the order algorithm that applies if nothing is fused. Inputs and outputs must be
-    /// inside the arena.
+    /// Liveness options, limits and the order algorithm. If operators are fused, the order of the body is not
+    /// used. Inputs and outputs must be inside the arena.
     pub run: GraphRun<'a>,
     /// How operators of the body are fused; `None` if each runs on its own. Groups run in topological order.
     /// Among the ready groups, the one with the earliest operator comes next.
@@ -72,7 +72,7 @@ pub struct TierCase {
     pub problem: TierProblem,
     /// Times of computations, operator starts and weight transfers.
     pub times: TierTimes,
-    /// Share of the relations that lie within groups (cross-unit fusion, eq. 3).
+    /// Number of relations within groups, out of all relations (cross-unit fusion, eq. 3).
     pub coverage: Coverage,
     /// Number of groups.
     pub groups: usize,

@@ -80,8 +80,8 @@ pub struct AboveLoad {
     pub proved: bool,
 }
 
-/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers there
-/// are, the more often it does. The same parameters and seed give the same instance.
+/// Generates an instance with constant load whose optimum tends to exceed the load. The share of seeds for
+/// which it does grows with the number of buffers. The same parameters and seed give the same instance.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof

@@ -97,7 +97,8 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
 pub struct Import {
     /// The operators and tensors of the file.
     pub graph: Graph,
-    /// Free dimensions and tensors that received an assumed value, one line of text each.
+    /// Notes about assumed values, uncertain sizes, and ambiguous or skipped parts of the file, one line
+    /// each.
     pub assumed: Vec<String>,
     /// The sources of the tensor sizes.
     pub sizes: SizeSources,

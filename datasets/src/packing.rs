@@ -198,7 +198,8 @@ impl Cutter<'_> {
         }
     }
 
-    /// Cuts a rectangle from edge to edge. At least `count` >= 2 pieces must fit.
+    /// Cuts a rectangle from edge to edge. `count` must be at least 2, and at least `count` pieces must fit
+    /// into the rectangle.
     fn guillotine_cut(&mut self, r: Rectangle, count: u64) -> [Rectangle; 2] {
         let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
         let in_time = match (r.w >= 2 * least_w, r.h >= 2 * least_h) {

@@ -63,9 +63,10 @@ pub enum LifeLaw {
         min_duration: u64,
     },
     /// Resembles the trace of an allocator under nested calls. Every step allocates a buffer or frees the
-    /// newest live buffer, with equal probability. There are twice as many steps as buffers.
+    /// newest live buffer, with equal probability if both are possible. There are twice as many steps as
+    /// buffers.
     Stack {
-        /// The probability that a step frees a random live buffer instead of the newest, 0 to 1.
+        /// The probability, 0 to 1, that the freed buffer is a random live one instead of the newest.
         disorder: f64,
     },
 }

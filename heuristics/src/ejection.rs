@@ -16,9 +16,9 @@
 //!   │    │ │a│  ┌───┐  │  │     │    │ └───┘ │  │
 //! ```
 //!
-//! The first target lies below the peak by the fraction [`STEP`] of the distance from the peak to the bound.
-//! After [`Search::patience`] placements without success, the search restores the best layout, halves the
-//! step and doubles the patience.
+//! Each target lies below the peak by a fraction of the distance from the peak to the bound, initially
+//! [`STEP`]. After [`Search::patience`] placements without success, the search restores the best layout,
+//! halves the fraction and doubles the patience.
 //!
 //! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
 //! separations and exclusions. Fixed buffers are never ejected. The same seed and node limit give the same
@@ -50,7 +50,7 @@ const STEP: f64 = 0.3;
 /// Number of pending buffers that are drawn at random. The largest of them is placed next.
 const DRAWS: usize = 4;
 
-/// Number of index entries read between two checks of the clock.
+/// Increase of [`State::work`] between two checks of the clock.
 const WORK_STRIDE: usize = 50_000;
 
 /// Maximum number of placements in a run without a time or node limit: a constant plus a number per buffer.
@@ -168,8 +168,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sets ever lower targets until the peak meets the bound. If the search ends earlier, the error is the
-    /// termination reason.
+    /// Lowers the peak until it meets the bound. If the search ends earlier, the error is the termination
+    /// reason.
     fn run(
         &mut self,
         bound: Bytes,
@@ -241,8 +241,8 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Counts a placement. Also checks the clock whenever more than [`WORK_STRIDE`] index entries have been
-    /// read, since one placement may read thousands of them.
+    /// Counts a placement. Also checks the clock whenever [`State::work`] has grown by more than
+    /// [`WORK_STRIDE`], since one placement may read thousands of index entries.
     fn tick(&mut self, budget: &mut Budget) -> Option<Stop> {
         let stop = budget.tick();
         if stop.is_none() && self.state.work - self.checked > WORK_STRIDE {

@@ -4,8 +4,8 @@ use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
 
 /// Finds the most loaded step of a lifespan.
 ///
-/// This is a segment tree over the load profile. If the lifespans have n intervals in total, it is built in
-/// O(n log n) time with linear memory, and a query takes O(log n) time per interval of the lifespan.
+/// This is a segment tree over the load profile. If the lifespans have n intervals in total, the tree is
+/// built in O(n log n) time with linear memory. A query takes O(log n) time per interval of the lifespan.
 #[derive(Clone, Debug)]
 pub struct Heat {
     profile: LoadProfile,

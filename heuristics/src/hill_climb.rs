@@ -24,7 +24,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Reverse;
 
-/// Maximum number of buffers placed in one run.
+/// Maximum number of buffers that all attempts of a run place.
 const PLACEMENTS: u64 = 4_000_000;
 
 /// Runs at most the given number of attempts. A node is one placed buffer.

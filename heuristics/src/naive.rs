@@ -1,9 +1,9 @@
 //! Places all buffers end to end, so that no memory is shared.
 //!
-//! This is the baseline for savings. Buffers are placed in the order of their ids. Each is placed at or
-//! above the end of the previous one, at the lowest aligned address where it overlaps no fixed buffer.
-//! Lifespans are ignored. Without alignments or fixed offsets, the peak is the sum of all sizes. O(n log n)
-//! for n buffers.
+//! This is the baseline for savings. Buffers without a fixed offset are placed in the order of their ids.
+//! Each is placed at or above the end of the previous one, at the lowest aligned address where it overlaps no
+//! fixed buffer. Lifespans are ignored. Without alignments or fixed offsets, the peak is the sum of all
+//! sizes. O(n log n) for n buffers.
 
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 

@@ -1,12 +1,12 @@
 //! Heuristics for spilling. They spill one buffer at a time at the most overloaded step, and finally restore
 //! the spilled buffers that still fit.
 //!
-//! While the load of some step exceeds the capacity, one buffer that is live at the most loaded step is
-//! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled.
-//! Finally, spilled buffers are restored if they fit, those with the most traffic first. The two heuristics
-//! differ in the buffer that they spill. One spills the buffer with the largest *area* (size times steps),
-//! which frees the most memory. The other spills the buffer with the largest area per byte of traffic.
-//! O(n (T + P)) for n buffers if the load changes at T steps and a placement takes time P.
+//! Without exclusions, buffers that are live at the most loaded step are spilled one by one until no load
+//! exceeds the capacity. While no placement fits, buffers that end above the capacity are spilled. Finally,
+//! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
+//! the buffer that they spill. One spills the buffer with the largest *area* (size times steps), which frees
+//! the most memory. The other spills the buffer with the largest area per byte of traffic. O(n (T + P)) for n
+//! buffers if the load changes at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -38,7 +38,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// The placements that are tried for the kept buffers, the most promising first.
+/// The placements that are tried after valley fit, the most promising first.
 const ORDERS: [(Order, Fit); 5] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -65,7 +65,7 @@ pub enum SpillChoice {
 }
 
 impl SpillChoice {
-    /// Returns `Greater` if `a` is spilled before `b`. Both must be spillable.
+    /// Returns `Greater` if `a` is spilled before `b`. Both buffers must be spillable.
     fn compare(self, problem: &SpillProblem, a: BufferId, b: BufferId) -> Ordering {
         let area = |id: BufferId| problem.instance().buffer(id).area();
         let by_area = area(a).cmp(&area(b));
@@ -126,7 +126,8 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
 /// spilled.
 ///
-/// Returns `None` if the buffers that must not be spilled fit in none of the tried placements.
+/// Returns `None` if the buffers that must not be spilled exceed the capacity at some step, have fixed
+/// offsets that contradict each other, or fit in none of the tried placements.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before a solution is found.
@@ -151,7 +152,7 @@ pub fn greedy_spill(
 /// Returns the best lower bound on the traffic that one of the given cliques implies (see
 /// [`cliques_above`]).
 ///
-/// The computation stops early if the time runs out. O(c k log k) for c cliques of at most k buffers.
+/// The computation stops early if the budget runs out. O(c k log k) for c cliques of at most k buffers.
 pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();
@@ -376,8 +377,8 @@ impl<'a> Greedy<'a> {
         Ok(None)
     }
 
-    /// Restores the spilled buffers that fit, those with the most traffic first, as long as the budget
-    /// lasts.
+    /// Restores the spilled buffers that fit, those with the most traffic first, until the budget is
+    /// exhausted or [`PUTS`] is reached.
     fn restore(&mut self, best: &mut Spill, budget: &mut Budget) {
         let mut gone: Vec<BufferId> = best.spilled().collect();
         gone.sort_by_key(|&id| (std::cmp::Reverse(self.problem.traffic(id)), id));

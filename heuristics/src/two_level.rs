@@ -74,8 +74,8 @@ fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, S
     Ok(blocks)
 }
 
-/// Returns true if no member conflicts with `id`, which must not start before any of them. `plain` means that
-/// conflicts are overlaps of single intervals.
+/// Returns true if no member conflicts with `id`, which must start no earlier than any member. `plain` means
+/// that conflicts are overlaps of single intervals.
 fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool {
     let after = block.over <= instance.buffer(id).lifespan().hull().lower;
     if plain {

@@ -70,7 +70,7 @@ impl BitMatrix {
     /// Clears the bits that are set in `other`. O(rows * columns / 64).
     ///
     /// # Panics
-    /// If the matrices differ in size.
+    /// If the matrices differ in the number of rows or in the number of words per row.
     pub(crate) fn subtract(&mut self, other: &Self) {
         assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of equal size");
         self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);

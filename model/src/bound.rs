@@ -171,7 +171,7 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
 pub struct LowerBound<V = Bytes, W = Witness> {
     /// No solution is better than this value.
     pub value: V,
-    /// The reason for the bound, in a form that can be verified.
+    /// The reason for the bound. It can be recomputed, unless it is a completed search.
     pub witness: W,
 }
 
@@ -197,7 +197,7 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
         higher
     }
 
-    /// Checks that the value proved by the witness reaches the bound.
+    /// Checks that `shown`, the value that the witness proves, reaches the bound.
     ///
     /// # Errors
     /// [`BoundError::TooWeak`] if `shown` is smaller than the bound.
@@ -222,9 +222,9 @@ impl Instance {
 /// buffer.
 ///
 /// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
-/// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of the
-/// contradiction is returned instead. O(n log n) for n buffers, plus O(n k) for a clique of k buffers if
-/// there are exclusions.
+/// most loaded step, or by the largest buffer if that gives a higher bound. If fixed offsets [contradict
+/// each other](Instance::contradiction), the proof of the contradiction is returned instead. O(n log n) for
+/// n buffers, plus O(n k) for a clique of k buffers if there are exclusions.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {
         return bound;
@@ -365,7 +365,7 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound. For a bound that rests on a search, the error
-/// is [`BoundError::NotCheckable`].
+/// is [`BoundError::NotCheckable`], unless the bound is impossible or its window is empty.
 pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
     let shown = match &bound.witness {
         Witness::Trivial => Bytes::ZERO,

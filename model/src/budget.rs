@@ -147,13 +147,13 @@ impl Budget {
         self.stopped
     }
 
-    /// Adds `nodes` to the node count, reads the clock, and returns the reason to stop, if any.
+    /// Adds `nodes` to the node count, and then does the same as [`Budget::check`].
     pub fn spend(&mut self, nodes: u64) -> Option<Stop> {
         self.nodes = self.nodes.saturating_add(nodes);
         self.check()
     }
 
-    /// Reads the clock and returns the reason to stop, if any.
+    /// Checks the cancellation flags, the node limit and the clock. Returns the reason to stop, if any.
     pub fn check(&mut self) -> Option<Stop> {
         if self.stopped.is_none() {
             let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
@@ -199,8 +199,8 @@ impl Budget {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier.
-    /// Pass it as a time limit to libraries that cannot poll a budget.
+    /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier;
+    /// `None` if there is neither. Pass this time as a limit to libraries that cannot poll a budget.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
     }

@@ -68,8 +68,8 @@ impl Source<'_> {
     }
 }
 
-/// Returns the text of the preset `name` or, if there is none, of the file `name`. A name that does not look
-/// like a file name is reported as an unknown preset.
+/// Returns the text of the preset `name` or, if there is none, of the file `name`. If that file does not
+/// exist and its name has no extension, the error reports an unknown preset.
 pub(crate) fn preset_or_file<'a>(
     what: &'static str,
     name: &str,

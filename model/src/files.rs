@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The suffix of the names of temporary files. These names begin with a dot and the name of the target file.
+/// The suffix of the names of temporary files. These names begin with a dot, followed by at most 40
+/// characters of the name of the target file.
 const UNFINISHED: &str = ".plimsoll-tmp";
 
 /// The maximum number of symbolic links to follow, which is the limit of the operating system.
@@ -22,8 +23,8 @@ static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// process are written in place.
 ///
 /// # Errors
-/// Any error from `write` or the file system. An existing file is then unchanged. A file without write
-/// permission for the user is never replaced.
+/// Any error from `write` or the file system. An existing file is then unchanged, unless it is written in
+/// place. A file without write permission for the user is never replaced.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     replace(path, false, write)
 }
@@ -61,7 +62,7 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
 }
 
 /// Returns true if [`write_atomically`] writes to `path` in place. This is the case for existing devices,
-/// pipes and similar, for paths in a directory of file descriptors, and for the standard output or error of
+/// pipes and sockets, for paths in a directory of file descriptors, and for the standard output or error of
 /// this process.
 pub fn is_stream(path: &Path) -> bool {
     own_stream(path).is_some()

@@ -1,9 +1,10 @@
 //! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
 //!
 //! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
-//! input. The solution places it at its fixed offset, or at offset 0 if it has no fixed offset. If fixed
-//! offsets contradict each other, the answer is `infeasible`, with two contradictory buffers as the witness.
-//! All other inputs are passed on unchanged, at the cost of one scan.
+//! input. A layout of the other buffers is then extended: the buffer lies at its fixed offset, or at offset
+//! 0 if it has none. If fixed offsets contradict each other, the answer to the offset problem and the
+//! split-buffer problem is `infeasible`, with two contradictory buffers as the witness. All other inputs are
+//! passed on unchanged, at the cost of one scan.
 
 use crate::bound::Reason;
 use crate::budget::Budget;
@@ -13,7 +14,7 @@ use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
 
-/// Wraps an algorithm for the registry, so that the algorithm never receives either special case.
+/// Wraps an algorithm for the registry, so that the special cases are handled before the algorithm runs.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
     Box::new(Guarded(solver))
 }

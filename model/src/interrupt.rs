@@ -2,8 +2,8 @@
 //!
 //! [`Limits::budget`](crate::run::Limits::budget) passes the flag to every run. When the flag is set, an
 //! algorithm ends as at a time limit: it returns its best answer and bound so far, with
-//! [`Stop::Interrupted`](crate::Stop::Interrupted). Loops over runs start no further run. The command sets
-//! the flag on Ctrl-C and SIGTERM.
+//! [`Stop::Interrupted`](crate::Stop::Interrupted). Loops over runs start no further run. The command-line
+//! program `plimsoll` sets the flag on Ctrl-C and SIGTERM.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};

@@ -98,8 +98,8 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// Creates a plan in which each object is as large as its largest buffer, rounded up to `alignment`
-    /// bytes.
+    /// Creates a plan in which each object is as large as its largest buffer, rounded up to a multiple of
+    /// `alignment` bytes.
     ///
     /// # Panics
     /// If `alignment` is zero. Rounding the sizes of an instance never overflows.

@@ -33,9 +33,9 @@
 //! An algorithm implements [`Solver`]. It computes an [`Outcome`] from an input within a [`Budget`], and
 //! reports progress to an [`Observer`]. An outcome separates two facts: what is proved ([`Claim`], the
 //! solution status), and why the run ended ([`Stop`], the termination reason). [`run::run`] executes an
-//! algorithm under [`run::Limits`] and audits its answer with [`run::audit`], so that nothing that an
-//! algorithm reports is trusted unchecked. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A
-//! [`Certificate`] stores a claim and a witness as JSON.
+//! algorithm under [`run::Limits`] and audits its answer with [`run::audit`], which checks everything that
+//! can be recomputed. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`]
+//! stores a claim and a witness as JSON.
 //!
 //! # The nine problems
 //! Every problem is a type that implements [`Problem`], which defines its input, its solution, the value to

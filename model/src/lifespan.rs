@@ -207,7 +207,7 @@ impl Lifespan {
         parts.get(after).is_some_and(|part| part.contains(step))
     }
 
-    /// Returns true if both lifespans share a live step. O(k) for k intervals in total.
+    /// Returns true if the two lifespans share a live step. O(k) for k intervals in total.
     #[inline]
     pub fn intersects(&self, other: &Self) -> bool {
         if !self.hull.intersects(other.hull) {

@@ -6,8 +6,8 @@ use crate::problem::{Bound, Problem};
 /// An answer: claim, solution, bound, and termination reason.
 ///
 /// [`Outcome::conclude`] guarantees these invariants. An `Optimal` outcome has a solution whose value equals
-/// the bound. A `Feasible` outcome has a solution. An `Infeasible` outcome has a bound above the capacity. An
-/// `Unknown` outcome may have a complete solution that exceeds the capacity.
+/// the bound. A `Feasible` outcome has a solution. An `Infeasible` outcome has a bound above the capacity.
+/// An `Infeasible` or `Unknown` outcome may have a complete solution that exceeds the capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<P: Problem> {
     /// The solution status: what is proved.

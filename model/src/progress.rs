@@ -23,7 +23,8 @@ pub struct Progress {
     pub best: Option<String>,
     /// The best bound so far, with its unit.
     pub bound: Option<String>,
-    /// The gap in percent of the bound.
+    /// The gap in percent of the bound; `None` while the best value or the bound is missing, or if the bound
+    /// is zero and the best value is not.
     pub gap_percent: Option<f64>,
     /// The current phase of the algorithm, or an empty string.
     pub phase: String,

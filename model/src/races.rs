@@ -16,8 +16,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The index of the allocation that would be overwritten. If only one of the two allocations must begin
-    /// after some user of the other, the other is the victim. Otherwise, the victim is the one with the
-    /// smaller index. Storages have the first indices, followed by scratch.
+    /// after the other has begun, the other is the victim. Otherwise, the victim is the one with the smaller
+    /// index. Storages have the first indices, followed by scratch.
     pub victim: usize,
     /// The index of the allocation that overlaps the victim.
     pub intruder: usize,
@@ -25,8 +25,9 @@ pub struct Race {
     pub names: [String; 2],
     /// The number of bytes that the two allocations share.
     pub shared: Bytes,
-    /// An operator that uses the victim and need not run before the intruder begins. `None` if no such
-    /// operator exists: the victim is then needed at the end, or the intruder is held from the start.
+    /// An operator that uses the victim and need not run before the intruder begins. `None` if the intruder
+    /// is held from the start. Also `None` if all users of the victim must run first; the victim is then
+    /// needed at the end.
     pub reader: Option<String>,
     /// The operator at which the intruder begins; `None` if the intruder is held from the start.
     pub writer: Option<String>,
@@ -130,7 +131,8 @@ pub struct Precedences<'a> {
     after: Vec<Vec<OperatorId>>,
     /// True at (a, b) if all users of allocation a must end before allocation b begins.
     before: BitMatrix,
-    /// True at (a, b) if some user of allocation a must end before allocation b begins.
+    /// True at (a, b) if allocation b must begin after allocation a has begun: a is held from the start but
+    /// b is not, or some user of a must end before b begins.
     behind: BitMatrix,
 }
 
@@ -222,7 +224,7 @@ impl<'a> Precedences<'a> {
 
     /// Describes a race: which allocation is overwritten, and which allocation overwrites it.
     fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
-        // If only one of the allocations must begin after some user of the other, that allocation is the
+        // If only one of the allocations must begin after the other has begun, that allocation is the
         // intruder. Otherwise the second allocation is the intruder.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };

@@ -1,6 +1,6 @@
 //! Runs one algorithm on one input under limits, and audits its answer.
 //!
-//! Nothing that an algorithm reports is trusted without a check. The checker validates the solution from the
+//! The answer of an algorithm is checked before it is returned. The checker validates the solution from the
 //! definitions and recomputes its value. The claim is compared with the value, the bound and the capacity.
 //! The witness of the bound is confirmed, unless this requires repeating a search. If any of these checks
 //! fails, the answer is rejected, whatever its claim.

@@ -36,7 +36,8 @@ impl<P: Problem> Observer<P> for Silent {}
 /// An algorithm for a problem.
 ///
 /// [`solve`](Solver::solve) depends only on its arguments and on the parameters of the solver. With the same
-/// input, parameters and node limit, and without a time limit, the outcome is the same.
+/// input, parameters and node limit, and without a time limit, the outcome is the same, except for measured
+/// times.
 pub trait Solver<P: Problem>: Send + Sync {
     /// Returns the name of the algorithm in the registry.
     fn name(&self) -> &'static str;

@@ -225,9 +225,10 @@ impl Problem for Spilling {
     }
 }
 
-/// Returns the minimum traffic of spilling that makes the given buffers, which conflict pairwise, fit into
-/// the capacity. Fractions of a buffer may be spilled. If spilling cannot remove the excess, returns one
-/// byte more than the total traffic. O(k^2) for k buffers.
+/// Returns a lower bound on the traffic of spilling that makes the given buffers, which conflict pairwise,
+/// fit into the capacity. The bound is the minimum traffic under two assumptions: fractions of a buffer may
+/// be spilled, and spilling a whole buffer removes at most the excess. If spilling cannot remove the excess,
+/// returns one byte more than the total traffic. O(k^2) for k buffers.
 ///
 /// # Errors
 /// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the

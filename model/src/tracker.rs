@@ -55,7 +55,7 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
-    /// Returns true if the best solution meets the bound.
+    /// Returns true if the value of the best solution equals the bound.
     pub fn is_optimal(&self) -> bool {
         self.value() == Some(self.bound.value)
     }
@@ -65,8 +65,8 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.value().is_some_and(|value| budget.reaches_target(value))
     }
 
-    /// Returns the reason to end the run now, if any: the best solution meets the bound or reaches the
-    /// target.
+    /// Returns the reason to end the run now, if any: the value of the best solution equals the bound or
+    /// reaches the target.
     pub fn enough(&self, budget: &Budget) -> Option<Stop> {
         if self.is_optimal() {
             return Some(Stop::Completed);

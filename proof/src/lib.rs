@@ -5,8 +5,8 @@
 //! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
 //!
 //! [`check_orders`] checks proofs of another kind: every order of operators has a peak of at least `bound`
-//! bytes. Its documentation describes their format and why it is sound. The rest of this page is about
-//! layouts.
+//! bytes. The documentation of this function describes the format of these proofs and the soundness of their
+//! steps. The rest of this page is about layouts.
 //!
 //! # Format
 //! A proof is a text file. Each line contains one statement, whose words are separated by blanks. Blank lines
@@ -56,19 +56,20 @@
 //!   the smallest height below any of them. The stack therefore ends at or above that height plus the sum of
 //!   the sizes, and the buffer lies above this end. `a` is the same upside down. If all offsets in the stack
 //!   are multiples of a number, each size except that of the last buffer is rounded up to a multiple of that
-//!   number. Any buffer may be the last, so the largest padding is subtracted. Heights are rounded to the
-//!   next possible offset of an aligned buffer.
+//!   number. Any buffer may be the last, so the largest padding is subtracted. A height of an aligned buffer
+//!   is rounded up to the next value that corresponds to an aligned offset.
 //! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be
 //!   at most `C`.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
 //!   are together at most `C` in every layout.
 //! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
 //!   pushing all buffers down makes all offsets multiples of the unit.
-//! - `at` and `tree`: buffers that are live at two steps keep their offsets, so the gaps between them do not
-//!   change. In each gap, the buffers that end and the holes are contiguous, apart from free units. The
-//!   buffers that begin take their place. Free units make up the difference in size. All divisions into such
-//!   groups are tried, and each result must be contained in a listed tree. At the first step, all
-//!   arrangements are possible. If none is possible at the last step, there is no layout.
+//! - `at` and `tree`: a *hole* is a free unit that is a leaf of a tree. Other free units may be anywhere.
+//!   Buffers that are live at two steps keep their offsets, so the gaps between them do not change. In each
+//!   gap, the buffers that end and the holes form a contiguous group, apart from free units, and the buffers
+//!   that begin replace this group. Free units make up the difference in size. All divisions of the buffers
+//!   and holes into groups are tried, and each result must be contained in a listed tree. At the first step,
+//!   all arrangements are possible. If none is possible at the last step, there is no layout.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict

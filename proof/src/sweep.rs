@@ -5,8 +5,8 @@ use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Number of leaves for buffers. The other leaves are for holes: one half for the holes of a step, the other
-/// half for those of the next step.
+/// Number of leaves for buffers. The other leaves are for holes: [`HOLE_LEAVES`] for the holes of a step, and
+/// as many for those of the next step.
 const BUFFER_LEAVES: u32 = 96;
 const HOLE_LEAVES: u32 = 16;
 
@@ -217,7 +217,7 @@ impl Listed {
             let mut sets = Vec::new();
             tree.defining(&mut |set| sets.push(set));
             listed.holes.insert((tree.leaves() & !buffers).count_ones() as usize);
-            // No defining set may contain the holes, so the set of all leaves is added.
+            // It is possible that no defining set contains the holes, so the set of all leaves is added.
             sets.push(tree.leaves());
             sets.sort_unstable_by_key(|set| {
                 (set.count_ones() == tree.leaves().count_ones(), set.count_ones(), *set)
@@ -290,7 +290,7 @@ struct Rest {
 struct Successors<'a> {
     /// The buffers that end.
     old: &'a [(Set, u64)],
-    /// All sets of buffers that begin, in ascending order of size.
+    /// All subsets of the buffers that begin, each with its total size, in ascending order of this size.
     groups: &'a [(Set, u64)],
     most_holes: u64,
     listed: &'a Listed,

@@ -127,7 +127,8 @@ impl Tree {
         Some(sequence)
     }
 
-    /// Returns trees that together have the permutations of this tree with a block inserted at every place.
+    /// Returns trees that together represent all permutations of this tree with a block inserted at any
+    /// place.
     pub fn insertions(&self, by: &Self) -> Vec<Self> {
         let mut trees = Vec::new();
         match self.parts() {

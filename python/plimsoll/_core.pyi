@@ -226,5 +226,5 @@ def solve(
     ``instance`` is an :class:`Instance` or anything that its constructor accepts. ``progress`` is called with
     the best peak so far (or None) and the best lower bound so far, in bytes. Ctrl-C ends the search, and the
     best layout so far is returned with the termination ``interrupted``; a second Ctrl-C raises
-    KeyboardInterrupt. Without limits, the search ends with a proof.
+    KeyboardInterrupt. Without limits, the algorithm ``exact`` ends with a proof.
     """

@@ -45,7 +45,7 @@ class MemoryReport:
 
     @property
     def peak(self) -> int:
-        """Bytes of the tensors, without reserved bytes and padding."""
+        """Size of the memory without the reserved bytes and the padding."""
         return self.size - self.reserved - self.padding
 
     @property

@@ -16,7 +16,7 @@ pub fn svg(instance: &Instance, layouts: &[(String, Vec<Vec<Piece>>)], bound: By
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns a heading, and a picture below it, as HTML.
+/// Returns a heading, and a picture below it if there is one, as HTML.
 pub fn html(heading: &str, svg: Option<String>) -> String {
     let heading = heading.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<div><code>{heading}</code></div>{}", svg.unwrap_or_default())

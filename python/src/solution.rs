@@ -47,7 +47,7 @@ impl Observer<Offsets> for Reporter {
 /// Returns the time limit as a duration.
 ///
 /// # Errors
-/// `ValueError` if the limit is negative or not a number.
+/// `ValueError` if the limit is negative, infinite, too long for a duration, or not a number.
 pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
     let wrong = |limit| {
         PyValueError::new_err(format!("time_limit is {limit}; expected a non-negative number of seconds"))
@@ -195,7 +195,7 @@ impl Solution {
         serde_json::to_string_pretty(&certificate).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Returns the memory map of the layout as SVG.
+    /// Returns the memory map of the layout as SVG, or None if there is no layout.
     fn svg(&self, py: Python<'_>) -> Option<String> {
         let own = &self.instance.bind(py).get().0;
         Some(svg(own, &self.layouts(py)?, self.outcome.lower_bound.value))

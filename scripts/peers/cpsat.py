@@ -15,7 +15,8 @@ The model:
     gaps is several rectangles with a common offset;
   * redundant constraints: the peak is at least the load; one cumulative constraint over time has the peak as capacity;
   * symmetry breaking: buffers with the same lifespan, size and alignment are ordered by offset;
-  * hint: the better of first fit by decreasing size and by decreasing area; it bounds the peak from above.
+  * hint: the better of first fit by decreasing size and by decreasing area; without --decide, its peak is also
+    an upper bound on the peak.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 //! A command-line driver for the idealloc library, because idealloc's own binary prints no layout.
 //!
-//! The driver is a peer for `plimsoll bench --external`. Build it inside a checkout of idealloc, as
-//! README.md in this folder describes.
+//! The driver is the adapter through which `plimsoll bench --external` runs idealloc. Build it inside a
+//! checkout of idealloc, as README.md in this folder describes.
 //!
 //! Usage: `offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]`
 //!
 //! The input is CSV with the columns `id,lower,upper,size` and half-open lifespans, like those of idealloc.
-//! `--lives` sets the number of attempts. A run ends when the makespan, which is idealloc's term for the
-//! peak, is within the capacity (by default the load). idealloc is randomised and has no seed.
+//! `--lives` sets the number of attempts of a run. A run ends earlier if the makespan, which is idealloc's
+//! term for the peak, is within the capacity (by default the load). idealloc is randomised and has no seed.
 //! RAYON_NUM_THREADS sets its number of threads. With a time limit, the driver repeats runs until a layout
 //! is within the capacity or the limit is reached, and keeps the best layout. Each run is a new process,
 //! because idealloc creates its threads only once.

@@ -140,7 +140,10 @@ def execute(content, graph, inputs, shapes, arguments):
 
 
 def visible(graph):
-    """Returns the tensors that operators produce or consume; others have no memory."""
+    """Returns the inputs, the outputs, and the tensors that operators produce or consume.
+
+    Other tensors have no memory.
+    """
     found = set(graph.inputs) | set(graph.outputs)
     for operator in graph.operators or []:
         found.update(at for at in [*operator.inputs, *operator.outputs] if at >= 0)

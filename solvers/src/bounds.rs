@@ -4,7 +4,7 @@
 //! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
 //!   topmost occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding, which
 //!   saves at most the largest padding of a live buffer. This bound is computed for every alignment that
-//!   occurs, over the buffers whose alignment it divides, and for the greatest common divisor of all
+//!   occurs, over the buffers whose alignment is a multiple of it, and for the greatest common divisor of all
 //!   alignments.
 //! - *Clique*: the total size of buffers that conflict pairwise. If compatible buffers (those that do not
 //!   conflict) are partially ordered in time, one maximum flow finds the heaviest clique
@@ -70,8 +70,8 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// Returns the clique bound: the largest stack height of a heavy clique, computed for each of its alignments
-/// and for their greatest common divisor.
+/// Returns the clique bound: the largest of the stack heights of a heavy clique. There is one stack height
+/// for each alignment in the clique, and one for the greatest common divisor of these alignments.
 ///
 /// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique.
 /// Otherwise, a limited search finds a clique that may not be the heaviest. If the time of `budget` runs out

@@ -1,16 +1,19 @@
 //! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
 //! The phases run in the order below, unless an item states otherwise. The solver returns as soon as the peak
-//! of the best layout equals the lower bound, which proves the layout optimal.
+//! of the best layout equals the lower bound, which proves the layout optimal. It also returns as soon as the
+//! peak reaches the target or the lower bound exceeds the capacity.
 //! 1. *bounds*: [`quick_bound`].
 //! 2. *orders*: one greedy placement per order of the buffers. A placement is abandoned as soon as it
-//!    reaches the best peak. Above 5000 buffers, some placements are repeated a few times, with the buffers
-//!    that end above the bound moved to the front of the order.
+//!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
+//!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
+//!    the order.
 //! 3. *sprint*: [`Search`] with at most 60 000 nodes. It settles most instances of moderate size.
 //! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
-//!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. An
-//!    ejection search over orders follows. This phase and the sprint are skipped above 5000 buffers, or
-//!    above 24 buffers if there are separations. Tight instances skip *eject* and *iterate*.
+//!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
+//!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
+//!    and the sprint are skipped above 5000 buffers, or above 24 buffers if there are separations. Tight
+//!    instances skip *eject* and *iterate*.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers,
 //!    it runs before the sprint. If these instances have at most 5000 buffers and there is no time limit, a
 //!    short *iterate* phase precedes it.
@@ -178,7 +181,8 @@ impl Phases<'_> {
         }
     }
 
-    /// Places the buffers in one order. Returns true if the placement finished with a peak below `below`.
+    /// Places the buffers in one order. Returns true if the placement finished with a peak below `below`. If
+    /// `below` is `None`, any peak counts.
     fn place(
         &mut self,
         arrangement: &mut Arrangement<'_>,
@@ -194,8 +198,8 @@ impl Phases<'_> {
         placed
     }
 
-    /// Repeats a placement. After each one, the buffers that ended above the bound are moved to the front of
-    /// the order.
+    /// Places all buffers repeatedly. After each placement, the buffers that end above the bound are moved to
+    /// the front of the order.
     fn blame(&mut self, arrangement: &mut Arrangement<'_>, order: Order, fit: Fit) {
         if self.is_over() {
             return;
@@ -242,8 +246,9 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs sweeps over arrangements, which can raise the bound, and an ejection search over orders. The
-    /// sprint before it found no layout at the bound, so there may be no such layout.
+    /// Runs sweeps over arrangements, which can raise the bound. If the best layout is then still far above
+    /// the bound, runs an ejection search over orders. The preceding sprint found no layout at the bound, so
+    /// there may be no such layout.
     fn arrange(&mut self) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(

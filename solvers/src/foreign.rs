@@ -1,9 +1,10 @@
 //! Runs library calls that cannot be interrupted. Each call runs on a thread that can be abandoned.
 //!
 //! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
-//! Such a call runs on its own thread and owns all its data. The caller waits until its budget runs out, plus
-//! a short grace period after a deadline. It then continues without an answer. The abandoned thread ends when
-//! the call returns, or with the process.
+//! Such a call runs on its own thread and owns all its data. The caller waits until the call returns or the
+//! budget runs out. After a deadline, the caller waits for a short grace period in addition. It then
+//! continues without an answer and abandons the thread. An abandoned thread ends when the call returns, or
+//! with the process.
 
 use plimsoll_model::{Budget, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,12 +41,13 @@ enum State {
 pub(crate) enum Ended<T> {
     Answer(T),
     Panicked(String),
-    /// The call did not return in time and was abandoned.
+    /// The call did not return in time and was abandoned, or it was not started because the budget had
+    /// already run out.
     Abandoned(Stop),
 }
 
 /// Runs `work` on its own thread and waits until it returns or the budget runs out. After a deadline, `work`
-/// gets a grace period of [`GRACE`].
+/// gets a grace period of [`GRACE`]. If the budget has already run out, `work` is not started.
 pub(crate) fn call<T: Send + 'static>(
     budget: &mut Budget,
     work: impl FnOnce() -> T + Send + 'static,

@@ -10,11 +10,11 @@
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
 //! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
-//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, the solver `exact` places the rest ([`spilling`]) |
+//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, and the solver `exact` places the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
 //! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
 //! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
-//! | memory tiers | [`TIERS`] | branch and bound with dual bounds ([`tiers`]) |
+//! | memory tiers | [`TIERS`] | a dynamic program over time, pruned by dual bounds ([`tiers`]) |
 //! | fusion | [`FUSIONS`] | decomposition of weighted set packing ([`mod@fusion`]) |
 //!
 //! [`bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the
@@ -22,8 +22,9 @@
 //!
 //! # What every solver guarantees
 //!
-//! - It minimises. With [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first
-//!   solution whose value does not exceed the target.
+//! - It minimises the value; only fusion maximises it. With
+//!   [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first solution whose value
+//!   reaches the target.
 //! - It stops at a time limit, at a node limit or on request, with its best solution and bound so far.
 //! - Its claim follows from the value, the bound and the capacity alone
 //!   ([`Outcome::conclude`](plimsoll_model::Outcome::conclude)).

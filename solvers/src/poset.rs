@@ -66,8 +66,8 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 }
 
 impl Poset {
-    /// Returns the partial order of an instance, or `None` if it has none, is too large, or the budget
-    /// `watch` runs out first. O(n^3 / 64) at worst for n buffers.
+    /// Returns the partial order of an instance. Returns `None` if the instance has none or is too large, or
+    /// if the budget `watch` runs out first. O(n^3 / 64) at worst for n buffers.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {

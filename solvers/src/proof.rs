@@ -1,8 +1,8 @@
 //! Writes proofs of lower bounds. The crate `plimsoll-proof` checks them.
 //!
 //! A bound with a simple witness is proved in a few lines. For a bound that rests on a completed search, the
-//! capacity just below it is refuted once more, whichever method found the bound: by a sweep over
-//! arrangements (`search::arrangements`), or by clause learning with a log (`search::learn`). A proof
+//! capacity just below the bound is refuted once more. Whichever method found the bound, this refutation is a
+//! sweep over arrangements (`search::arrangements`) or clause learning with a log (`search::learn`). A proof
 //! therefore never depends on the search that it confirms.
 
 use crate::search::arrangements::{ArrangementRules, Swept, certify};
@@ -34,7 +34,7 @@ pub struct Proof {
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// The declared buffers conflict pairwise, and there is not enough space for them.
+    /// The declared buffers conflict pairwise, and no capacity below the bound has enough space for them.
     NoSpace,
     /// The two declared buffers are fixed at overlapping addresses.
     Contradiction,

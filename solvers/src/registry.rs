@@ -21,7 +21,7 @@ pub struct Library {
     pub feature: &'static str,
     /// The name of the library, as its authors write it.
     pub name: &'static str,
-    /// The solvers that need the library, for all problems. Ablation variants are not listed.
+    /// The names of all solvers, for any problem, that need the library. Ablation variants are not listed.
     pub solvers: &'static [&'static str],
     /// Whether the library computes in floating point. If so, its proofs depend on tolerances.
     pub is_floating: bool,

@@ -72,8 +72,8 @@ impl Comparison {
         self.of(scheme).min_by_key(|line| line.arena)
     }
 
-    /// Returns the line with the smallest arena among the lines of a scheme whose solver is one of the three
-    /// strategies of LUNA, Alg. 1.
+    /// Returns the line with the smallest arena among those lines of a scheme that use one of the three
+    /// strategies of LUNA, Alg. 1, as the solver.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }
@@ -114,7 +114,8 @@ impl Comparison {
     }
 
     /// Returns the chain from the scheme `exclusive` to the scheme `naive`, as pairs of a name and an arena
-    /// in bytes. The entry `nested-exact` is present only if its arena is proved optimal.
+    /// in bytes. The entry `nested-exact` is present only if its arena is proved optimal. Schemes without a
+    /// result are skipped.
     pub fn chain(&self) -> Vec<(String, u64)> {
         let mut chain = Vec::new();
         let mut add = |name: &str, line: Option<&Line>| {
@@ -133,7 +134,8 @@ impl Comparison {
 
     /// Returns the steps from the scheme `naive` to the scheme `exclusive`, each with its name and its
     /// saving in bytes. A step replaces one scheme with another. Its saving is the best arena of the first
-    /// scheme minus the best arena of the second, and is negative if the arena grows.
+    /// scheme minus the best arena of the second, and is negative if the arena grows. A step is skipped if
+    /// one of its schemes has no result.
     pub fn shares(&self) -> Vec<(&'static str, i64)> {
         let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
         let steps = [
@@ -161,8 +163,8 @@ fn narrower(low: &str, high: &str) -> bool {
 /// The three strategies of LUNA, Alg. 1.
 pub(super) const FAST: [&str; 3] = ["sequential", "large-first", "short-first"];
 
-/// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. Every layout passes the
-/// layout checker and the execution checker.
+/// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. The scheme `naive` needs
+/// no solver and runs once. Every layout passes the layout checker and the execution checker.
 ///
 /// # Errors
 /// See [`BranchError`].

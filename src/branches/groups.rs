@@ -8,9 +8,9 @@ use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 /// Groups the buffers of a program by region, for the colours of memory maps.
 ///
 /// Returns the names of the regions that operators of the body own, and for every buffer the index of its
-/// region. Each name includes the owner if several operators own regions. A buffer of a nested region is
-/// assigned to the one of these regions that encloses it. A buffer of the body is assigned to none. O(b d r)
-/// for b buffers, r regions and nesting depth d.
+/// region. Each name includes the owner if several operators of the body own regions. A buffer of a nested
+/// region is assigned to the one of these regions that encloses it. A buffer of the body is assigned to
+/// none. O(b d r) for b buffers, r regions and nesting depth d.
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));

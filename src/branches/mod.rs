@@ -98,8 +98,8 @@ pub const SCHEMES: &[SchemeEntry] = &[
 ];
 
 impl SchemeEntry {
-    /// Returns the offset problem of the scheme. A scheme that plans by blocks solves one problem per frame;
-    /// for such a scheme this is the problem without blocks.
+    /// Returns the offset problem of the scheme. The schemes `naive` and `nested` do not solve a single
+    /// offset problem; for them, it is the problem of the scheme `exclusive`.
     pub fn instance<'p>(&self, program: &'p Program<'_>) -> std::borrow::Cow<'p, Instance> {
         use std::borrow::Cow;
         match self.scheme {
@@ -232,7 +232,7 @@ pub struct Planner<'a> {
     pub solver: &'a Entry<Offsets>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run. Schemes that plan regions separately make one run per region.
+    /// Limits of each individual run. Schemes that plan regions separately make one run per region.
     pub limits: Limits,
     /// How the execution checker chooses the runs that it simulates.
     pub execution: ExecutionOptions,

@@ -60,7 +60,8 @@ pub(super) fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermErro
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }
 
-/// Resolves the value of a key, or its default, with a function that accepts a name or a file.
+/// Resolves the value of a key with a function that accepts a name or a file. The terms must already contain
+/// the default values.
 fn found<T, E: ToString>(
     terms: &Terms,
     key: &'static str,
@@ -205,7 +206,8 @@ impl Posed for Joint {
     }
 }
 
-/// Parses the capacity: a number of bytes, or a percentage of the load.
+/// Parses the capacity: a number of bytes, or a percentage of the load. Without this term, the capacity is
+/// the load.
 fn capacity(terms: &Terms, load: Bytes) -> Result<Bytes, TermError> {
     let read = |text: &str| {
         let wrong =

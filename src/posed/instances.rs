@@ -34,7 +34,7 @@ pub fn check_instance_terms(terms: &Terms) -> Result<(), TermError> {
 /// Returns the offset problem of a graph's body as an instance with the name of the graph and without a
 /// capacity. The term `order` names the algorithm that orders the operators; the other terms are those of
 /// the liveness analysis. The regions of an operator count as one buffer, as large as the largest arena of
-/// these regions. Equal terms give equal instances.
+/// these regions. For the same graph, equal terms give equal instances.
 ///
 /// # Errors
 /// See [`PoseError`].

@@ -396,8 +396,8 @@ pub fn check_terms(terms: &Terms, problems: &[&str], models: bool) -> Result<(),
     checked.into_iter().collect()
 }
 
-/// Returns all terms of a problem as text, with default values for those not given. The text is empty for an
-/// unknown problem.
+/// Returns the terms of a problem as text, with default values for those not given. Liveness options that are
+/// not given are omitted. The text is empty for an unknown problem.
 pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
     struct Full<'a>(&'a Terms);
     impl Visitor for Full<'_> {

@@ -66,7 +66,8 @@ impl fmt::Display for Terms {
 }
 
 impl Terms {
-    /// Returns the terms of a list of keys, with the default value of every key that is not given.
+    /// Returns the terms of a list of keys. A key that is not given has its default value, or is omitted if
+    /// the default is empty.
     #[must_use]
     pub(super) fn among(&self, keys: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         let own = |(key, default): (&'static str, &'static str)| {

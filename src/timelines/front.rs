@@ -8,9 +8,10 @@
 //!
 //! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
 //! They run at every capacity without resident weights, and with the resident sets for which `prefetch` was
-//! fastest at this capacity. They also run with the order, the resident set and the capacity of every point
-//! found so far. The front keeps the points that no other point dominates. Every point is a capacity with
-//! timelines scheduled for exactly that capacity, so a request for that capacity reproduces it.
+//! fastest at this capacity. They also run with the order, the resident set and the capacity of each point
+//! that the fast schedules found, before resident sets of any size are tried. The front keeps the points that
+//! no other point dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so
+//! a request for that capacity reproduces it.
 
 mod point;
 mod search;
@@ -36,9 +37,10 @@ const SETS: u64 = 20;
 pub struct Front {
     /// The points that no other point dominates.
     pub points: Vec<FrontPoint>,
-    /// The capacities tried, ascending, each with a lower bound on the makespan.
+    /// The capacities of the search and those of the points, ascending, each with a lower bound on the
+    /// makespan.
     pub bounds: Vec<(Bytes, Time)>,
-    /// Number of schedules of the whole program that were computed.
+    /// Number of attempts to schedule the whole program.
     pub tried: usize,
 }
 
@@ -53,7 +55,7 @@ impl Front {
 ///
 /// # Errors
 /// [`ScheduleError::Infeasible`] if every order contains an operator that does not fit on chip; another
-/// [`ScheduleError`] if the checker rejects an answer.
+/// [`ScheduleError`] if the checker rejects an answer or the total time overflows.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],

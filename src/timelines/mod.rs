@@ -42,7 +42,7 @@ pub enum ScheduleError {
         /// Capacity of the on-chip memory, in bytes.
         capacity: Bytes,
     },
-    /// This schedule does not support the program.
+    /// This schedule does not support the program, or failed.
     #[error("{0}")]
     Unfit(SolveError),
     /// The schedule found no timeline within the limits.
@@ -87,7 +87,7 @@ pub struct Scheduled {
     pub nodes: u64,
     /// The reason why the lower bound holds.
     pub reason: String,
-    /// Termination reason of the first segment whose schedule did not complete.
+    /// Termination reason of the first segment whose schedule did not complete; `Completed` if all did.
     pub stop: Stop,
 }
 
@@ -229,17 +229,17 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
     }
 }
 
-/// Lower bounds on the longest run of a program, one per reason. They exclude the time to preload resident
-/// weights.
+/// Lower bounds on the longest run of a program, one per reason. Each is the greatest sum of bounds of
+/// segments along a control path. They exclude the time to preload resident weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
-    /// The sum of all compute times.
+    /// The bound of a segment is the sum of its compute times.
     pub compute: Time,
-    /// The maximum, over all operators, of the time of the transfers up to the operator plus the time of the
-    /// computations from it on.
+    /// The bound of a segment is the maximum, over its operators, of the time of the transfers up to the
+    /// operator plus the time of the computations from it on.
     pub transfers: Time,
-    /// A bound that accounts for transfers that start late, because the weights do not fit on chip beside
-    /// earlier operators.
+    /// The bound of a segment accounts for transfers that start late, because the weights do not fit on chip
+    /// beside earlier operators.
     pub memory: Time,
 }
 
@@ -338,8 +338,8 @@ fn checked_timeline(
     }
 }
 
-/// Returns the makespan of `prefetch` without checking its timelines, or `None` if an operator does not fit.
-/// O(n) for a segment with n operators.
+/// Returns the makespan of `prefetch` without checking its timelines. Returns `None` if an operator does not
+/// fit or the total time overflows. O(n) for a segment with n operators.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =

@@ -70,8 +70,9 @@ struct Moved {
     times: [Time; 2],
 }
 
-/// Fetches weights ahead at every branch that follows a segment of the enclosing region. Branches are
-/// processed separately, the outermost first.
+/// Chooses at most one transfer to fetch ahead at each branch that follows a segment of the enclosing region.
+/// Each branch is processed separately, before the branches inside it. After the time has run out, no
+/// further transfer is chosen.
 ///
 /// `times` are the makespans of all segments under the schedule; `chances` returns the probabilities of the
 /// regions of an operator. [`Guess::Likely`] and [`Guess::Cheap`] keep a guess even if it increases the
@@ -184,8 +185,8 @@ struct Pair {
     ends: [Time; 2],
 }
 
-/// Moves the first transfer of the second segment to the end of the first. Returns `None` if the second
-/// segment has no transfer or the transfer does not fit.
+/// Moves the first transfer of the second segment to the end of the first segment. Returns `None` if the
+/// second segment has no transfer, or if no timeline is found for one of the changed segments.
 fn moved(
     program: &OverlapProgram,
     pair: &Pair,
@@ -206,8 +207,8 @@ fn moved(
     let Some((time, timeline)) = rescheduled(&before.problem, operators, capacity, by)? else {
         return Ok(None);
     };
-    // Addresses from the buffer upwards stay unused in the guessed segment, so that it cannot overwrite the
-    // weights.
+    // The guessed segment leaves the addresses from the offset of these weights upwards unused, so that it
+    // cannot overwrite them.
     let Some(held) = timeline.transfers.iter().find(|one| one.operator.index() == before.problem.len())
     else {
         return Ok(None);

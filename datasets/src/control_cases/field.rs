@@ -29,9 +29,9 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and contains a third one. While the third runs, `r1` and the tensor `q`
-/// of the enclosing branch are still needed. A plan that starts every nested branch at the same offset
-/// overwrites one of them.
+/// The first conditional produces `r1`. The second reads `r1` and contains the third. While the third runs,
+/// `r1` and the tensor `q` of the enclosing branch are still needed. A plan that starts every nested branch
+/// at the same offset overwrites one of these two tensors.
 ///
 /// The peak is at the point at which the result of a branch of the third conditional is copied to `r3`: `r1`,
 /// `q`, this result and `r3` need 32 bytes, and both flags are dead. Elsewhere, at most three tensors of
@@ -108,8 +108,8 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition of a loop receives `data` without reading it, but `data` is copied all the same. If a
-/// planner gives unread tensors no lifetime, that copy can overwrite anything.
+/// The condition of a loop receives `data`. It never reads `data`, but the loop copies `data` nevertheless.
+/// If a planner gives unread tensors no lifetime, that copy can overwrite anything.
 ///
 /// Of the tensors `data?`, `data in` and `data next`, one pair is live when the body begins, another in the
 /// body, and the third when the body has ended. Hence no two of them may overlap. Yet at most 2 * (48 + 4) =

@@ -100,8 +100,8 @@ impl Document {
         &self.buffers
     }
 
-    /// Returns notes about the requirements of the file that no offset problem can express and that are
-    /// therefore ignored. Each note is one line.
+    /// Returns notes about negative steps, and about the requirements of the file that are ignored because
+    /// no offset problem can express them. Each note is one line.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

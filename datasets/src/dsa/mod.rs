@@ -5,7 +5,7 @@
 //! | `schema_version` | 1 |
 //! | `profile`, `instance`, `metadata` | the origin, and a name |
 //! | `problem.pools[]` | `id`, `name`, `capacity` in bytes or null, `reserved_ranges[]` (`begin`, `end`, half-open, bytes) |
-//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; optional for size 0), `allowed_pools[]` |
+//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; the list may be empty for size 0), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, regardless of lifespans |
 //! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses even if both are live |

@@ -23,8 +23,8 @@
 //!   buffers, 100 + `holes` pieces are cut. `holes` of them, chosen at random, are omitted.
 //! - *Bricks*: the first piece is the whole rectangle. The largest piece is repeatedly cut near the middle
 //!   or into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units
-//!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of
-//!   the time.
+//!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first 57 % of the
+//!   time.
 //!
 //! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
 //! 34 % above the optimum on A to K. On six generated instances per distribution, it is 15 to 30 % above.
@@ -62,7 +62,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let count = buffers + buffers * 2 / 3;
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
-        // The probability falls from 100 % at the start to 15 % after two thirds of the time.
+        // The probability falls linearly from 100 % at the start to 15 % after 57 % of the time.
         let excluded = |x: u64| 100 - (150 * x / width).min(85);
         thinned(buffers, count, (width, full), excluded, cut, &mut rng)
     };

@@ -40,7 +40,7 @@ pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, Genera
     Ok(Generated { at_least: Some(Bytes::new(units * unit)), ..Generated::plain(rows.into_iter()) })
 }
 
-/// Cuts `total` >= 1 units into `count` parts, but into at least one and at most `total` parts. All
+/// Cuts `total` >= 1 units into `count` parts, where `count` is clamped to the range from 1 to `total`. All
 /// divisions into nonempty parts are equally likely.
 fn cut(total: u64, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut ends = BTreeSet::from([total]);

@@ -42,9 +42,9 @@ const REDUCTION: Genotype = [
 ];
 
 /// Generates the CIFAR network: a stem with 3 times `channels` channels, `cells` cells, and ten classes.
-/// The cells at one third and two thirds of the depth halve the height and the width and double the
-/// channels. The default network has 20 cells with 36 channels on 32 x 32 pixels, and 3.35 million
-/// parameters.
+/// If there are at least three cells, those at one third and two thirds of the depth halve the height and
+/// the width and double the channels. The default network has 20 cells with 36 channels on 32 x 32 pixels,
+/// and 3.35 million parameters.
 pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;

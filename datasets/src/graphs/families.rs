@@ -382,7 +382,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         &[
             param("operators", 9, "approximate number of operators, including those in regions"),
             param("depth", 3, "maximum nesting depth of regions"),
-            param("control", 25, "percentage of the operators that own regions"),
+            param("control", 25, "probability, in percent, that an operator owns regions"),
             BYTES,
             SPREAD,
         ],

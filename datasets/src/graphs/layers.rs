@@ -157,7 +157,7 @@ impl Layers {
         self.makes(node, &shape)
     }
 
-    /// Adds an elementwise operator. The output has the shape of the first operand and can overwrite every
+    /// Adds an elementwise operator. The output has the shape of the first operand and can overwrite any
     /// operand of that shape.
     pub fn map(&mut self, name: &str, kind: &str, xs: &[TensorId]) -> TensorId {
         let shape = self.net.shape(xs[0]).to_vec();

@@ -1,9 +1,10 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
 //! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
-//! Every node adds its inputs with learnt weights and applies a `ReLU`, a separable 3 x 3 convolution and a
-//! normalisation. Nodes without inputs read the input of the stage with stride 2. The output of the stage is
-//! the mean of the nodes without readers. Each further stage doubles the channels. Activations are `float32`.
+//! Every node applies a `ReLU`, a separable 3 x 3 convolution and a normalisation. A node with several inputs
+//! first adds them with learnt weights. Nodes without inputs read the input of the stage with stride 2. The
+//! output of the stage is the mean of the nodes without readers. Each further stage doubles the channels.
+//! Activations are `float32`.
 
 use super::layers::{Layers, Names, SHORT};
 use super::net::{Element, Node, volume};
@@ -24,7 +25,7 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
 
 /// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest
 /// nodes on either side. One round per distance on the ring follows. In a round, each edge of this distance
-/// is replaced by an edge to a random node with a probability of `percent` percent.
+/// is replaced with a probability of `percent` percent. The new edge joins one of its nodes to a random one.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));

@@ -86,7 +86,7 @@ impl Yolo {
         self.layer(&format!("{name}.cv2"), joined, same(channels, 1, 1))
     }
 
-    /// Adds two branches with half the channels, one of which contains `blocks` bottlenecks. The branches
+    /// Adds two branches, each with half the channels. One branch contains `blocks` bottlenecks. The branches
     /// are concatenated and followed by a layer. This is C3 of `YOLOv5` and the CSP layer of YOLOX.
     fn c3(&mut self, name: &str, x: TensorId, c3: C3) -> TensorId {
         let half = c3.channels / 2;

@@ -150,7 +150,8 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// Infers a `Loop`. Carried values keep their shapes. A scan output has one row per iteration.
+    /// Infers a `Loop`. If a carried value changes its shape in the body, its final shape is unknown. A scan
+    /// output has one row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {

@@ -14,7 +14,7 @@
 //! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture tensors of enclosing graphs |
 //!
 //! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
-//! although runtimes compute such constants when they load the model. Their values are tracked because
+//! although runtimes can compute these outputs when they load the model. The values are tracked because
 //! `Reshape`, `Slice`, `Expand`, `If` and others depend on them. Weights that operators produce (by
 //! `ConstantOfShape`, or by slicing an initialiser) are activations too, until [`crate::import_file`] folds
 //! the operators that read only constants.

@@ -84,8 +84,8 @@ impl<'m> Program<'m> {
     /// Resolves all names. O(size of the file).
     ///
     /// # Errors
-    /// If a name has no producer, a constant is damaged, a value is not a tensor, or bodies are nested too
-    /// deeply.
+    /// If a name has no producer, a constant is damaged, a value is not a tensor, bodies are nested too
+    /// deeply, or `--tensor-shape` does not name a tensor that can have a given shape.
     pub fn new(graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportProblem> {
         let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), dims };
         resolver.block(graph, "body")?;

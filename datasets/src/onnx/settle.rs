@@ -1,5 +1,6 @@
 //! Determines the final fact about each tensor, and collects messages about assumptions and contradictions.
-//! An inferred fact takes precedence over a declared one, and a declared one over an assumption.
+//! A shape that cannot be inferred is the one that an option gives or, without such an option, the declared
+//! one, unless other options invalidate it. If there is neither, an option can give the size.
 
 use super::dims::Change;
 use super::open::argument;

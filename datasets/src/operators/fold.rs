@@ -68,7 +68,7 @@ fn replaces(call: &Call) -> bool {
 }
 
 /// Returns the position of the first element of each slice that a tuple of indices selects, and the length of
-/// a slice. `batch` must be 0.
+/// a slice. Returns `None` if `batch` is not 0 or an index is out of range.
 pub fn tuples(data: &[u64], indices: &[u64], list: &[i64], batch: usize) -> Option<(Vec<usize>, usize)> {
     let width = usize::try_from(*indices.last()?).ok().filter(|&width| width > 0 && batch == 0)?;
     let of = strides(data);
@@ -266,8 +266,8 @@ pub fn padded(call: &Call, shape: &[u64], before: &[i64]) -> Option<Value> {
     Some(all.pick(&order))
 }
 
-/// Returns the largest or smallest `k` elements of each row of a constant, and their indices. `at` must be
-/// the last dimension.
+/// Returns the largest or smallest `k` elements of each row of a constant, and their indices. Returns `None`
+/// if `at` is not the last dimension.
 pub fn best(call: &Call, shape: &[u64], at: usize, k: usize) -> Option<(Value, Value)> {
     let value = call.value(0)?;
     let list = value.floats();

@@ -238,7 +238,7 @@ pub fn slice(call: &Call) -> Facts {
                 (start, (count + step - 1).div_euclid(step))
             }
             _ => {
-                // If the dimension is empty, both values are -1, so the slice is empty.
+                // If the dimension is empty, `start` and `end` are -1, so the slice is empty.
                 let start = absolute(starts[i]).clamp((length - 1).min(0), length - 1);
                 let end = absolute(ends[i]).clamp(-1, length - 1);
                 let count = if call.bound(0) { length } else { start - end };

@@ -74,7 +74,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         (inner, Outcome::Carried(made))
     }
 
-    /// Returns the larger of the results of two branches for one tensor.
+    /// Returns the larger of the results of two branches for one tensor. If either shape is unknown, the
+    /// shape of the result is unknown.
     fn larger(&mut self, scope: &Scope<'m, 'a>, tensor: i32, own: Known, other: &Known) -> Known {
         let (source, changed) = (own.source.max(other.source), own.changed || other.changed);
         let (Some(a), Some(b)) = (own.fact.shape.as_deref(), other.fact.shape.as_deref()) else {

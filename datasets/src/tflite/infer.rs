@@ -216,7 +216,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 
     /// Determines the fact about a tensor that has none yet: a constant, a state, or a tensor without a
-    /// producer.
+    /// producer. Reads the values of a constant only if `values` is true, possibly in a later call.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
         if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
@@ -440,8 +440,8 @@ impl<'m, 'a> Scope<'m, 'a> {
         shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
-    /// Returns the least certain source among the inputs of an operator, and whether an option changes any
-    /// input.
+    /// Returns the least certain source among the inputs of an operator, and whether any of these inputs
+    /// depends on something that an import option changed.
     fn rests_on(&self, step: &Step) -> (Source, bool) {
         let inputs = step.inputs.iter().filter_map(|tensor| self.tensors[self.place(tensor)?].as_ref());
         inputs.fold((Source::Inferred, false), |(source, changed), known| {

@@ -1,10 +1,10 @@
 //! The offset problem that `tflite-micro` solves for a file: the tensors that it places, and when each is
 //! live.
 //!
-//! The runtime numbers scopes: one for the start of a subgraph, one per operator, and further ones for the
-//! subgraphs that an operator runs. A subgraph that several operators run has only one set of tensors. Each
-//! of them is live from its first use in any run to its last. All subgraphs share one arena. The plan does
-//! not place variables, which get memory of their own.
+//! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
+//! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
+//! one set of tensors. Each of them is live from its first use in any run to its last. All subgraphs share
+//! one arena. The plan does not place variables, which get memory of their own.
 //!
 //! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
 //! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
@@ -122,8 +122,8 @@ impl MicroArena {
     }
 
     /// Places the buffers without an offset, as the greedy planner of the runtime does. Larger buffers come
-    /// first and, among equally large ones, the last. Each buffer is placed in the lowest gap that is large
-    /// enough.
+    /// first. Equally large buffers are placed in descending order of their indices. Each buffer is placed in
+    /// the lowest gap that is large enough.
     fn placed(&self, mut offsets: Vec<Option<Bytes>>) -> Layout {
         let buffers = self.instance.buffers();
         let mut todo: Vec<usize> = (0..buffers.len()).rev().filter(|&at| offsets[at].is_none()).collect();
@@ -285,7 +285,8 @@ impl<'m, 'a> Scopes<'m, 'a> {
         }
     }
 
-    /// Lets the output of an operator share the memory of inputs, if the kernel and `shares` allow it.
+    /// Lets the first output of an operator share the memory of inputs of the same size, if the kernel and
+    /// `shares` allow it.
     fn share(&mut self, index: usize, step: &Step) {
         let Some(kind) = self.model.kinds.get(step.code as usize).filter(|kind| kind.builtin) else { return };
         let (how, most) = match () {

@@ -29,11 +29,11 @@
 //! operator. If branches differ, the larger result is used. Values carried by a loop must keep their
 //! shapes.
 //!
-//! The declared shape of any other tensor is used only if three conditions hold. First, no rule gives a shape
-//! (custom operators, unknown values). Second, options have not changed anything on which the operator
-//! depends. Third, the inputs of the operator have their declared shapes. Otherwise, an option must give the
-//! shape, or the import fails. If a shape depends on data, its maximum is used. If a rule and the file
-//! differ, the rule takes precedence. [`Import::assumed`] lists the first cases of each kind, and
+//! The declared shape of an output of an operator is used only if three conditions hold. First, no rule gives
+//! a shape (custom operators, unknown values). Second, options have not changed anything on which the
+//! operator depends. Third, the inputs of the operator have their declared shapes. Otherwise, an option must
+//! give the shape, or the import fails. If a shape depends on data, its maximum is used. If a rule and the
+//! file differ, the rule takes precedence. [`Import::assumed`] lists the first cases of each kind, and
 //! [`Import::sizes`] counts the sources.
 //!
 //! | operators | shapes |
@@ -47,8 +47,8 @@
 //! The batch is the first dimension of every input that has at least one dimension. Shapes of inputs may be
 //! given; they must have the rank declared in the file. A free dimension of an input (-1 in
 //! `shape_signature`) has its extent in `shape`, unless an option gives one. Values of inputs may be given if
-//! shapes depend on them. Dimensions have no names, so options that refer to a name are rejected. States keep
-//! their shapes: operators that need larger ones are rejected, as in the interpreter.
+//! shapes depend on them. Dimensions have no names, so options that refer to a dimension by name are
+//! rejected. States keep their shapes: operators that need larger ones are rejected, as in the interpreter.
 //!
 //! # Damage
 //! The verifier of the `flatbuffers` crate runs first. Time and memory are linear in the length of the

@@ -10,9 +10,9 @@
 //! # Cost
 //! The cost of layers with weights is the number of multiply-accumulates, computed only from shapes.
 //! Strides, padding and dilation affect it through the shape of the output, and multiplications by padding
-//! are counted. All other operators cost one operation per output element, and views cost nothing. The cost
-//! of custom operators and of operators that run subgraphs is unknown. A sparse matrix counts as a dense
-//! one.
+//! are counted. Views cost nothing. The cost of custom operators, of operators that run subgraphs, and of the
+//! other operators listed in `UNKNOWN` is unknown. All remaining operators cost one operation per output
+//! element. A sparse matrix counts as a dense one.
 
 use super::size::Measured;
 use crate::operators::is_listed;

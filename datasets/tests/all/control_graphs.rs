@@ -1,5 +1,5 @@
-//! Tests that generated graphs with control flow are valid, have control kinds, and have the intended
-//! features.
+//! Tests that generated graphs with control flow are valid, that all their operators with regions have a
+//! control kind, and that the graphs have the intended features.
 
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};

@@ -342,7 +342,7 @@ fn buffers_with_a_choice_are_bound_or_refused() {
     let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 12, "pool": 7, "offset": 32 }));
     assert_eq!(split(&pinned).unwrap().pools[0].members, [vec![0], vec![1], vec![2], vec![3], vec![]]);
-    // With only one pool, solvers reject a buffer that is too large.
+    // If only one pool is allowed, splitting accepts a buffer that is too large, and solvers reject it.
     assert!(split(&changed("/problem/buffers/0/size", json!(100))).is_ok());
 }
 

@@ -253,7 +253,7 @@ fn strided_slices() {
     // An ellipsis and a new dimension.
     cut(&[(2, 1)], [&[4, 5, 6], &[0, 1], &[0, 3], &[1, 1]], &[4, 5, 2]);
     cut(&[(3, 1), (1, 2)], [&[5, 7], &[0, 2], &[0, 0], &[1, 1]], &[1, 3, 7]);
-    // If the index is unknown, the dimension is removed all the same.
+    // The dimension is removed even if the index is unknown.
     let inputs = [Data(&[5, 7]), Ints(&[1]), Ints(&[1]), Vector(&[1])];
     makes(45, Some((32, &[(4, 1)])), &inputs, &[&[7]]);
 }

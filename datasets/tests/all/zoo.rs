@@ -27,8 +27,8 @@ fn output(graph: &Graph) -> Vec<u64> {
     graph.tensor(graph.region(Graph::BODY).outputs[0]).shape.clone().unwrap()
 }
 
-/// Network, number of parameters with separate normalisation operators, and multiply-accumulates for one
-/// image in units of 10^7.
+/// The columns are the network, the number of parameters with separate normalisation operators, and the
+/// multiply-accumulates for one image in units of 10^7.
 const PUBLISHED: &[(&str, u64, u64)] = &[
     ("alexnet", 61_100_840, 71),
     ("squeezenet", 1_248_424, 82),

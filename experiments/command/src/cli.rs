@@ -39,7 +39,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// The commands, of which the page in a browser contains only those that it runs.
+/// All commands. A build for browsers contains only those that also run there.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Plan the memory of one instance
@@ -186,9 +186,9 @@ fn native(command: Native) -> Result<u8, Failure> {
     }
 }
 
-/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands with
-/// [`First::KeepsAnswers`] end with their best answers so far. Commands with [`First::Ends`] end at once and
-/// leave no partial files.
+/// Installs handlers for Ctrl-C and SIGTERM and, for commands that search and draw no progress bar of their
+/// own, shows the progress of runs. After a signal, commands with [`First::KeepsAnswers`] end with their best
+/// answers so far. Commands with [`First::Ends`] end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     #[cfg(not(target_family = "wasm"))]
     if let Command::Native(command) = command {

@@ -13,12 +13,12 @@ pub const NOTHING_FOUND: u8 = 3;
 /// A defect: an algorithm failed, or the checker rejected its answer.
 pub const INTERNAL: u8 = 4;
 
-/// Valid, but the claim rests on a search that only a rerun can confirm.
+/// Valid, but the claim rests on a search, which only a proof or a rerun can confirm.
 pub const NOT_CHECKABLE: u8 = 5;
 
 pub const EXIT_CODES: &str = "Exit codes: 0 success, 1 proved infeasible or verification failed, \
     2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
-    5 the proof rests on a search that `verify` cannot check";
+    5 the bound rests on a search that `verify` cannot check";
 
 /// The exit codes of `bench`, `sweep` and `merge`, which run many algorithms.
 pub const RUNS_CODES: &str = "Exit codes: 0 success, 1 the checker rejected an answer, 2 bad input or usage, \

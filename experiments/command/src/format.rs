@@ -95,8 +95,8 @@ impl Format {
     }
 }
 
-/// Returns a parser for the name of an output folder. A name with the suffix of a file is accepted only if
-/// the folder exists.
+/// Returns a parser for the name of an output folder. A name with the suffix of a known file format is
+/// accepted only if the folder exists.
 pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match suffix(&path).and_then(|suffix| known(&suffix)) {
         Some(known) if !path.is_dir() => {

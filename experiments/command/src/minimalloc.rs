@@ -100,8 +100,8 @@ struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    /// Parses `--name=value`, `--name value`, `--switch` and `--noswitch`, also with a single hyphen. Unknown
-    /// flags are errors. Arguments without a hyphen are ignored, and so are all arguments after `--`.
+    /// Parses `--name=value`, `--name value`, `--switch` and `--noswitch`, each with one or two hyphens.
+    /// Unknown flags are errors. Arguments without a hyphen are ignored, and so are all arguments after `--`.
     fn parse(arguments: &'a [String]) -> Result<Self, String> {
         let mut values = HashMap::new();
         let mut rest = arguments.iter().map(String::as_str);

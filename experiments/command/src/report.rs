@@ -259,7 +259,8 @@ impl Report {
     }
 
     /// Adds the member `layout`: the rows of the CSV file that `write` writes, or null if `write` is `None`.
-    /// Whole numbers become JSON numbers, except in the names of buffers, which stay text.
+    /// Whole numbers become JSON numbers, except in the column `id`, which stays text. Empty fields become
+    /// null.
     pub fn layout(
         &mut self,
         write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,

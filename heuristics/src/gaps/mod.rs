@@ -1,4 +1,4 @@
-//! Finds gaps between placed buffers with a time index. Memory is linear, and no conflict graph is needed.
+//! Uses a time index to find gaps between placed buffers. Memory is linear, and no conflict graph is needed.
 
 mod index;
 mod state;

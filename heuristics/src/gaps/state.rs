@@ -40,11 +40,11 @@ pub(crate) struct State<'a> {
     items: Vec<Item>,
     /// Placed buffers that conflict with the selected one, in ascending order of offset.
     rivals: Vec<Rival>,
-    /// End addresses of the rivals with their costs, ascending.
+    /// The end address and the cost of every rival, in ascending order of end address.
     ends: Vec<(u64, f32)>,
     /// Prefix sums of the costs of the rivals.
     sums: Vec<f64>,
-    /// Number of entries read so far, as a measure of the time spent.
+    /// Number of cells and entries read so far, plus two per rival, as a measure of the time spent.
     pub work: usize,
 }
 
@@ -133,7 +133,8 @@ impl<'a> State<'a> {
         self.rivals.sort_unstable_by_key(|rival| rival.offset);
     }
 
-    /// Returns the offset of a gap for the selected buffer, such that the buffer ends at or below `limit`.
+    /// Returns the offset of the gap that `fit` chooses for the selected buffer, among the gaps in which the
+    /// buffer ends at or below `limit`. Returns `None` if there is none.
     pub(crate) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let (mut floor, mut tightest) = (0u64, None);
@@ -158,8 +159,9 @@ impl<'a> State<'a> {
         tightest.map(|(_, offset)| offset).or((floor + size <= limit).then_some(floor))
     }
 
-    /// Places the selected buffer at the cheapest offset and evicts the rivals in its way. Returns false if
-    /// the buffer is larger than `limit`, or if every offset collides with a fixed buffer.
+    /// Increases the penalty of the selected buffer by one, places the buffer at the cheapest offset, and
+    /// evicts the rivals in its way. Returns false if the buffer is larger than `limit`, or if every offset
+    /// collides with a fixed buffer. The buffer is then not placed.
     pub(crate) fn evict(
         &mut self,
         id: u32,
@@ -183,8 +185,9 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Returns the offset with the lowest cost. The candidates are offset zero and the offsets directly
-    /// above a rival, directly below a rival, or directly below the limit.
+    /// Returns the offset with the lowest cost, or `None` if there is none. The costs include random noise of
+    /// at most the fraction [`NOISE`]. The candidates are offset zero and the offsets directly above a rival,
+    /// directly below a rival, or directly below the limit.
     ///
     /// For any other offset, some candidate collides with the same rivals or with a subset of them.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {

@@ -12,9 +12,9 @@
 //!      ones. Buffers that end above a random height move to earlier positions in this order. The result
 //!      replaces the parent unless it is worse.
 //!
-//! The placement of a random order is abandoned once its peak reaches that of the worst kept order. The
-//! placement of an order from blame is abandoned once its peak exceeds that of the parent, so orders of equal
-//! peak can replace each other.
+//! Once eight orders are kept, the placement of an order from the portfolio or of a random order is abandoned
+//! when its peak reaches that of the worst kept order. The placement of an order from blame is abandoned once
+//! its peak exceeds that of the parent, so orders of equal peak can replace each other.
 //!
 //! ```text
 //! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃

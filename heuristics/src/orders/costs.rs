@@ -1,7 +1,8 @@
 //! The bytes that an operator allocates and frees.
 //!
-//! Every storage is allocated by the same operator in every order, so the allocated bytes of an operator are
-//! known in advance. A storage is freed by the last of its users in the order.
+//! A storage that is not live from the start is allocated by the same operator in every order, so the
+//! allocated bytes of an operator are known in advance. A storage that is not live at the end is freed by the
+//! last of its users in the order.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -85,8 +86,8 @@ impl<'a> Ending<'a> {
         self.bytes[id.index()]
     }
 
-    /// If a storage has only one user left, adds the size of the storage to the bytes of this user, and
-    /// returns the user.
+    /// If a storage has only one user left and is not live at the end, adds the size of the storage to the
+    /// bytes of this user, and returns the user. Otherwise, returns `None`.
     fn last(&mut self, at: usize) -> Option<OperatorId> {
         let storage = &self.problem.storages()[at];
         if self.left[at] != 1 || storage.to_end {
@@ -97,8 +98,8 @@ impl<'a> Ending<'a> {
         Some(user)
     }
 
-    /// Runs an operator. Calls `changed` for every operator that now frees more bytes, possibly several
-    /// times for the same one. Takes time linear in the number of storages that the operator uses.
+    /// Runs an operator. Calls `changed` for every operator that would now free more bytes, possibly several
+    /// times for the same one. Takes time linear in the number of storages that the operator `id` uses.
     pub fn run(&mut self, id: OperatorId, mut changed: impl FnMut(&Self, OperatorId)) {
         for &at in self.problem.touched(id) {
             self.left[at as usize] -= 1;

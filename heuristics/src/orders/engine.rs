@@ -28,7 +28,7 @@ use std::cmp::Reverse;
 /// The rules that change the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adjust {
-    /// Operators with constant inputs move to their first consumer.
+    /// Operators whose inputs are all constant move to just before their first consumer.
     Fixed,
     /// Operators move to later steps if an input is live beyond the new step anyway.
     Dynamic,

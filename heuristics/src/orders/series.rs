@@ -14,8 +14,8 @@
 //!
 //! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes:
 //! among the next segments of all ready nodes, the one that sorts first is scheduled. List scheduling may
-//! run operators with constant inputs earlier than necessary. Therefore each order is also tried with these
-//! operators moved to their first consumer by the [fixed rule](super::engine).
+//! run operators with only constant inputs earlier than necessary. Therefore each order is also tried with
+//! these operators moved to just before their first consumer by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
@@ -221,8 +221,8 @@ impl Reduction {
         }
     }
 
-    /// Joins `a` and its successor `b` into one node, if the rule applies. The new node keeps the id of the
-    /// node with more edges.
+    /// Joins `a` and its successor `b` into one node, if the series rule applies. The new node keeps the id
+    /// of the node with more other edges.
     fn join(&mut self, a: u32, b: u32) {
         let (one, two) = (&self.nodes[a as usize], &self.nodes[b as usize]);
         if one.after.len() != 1 || two.before.len() != 1 {

@@ -133,7 +133,7 @@ pub(super) fn light_reads(problem: &OrderProblem, budget: &mut Budget) -> Result
     };
     let mut seen = vec![false; problem.len()];
     let mut order = Vec::with_capacity(problem.len());
-    // The operators being visited, each with its unvisited producers. The next producer is last.
+    // The operators being visited, each with the producers not yet considered. The next producer is last.
     let mut stack: Vec<(OperatorId, Vec<OperatorId>)> = Vec::new();
     for root in ids {
         if !std::mem::replace(&mut seen[root.index()], true) {

@@ -4,8 +4,8 @@ use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Places buffers by size descending. Addresses that are used by exactly one placed buffer are preferred over
-/// shared and new addresses. A node is one placed buffer.
+/// Places buffers by size descending. Addresses below the top that are used by at most one placed buffer are
+/// preferred over shared and new addresses. A node is one placed buffer.
 pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut memory = Memory::default();
     let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());

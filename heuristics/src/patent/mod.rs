@@ -1,10 +1,10 @@
 //! Descending placement inside the memory of placed buffers, as in the patent on mutually exclusive
 //! operators.
 //!
-//! **Definition.** Buffers are placed by size descending. Memory is *single* if exactly one placed buffer
-//! uses it, and *shared* if several do. A buffer is placed in memory whose users do not conflict with it,
-//! preferably in single memory, otherwise in shared memory. Bytes that do not fit there are placed in new
-//! memory on top.
+//! **Definition.** Buffers are placed by size descending. The *top* is the highest end of a placed buffer.
+//! Memory below the top is *shared* if several placed buffers use it, and otherwise *single*. A buffer is
+//! placed in memory whose users do not conflict with it, preferably in single memory, otherwise in shared
+//! memory. Bytes that do not fit there are placed in new memory above the top.
 //! - `patent_descending` assigns one range to every buffer. It prefers the lowest sufficient range that
 //!   consists only of single memory. Otherwise, it uses the lowest sufficient range below the top. If neither
 //!   exists, the buffer begins directly above the highest conflicting buffer and extends into new memory.

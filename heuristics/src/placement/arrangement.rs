@@ -89,8 +89,8 @@ impl<'a> Arrangement<'a> {
             .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
     }
 
-    /// Returns the offset at or above `from` that `fit` chooses for a buffer, if the buffer then ends below
-    /// `below`.
+    /// Returns the offset that `fit` chooses for a buffer among the offsets at or above `from` at which the
+    /// buffer ends below `below`. Returns `None` if there is none.
     ///
     /// The arrangement does not change. O(n + d log n) in the worst case, for n buffers and d separations
     /// of this buffer.

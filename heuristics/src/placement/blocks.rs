@@ -10,7 +10,7 @@
 //! blocks   | 0 0 16 64 | 96 96 128 | 480       |     scanned only if the hull overlaps the query
 //! ```
 
-/// Number of buffers per block. It is large enough for vectorised comparison and small enough to make
+/// Maximum number of buffers per block. It is large enough for vectorised comparison and small enough to make
 /// skipping worthwhile.
 pub(super) const BLOCK: usize = 128;
 

@@ -5,7 +5,7 @@
 pub enum Fit {
     /// The lowest gap that is large enough.
     First,
-    /// The smallest gap that is large enough, or the lowest of several such gaps. The space above all buffers
-    /// is used only if no gap is large enough.
+    /// The smallest gap that is large enough, or the lowest of several such gaps. The space above all
+    /// conflicting buffers is used only if no gap is large enough.
     Best,
 }

@@ -86,7 +86,8 @@ fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<u
                     }
                 }
                 _ => {
-                    // The path is augmented from the buffer that opens an object back to the root.
+                    // The matching is augmented along the path from the buffer that opens an object back to
+                    // the root.
                     let freed = before[opener].take();
                     break (opening, freed.filter(|_| opener != root));
                 }

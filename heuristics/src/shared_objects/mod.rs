@@ -17,7 +17,8 @@
 //! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
 //! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |
 //!
-//! **Invariants.** Members of an object never conflict. No object is larger than its rounded largest member.
+//! **Invariants.** Members of an object never conflict. No object is larger than the rounded size of its
+//! largest member.
 //!
 //! **Complexity.** O(n p log n) for n buffers and p objects if conflicts are overlaps in time, and
 //! otherwise O(n^2) conflict tests. Memory is linear.

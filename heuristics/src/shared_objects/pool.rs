@@ -4,14 +4,15 @@ use super::assigning;
 use crate::buffer_orders::Order;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
 
-/// The choice of a free object for a buffer. Ties are broken in favour of the object opened first.
+/// The choice among the free objects for a buffer. If no object is free, the buffer opens a new one. Ties are
+/// broken in favour of the object opened first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolChoice {
     /// The object opened first.
     First,
     /// The smallest object that is large enough. If there is none, the buffer opens a new object.
     Smallest,
-    /// The smallest object that is large enough. If there is none, the largest object grows.
+    /// The smallest object that is large enough. If there is none, the largest free object grows.
     SmallestOrGrow,
 }
 

@@ -54,7 +54,8 @@ impl<'a> Fill<'a> {
         self.tiers[tensor]
     }
 
-    /// Returns the address of a tensor, or 0 if it is not placed or has no address.
+    /// Returns the address of a placed tensor, or 0 if plans have no addresses. The result is meaningless if
+    /// the tensor is not placed.
     pub fn offset(&self, tensor: usize) -> Bytes {
         self.offsets[tensor]
     }
@@ -71,8 +72,8 @@ impl<'a> Fill<'a> {
         self.problem.space(tier).capacity.get() - most.copied().unwrap_or(0)
     }
 
-    /// Places a tensor in a tier, at the lowest free address if plans have addresses. If the tier is not
-    /// allowed or has no space, changes nothing and returns false.
+    /// Places a tensor in a tier, at the lowest free address if plans have addresses. If the tensor is not
+    /// allowed in the tier or does not fit, changes nothing and returns false.
     pub fn put(&mut self, tensor: usize, tier: TierId) -> bool {
         let Some(cost) = self.problem.cost(tensor, tier) else { return false };
         let size = self.problem.size(tensor, tier).get();

@@ -12,8 +12,9 @@
 //!
 //! If several tiers are possible, the fastest one with enough space is used. Alg. 1 as printed only subtracts
 //! from the free bytes, so memory would soon fill up and stay full. `fused` releases the bytes of dead
-//! tensors, but `fused-printed` does not. Both produce plans for the same problem. Unlike in the paper, a
-//! tensor that does not fit into off-chip memory goes to any tier with space.
+//! tensors, but `fused-printed` does not. Both variants plan the same problem, so their results are
+//! comparable. Unlike in the paper, a tensor that does not fit into off-chip memory goes to any tier with
+//! space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::TierId;

@@ -2,9 +2,9 @@
 //!
 //! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same
 //! time as this tensor. It removes all of them and places them again: first the tensor that was not in its
-//! fastest tier, then the others in order of time saved per byte and step, with noise. Tensors thus change
-//! or swap their tiers. A move is undone if it increases the time or if some tensor no longer fits. After
-//! many moves without a gain, larger sets are selected.
+//! fastest tier, then the others in descending order of time saved per byte and step, with noise. Tensors
+//! thus change or swap their tiers. A move is undone if it increases the time or if some tensor no longer
+//! fits. After many moves that do not reduce the time, larger sets are selected.
 
 use super::fill::Fill;
 use super::fused::Fused;
@@ -92,7 +92,7 @@ struct Search<'a> {
     rank: Vec<usize>,
     options: Vec<Vec<TierId>>,
     random: Xoshiro256PlusPlus,
-    /// Number of moves since the last gain.
+    /// Number of moves since the last one that reduced the time.
     idle: usize,
 }
 

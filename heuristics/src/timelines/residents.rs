@@ -75,9 +75,9 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignmen
 /// Returns candidate sets of blocks that stay resident within a capacity, the empty set first.
 ///
 /// There is one set for every combination of a size threshold and a share. The `shares` are in eighths, and
-/// duplicate sets are omitted. Each set contains all blocks above its threshold and, in the given order, as
-/// many of the others as fit into its share of the remaining space. The remaining space excludes the
-/// largest block below the threshold, which may still have to be fetched.
+/// duplicate sets are omitted. Each set contains all blocks above its threshold. The other blocks are tried
+/// in the given order, and those that fit into the share of the remaining space are added. The remaining
+/// space excludes the size of the largest of the other blocks, which may still have to be fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],

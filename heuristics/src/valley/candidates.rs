@@ -55,7 +55,9 @@ impl Candidates {
         class.remove(self.leaf[id as usize] as usize);
     }
 
-    /// Returns the buffer with the highest score among the longest ones that fit into `lower..upper`.
+    /// Returns the buffer with the highest score among the longest ones that fit into `lower..upper`, or
+    /// `None` if no buffer fits. The longest ones are those of the highest class with a buffer that fits, and
+    /// of the [`CLASSES_BELOW`] classes below it.
     pub(super) fn best(&self, lower: u32, upper: u32) -> Option<u32> {
         let magnitude = (upper - lower).ilog2() as usize;
         let mut found: Option<(f32, u32)> = None;

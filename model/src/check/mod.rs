@@ -214,9 +214,9 @@ fn check_place(
 
 /// Returns the violations of a layout of split buffers. The list is empty if the layout is valid.
 ///
-/// The lengths of the pieces of a buffer must add up to its size, and each piece must start at a multiple of
-/// the alignment. A fixed buffer must be one piece at its fixed offset. For more than 4096 buffers, at most
-/// 10 000 overlapping pairs of buffers are examined.
+/// The pieces of a buffer must be nonempty and disjoint, and their lengths must add up to its size. Each
+/// piece must start at a multiple of the alignment. A fixed buffer must be one piece at its fixed offset.
+/// For more than 4096 buffers, at most 10 000 overlapping pairs of buffers are examined.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {

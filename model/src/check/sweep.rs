@@ -54,8 +54,8 @@ fn overlap<R: AsRef<[(u64, u64)]>>(ranges: &[R], a: u32, b: u32) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.0.max(b.0) < a.1.min(b.1)))
 }
 
-/// Returns the starts and ends of all intervals in ascending order. At the same step, ends come first,
-/// because intervals are half-open.
+/// Returns the starts and ends of all lifespan intervals in ascending order, without buffers that occupy no
+/// address. At the same step, ends come first, because intervals are half-open.
 fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Step, bool, u32)> {
     let mut events = Vec::with_capacity(2 * instance.len());
     for (id, buffer) in instance.ids().zip(instance.buffers()) {

@@ -40,8 +40,8 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
     read_layout(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads a layout. If the file has the columns `id` and `offset`, its rows may be in any order. If it has
-/// the column `offset` alone, its rows must be in the order of the instance.
+/// Reads a layout. If the file has the columns `id` and `offset`, its rows may be in any order. If it has a
+/// column `offset` but no column `id`, its rows must be in the order of the instance.
 ///
 /// The columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored.
 /// The layout itself is not validated; use [`check_layout`](crate::check_layout).
@@ -175,7 +175,7 @@ fn in_order<T>(
             format!("found {count} rows without a column 'id', but the instance has {buffers} buffers");
         return Err(rows.error(None, None, CsvErrorKind::Layout(text)));
     }
-    // A column that permutes the ids contradicts the order of the rows.
+    // A column that contains all ids in another order contradicts the order of the rows.
     let names: Vec<&str> = instance.buffers().iter().map(Buffer::name).collect();
     let all: BTreeSet<&str> = names.iter().copied().collect();
     let permutes = |fields: &[String]| {

@@ -10,9 +10,9 @@ use std::fmt;
 pub struct CsvError {
     /// The file name as given.
     pub file: String,
-    /// The line number, counted from 1. The header is line 1.
+    /// The line number, counted from 1; `None` if the error does not concern a particular line.
     pub line: Option<u64>,
-    /// The column name as written in the header.
+    /// The column name as written in the header; `None` if the error does not concern a particular column.
     pub column: Option<String>,
     /// The kind of error, with the value found and the values allowed.
     pub kind: Box<CsvErrorKind>,
@@ -87,8 +87,8 @@ fn layout(found: &str, missing: &str) -> &'static str {
     if is_layout { "; this is a layout, and the instance comes first" } else { "" }
 }
 
-/// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes, or an empty string if
-/// `value` is not such a size.
+/// Returns a suggestion to write a size such as `4KiB` as a plain number of bytes. Returns an empty string
+/// if `value` is not such a size, or if no number of bytes is expected.
 fn plain(value: &str, expected: &str) -> String {
     if !expected.contains("bytes") {
         return String::new();

@@ -25,7 +25,8 @@ pub struct ReadOptions {
 pub struct Noted<T> {
     /// The instance or the answer.
     pub value: T,
-    /// The ignored columns, quoted, in file order.
+    /// The quoted names of the ignored columns in file order. If a name is similar to a known one, a
+    /// suggestion follows it.
     pub ignored: Vec<String>,
     /// True if the column with the ends of lifespans is named `end`. Such a column contains the last live
     /// step of each buffer, unless the options override this convention.
@@ -54,7 +55,8 @@ impl Noted<Instance> {
     }
 }
 
-/// Returns the capacity given by a file name such as `X.1048576.csv`, if any.
+/// Returns the capacity given by a file name such as `X.1048576.csv`; `None` if the name contains no such
+/// number, or if the number is out of range.
 pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     let stem = path.file_stem()?.to_str()?;
     let (_, number) = stem.rsplit_once('.')?;
@@ -62,7 +64,7 @@ pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     digits.then(|| number.parse().ok().map(Bytes::new))?
 }
 
-/// Like [`capacity_from_name`], but returns an error if the number is out of range.
+/// Like [`capacity_from_name`], but returns an error if the number is negative or out of range.
 fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     let found = capacity_from_name(path);
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -454,7 +456,7 @@ impl<'a> Row<'a> {
         Ok(buffer)
     }
 
-    /// Checks that the row of an answer matches `buffer` in its optional size and lifespan columns.
+    /// Checks that the size and the lifespan in the row of an answer, if given, are those of `buffer`.
     pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();

@@ -25,7 +25,7 @@ pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()>
 /// [`write_instance`] writes, it equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
-    // Writing to a hasher never fails.
+    // Writing to a hasher never fails. `write_instance` fails only for ids that no file can contain.
     let written = write_instance(instance, &mut hasher);
     debug_assert!(written.is_ok());
     hexadecimal(&hasher.finalize())

@@ -343,8 +343,8 @@ impl<'a> Machine<'a> {
     /// Returns the two slots of handover `at` if they may be exchanged between two iterations, so that the
     /// handover needs no copy. Otherwise, returns `None`.
     ///
-    /// Both slots must have the same size. The body must produce the source and hand it over only once. No
-    /// other handover at the end of the iteration may use either slot.
+    /// Both slots must have the same size, and so must both tensors. The body must produce the source and
+    /// hand it over only once. No other handover at the end of the iteration may use either slot.
     fn exchangeable(
         &self,
         id: OperatorId,

@@ -14,16 +14,16 @@
 //!   ([`ExecutionOptions::keep_inputs`]).
 //! - **An operator** reads its inputs and writes its outputs and its scratch. All of them must then be
 //!   intact, because the operator writes while it reads. An output declared as a
-//!   [view](crate::graph::AliasKind) of an input in the same slot takes over the value of the input. An
-//!   input that is declared to be overwritten in place need not be intact afterwards. Any other sharing of a
-//!   slot overwrites its contents.
+//!   [view](crate::graph::AliasKind) of an input in the same slot takes over the value of the input. If an
+//!   output declared to be written in place of an input shares its slot, the input need not be intact
+//!   afterwards. Any other sharing of a slot overwrites its contents.
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
-//!   destinations are written, and then all of these tensors must be intact. If the source and the
-//!   destination of a handover share a slot, nothing is copied, and the destination takes over the value. A
-//!   region that has not run hands over nothing. Outputs of the operator that no handover has written are
-//!   written at its exit.
+//!   destinations are written, and then all of these tensors must be intact. If the handover is of a whole
+//!   tensor and its source and destination share a slot, nothing is copied, and the destination takes over
+//!   the value. A region that has not run hands over nothing. Outputs of the operator that no handover has
+//!   written are written at its exit.
 //! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
 //!   has no source in memory.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). A result of a loop body is then not copied to
@@ -32,8 +32,8 @@
 //!   slot of the state, unless the destination is in that slot.
 //!
 //! Tensors without a slot or of zero bytes occupy no memory. For them, the checker only verifies that they
-//! are written before they are read. If a larger tensor takes over a value, the value does not fill the
-//! tensor, and reading the tensor is a violation.
+//! are written before they are read. If a tensor takes over the value of a smaller tensor, the value does
+//! not fill it, and reading it is a violation.
 
 mod decisions;
 mod machine;

@@ -54,12 +54,12 @@ pub enum ExecutionViolation {
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
-    /// The reader expects data that was never written.
+    /// The data was not written in this run, or has been discarded since.
     #[error("{place} {stage}: {name} has not been written; run: {run}")]
     NotWritten {
         holder: Holder,
         name: String,
-        /// The operator that reads; `None` for the graph itself.
+        /// The operator that expects the data; `None` for the graph itself.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
@@ -74,14 +74,15 @@ pub enum ExecutionViolation {
     Lost {
         holder: Holder,
         name: String,
-        /// The operator that reads; `None` for the graph itself.
+        /// The operator that expects the data; `None` for the graph itself.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
         range: (Bytes, Bytes),
         /// The first address that does not contain the data.
         address: Bytes,
-        /// The name of the tensor or scratch memory whose data is stored at `address` instead.
+        /// The name of the tensor or scratch memory whose data is stored at `address` instead; `None` if
+        /// nothing is stored there.
         by: Option<String>,
         /// The decisions of the run.
         run: String,

@@ -21,7 +21,7 @@ pub const MULTIPLIER_UNIT: u64 = 720_720;
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
-    /// The dual multipliers of the operators in the order of the region, in units of 1/[`MULTIPLIER_UNIT`]
+    /// The dual multipliers in the order of [`FusionProblem::operators`], in units of 1/[`MULTIPLIER_UNIT`]
     /// of a relation.
     Multipliers(Vec<u64>),
     /// A completed search by the exact solver with the name `solver`.

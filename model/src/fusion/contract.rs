@@ -9,9 +9,9 @@ use std::collections::HashSet;
 /// by region id. The time is linear in the size of the graph.
 ///
 /// The operator of a group has the joined names and the joined kinds of the members. Tensors produced and
-/// read only inside a group disappear, because their placement is internal to the unit. The cost of the
-/// operator is the sum of the costs of the members, and its scratch is the maximum of the scratch sizes of
-/// the members.
+/// read only inside a group disappear, because their placement is internal to the group. The cost of the
+/// operator is the sum of the costs of the members. It is unknown if the cost of a member is unknown or the
+/// sum overflows. The scratch of the operator is the largest scratch of a member.
 ///
 /// # Errors
 /// [`GraphError`]. Fusions of this graph never cause an error.

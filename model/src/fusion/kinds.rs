@@ -7,7 +7,7 @@ use std::fmt;
 /// A class of operator kinds, for use in patterns and units. Its name is in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The name that stands for the kinds in a pattern.
+    /// The name that stands for the kinds in a pattern or a list of units.
     pub name: &'static str,
     /// The kinds as written in ONNX and `TFLite` files.
     pub kinds: &'static [&'static str],

@@ -8,7 +8,7 @@ use crate::units::{OperatorId, RegionId, UnitId, root};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// The limit on the number of matches in a region.
+/// The limit on the number of matches. Every region must have fewer matches than this.
 pub const MAX_MATCHES: usize = 1 << 20;
 
 /// The rule that determines which units the members of a group may run on.
@@ -44,7 +44,7 @@ pub struct Match {
     pub pattern: usize,
     /// The operators, one per step.
     pub operators: Vec<OperatorId>,
-    /// The positions of the operators in the order of the region, ascending.
+    /// The positions of the operators in [`FusionProblem::operators`], ascending.
     pub places: Vec<usize>,
     /// The number of relations between the operators.
     pub optimised: usize,
@@ -60,8 +60,8 @@ pub struct TooManyMatches {
 }
 
 /// The matches in one region. The problem is validated and immutable. No two matches have the same
-/// operators. The matches are sorted by their first operator in the order of the region. Among matches with
-/// the same first operator, longer matches come first.
+/// operators. The matches are sorted by the position of their first operator in
+/// [`FusionProblem::operators`]. Among matches with the same first operator, longer matches come first.
 ///
 /// Outputs inside a match, except those of its last operator, are read only inside the match. Any operator
 /// that depends on a match therefore depends on its last operator. For any choice of matches, the groups can
@@ -80,8 +80,8 @@ impl FusionProblem {
     /// Lists the matches of patterns in a region. O(m s^2) for m matches of s steps, plus the time to read
     /// the region.
     ///
-    /// `units` contains the unit of each operator, in the order of the region
-    /// ([`Units::assign`](super::Units::assign)).
+    /// `units` contains the unit of each operator, in the order in which the region lists its operators, as
+    /// [`Units::assign`](super::Units::assign) returns them.
     ///
     /// # Errors
     /// [`TooManyMatches`] if the region has [`MAX_MATCHES`] matches or more.

@@ -195,8 +195,8 @@ impl Units {
         }
     }
 
-    /// Returns the units of the operators of a region, in the order of the region. O(n k) for n operators and
-    /// k units.
+    /// Returns the unit of each operator of a region, in the order in which the region lists its operators.
+    /// O(n k) for n operators and k units.
     ///
     /// # Errors
     /// The same as for [`Units::of`], for the first operator that has no unit.

@@ -28,7 +28,7 @@ pub enum GraphError {
     NoProducer { tensor: String, role: Role },
     /// The region of the tensor does not enclose the region of the reader.
     #[error(
-        "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose '{region}'"
+        "{operator} in region '{region}' uses tensor '{tensor}' of region '{place}', which does not enclose '{region}'"
     )]
     NotVisible { operator: String, region: String, tensor: String, place: String },
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
@@ -44,7 +44,7 @@ pub enum GraphError {
         "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
     )]
     BadAlias { operator: String, input: String, output: String },
-    #[error("the tensors have {bytes} bytes in total, which is more than 2^63 - 1")]
+    #[error("the tensors and scratch memories have {bytes} bytes in total, which is more than 2^63 - 1")]
     TooLarge { bytes: u128 },
     /// There are more items than 32-bit ids can number.
     #[error("{count} {what} exceed the range of 32-bit ids")]
@@ -372,7 +372,7 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
         check(&|| label(operator, at), graph.homes[at], &operator.inputs)?;
     }
     for (at, region) in graph.regions.iter().enumerate() {
-        check(&|| "the end".to_owned(), RegionId::at(at), &region.outputs)?;
+        check(&|| "the output list".to_owned(), RegionId::at(at), &region.outputs)?;
     }
     Ok(())
 }

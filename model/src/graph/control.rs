@@ -1,6 +1,6 @@
 //! The control flow of operators that own regions, and the tensors passed into and out of these regions.
 //!
-//! | control | executes | recognised kinds |
+//! | control | executes | examples of recognised kinds |
 //! |---|---|---|
 //! | [`Control::Branch`] | exactly one region (see below) | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
 //! | [`Control::Loop`] | the body zero or more times | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
@@ -12,14 +12,15 @@
 //! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists no handovers, they are
 //! derived from the positions of inputs and outputs:
 //! - *Branch and call*: when a region with `k` inputs begins, the last `k` inputs of the operator are copied
-//!   to them. When the region ends, all its outputs are copied to the outputs of the operator. In a call
-//!   with several regions, only the outputs of the last region are copied.
-//! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of
-//!   the operator are copied to the state. If there is a condition, it passes the state to the body. The
-//!   first outputs of the body update the state. The body of an ONNX `Loop` returns the continuation
-//!   condition first, and this output is skipped. At the exit, the state is copied to the outputs of the
-//!   operator. Further outputs of the body are stacked: each iteration writes a part of an output of the
-//!   operator. Further inputs of a region, such as the iteration number, have no source in memory.
+//!   to the inputs of the region. When the region ends, all its outputs are copied to the outputs of the
+//!   operator. In a call with several regions, only the outputs of the last region are copied.
+//! - *Loop*: the inputs of the first region are the *state* of the loop, except that the body of an ONNX
+//!   `Loop` first receives the iteration number and the condition. At the entry, the last inputs of the
+//!   operator are copied to the state. If there is a condition, it passes the state to the body. The first
+//!   outputs of the body update the state. The body of an ONNX `Loop` returns the continuation condition
+//!   first, and this output is skipped. At the exit, the state is copied to the outputs of the operator.
+//!   Further outputs of the body are stacked: each iteration writes a part of an output of the operator.
+//!   Inputs of a region that no handover writes, such as the iteration number, have no source in memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};
@@ -40,7 +41,8 @@ pub enum Control {
 }
 
 impl Control {
-    /// Derives the control flow from a known operator kind. A dialect prefix that ends with a dot is ignored.
+    /// Derives the control flow from a known operator kind. The case of letters and a dialect prefix that
+    /// ends with a dot are ignored.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
         match name.as_str() {

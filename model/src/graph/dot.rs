@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 /// Writes a graph in the DOT language.
 ///
-/// Operators are boxes, regions are frames, and tensors are edges labelled with their names and sizes in
-/// bytes. Weights are not drawn. Instead, each operator is labelled with the total size of the weights that
-/// it reads.
+/// Operators are boxes, regions inside the body are frames, and inputs and outputs are ellipses. Tensors are
+/// edges labelled with their names and sizes in bytes. Weights and states are not drawn, but each operator
+/// is labelled with the total size of the weights that it reads.
 ///
 /// # Errors
 /// Any error from the writer.
@@ -23,8 +23,8 @@ pub fn write_dot(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "}}")
 }
 
-/// Writes the operators of a region and of the regions that they own. Each region has a frame. An explicit
-/// stack replaces recursion, because regions can be deeply nested.
+/// Writes the operators of a region and of the regions that they own. Each region except the body has a
+/// frame. An explicit stack replaces recursion, because regions can be deeply nested.
 fn region(graph: &Graph, root: RegionId, output: &mut dyn Write) -> io::Result<()> {
     enum Item {
         Region(RegionId),

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
 
 impl Graph {
-    /// Removes operators that read only constants. Returns the folded graph and, for each of its operators,
-    /// the id in the original graph.
+    /// Removes operators that read nothing but constants. Returns the folded graph and, for each of its
+    /// operators, the id in the original graph.
     ///
     /// As in runtimes, the outputs of removed operators are computed once, before the program runs, and
     /// become weights. Weights without readers are dropped. Operators that own regions, that draw random

@@ -24,7 +24,7 @@ pub enum Inputs {
 ///
 /// The first inputs of every branch are the outputs of the trunk, if there is a trunk. The other inputs
 /// become inputs of the whole graph. Result `k` has the size of the largest output `k` of any branch. A
-/// branch without output `k` leaves this result unchanged. The names of tensors and operators are prefixed
+/// branch without output `k` copies nothing to this result. The names of tensors and operators are prefixed
 /// with the name of their part: `trunk/`, `0/`, `1/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {

@@ -8,7 +8,7 @@
 //!
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
-//!   because nothing is written. A view of zero bytes shares nothing.
+//!   because nothing is written.
 //! - An operator may write an output **in place** of an input if the input is an activation of the same size
 //!   as the output. In addition, every other operator that uses the storage of the input must produce a
 //!   tensor in that storage. Those operators run earlier in every order, so the overwritten data is never
@@ -16,8 +16,8 @@
 //!
 //! If a loop body returns a view of its own input, the view gets a storage of its own and counts as a copy.
 //! The reason is that the loop overwrites its state while it reads the result. Two tensors share nothing if
-//! only one of them is in the arena. An output of the region may share its storage with other tensors. An
-//! input of the region may have views, but is never overwritten.
+//! only one of them is in the arena, or if one of them has zero bytes. An output of the region may share its
+//! storage with other tensors. An input of the region may have views, but is never overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::orders::{OrderError, OrderProblem, Storage};
@@ -84,8 +84,7 @@ impl Default for LivenessOptions {
 /// The order problem of a region, and the mapping from its ids to those of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Storages {
-    /// The order problem. Its operators are those of the region, in the topological order closest to file
-    /// order.
+    /// The order problem. Its operators are those of the region, in the order of [`Graph::file_order`].
     pub problem: OrderProblem,
     /// Per operator of the problem: the corresponding operator of the graph.
     pub operators: Vec<OperatorId>,

@@ -326,8 +326,8 @@ impl Graph {
         reads
     }
 
-    /// Returns the display name of an operator: its name or, if it has none, its kind and first output, as in
-    /// `Conv(features)`.
+    /// Returns the display name of an operator: its name or, if it has none, its kind and first output, as
+    /// in `Conv(features)`. If it has no outputs either, its kind and number are returned, as in `Conv#3`.
     ///
     /// If the `TFLite` converter fuses several operators, the name of the output consists of several names
     /// separated by semicolons. Only the first of them is used.

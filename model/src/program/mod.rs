@@ -179,7 +179,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the operator that begins, runs or ends at a step of [`Program::instance`], or that owns the
-    /// region that begins or ends there; `None` for the body.
+    /// region that begins or ends there. Returns `None` for the body and for steps that do not exist.
     pub fn operator_at(&self, step: Step) -> Option<OperatorId> {
         match self.points.iter().nth(usize::try_from(step.get()).ok()?)? {
             Point::Run(id) | Point::Enter(id) | Point::Exit(id) => Some(id),
@@ -358,8 +358,9 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
     needy.map(one).collect()
 }
 
-/// Joins two buffers if one is handed over to the other and both are simultaneously live only at the point
-/// of the handover. Pairs of larger buffers are joined first.
+/// Joins two buffers of the same size if a handover copies a whole tensor from one to the other. The two
+/// tensors must have the same size, and the buffers must be simultaneously live only at the point of the
+/// handover. Pairs with larger tensors are joined first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {

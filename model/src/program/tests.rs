@@ -63,7 +63,8 @@ fn branches_exclude_each_other() {
     let flat = exclusive.flat();
     assert_eq!(show(&flat)[1], "x 8 1-12");
     assert_eq!(flat.separations().iter().count(), 2);
-    // All buffers that the operator uses are live together with the buffers of both steps of a branch.
+    // The buffers c, x, k and y, which the operator uses, are simultaneously live with the buffers s and t
+    // of the region `then`.
     assert_eq!(simple_bound(&flat).value.get(), 1 + 8 + 2 + 3 + 4 + 3);
 }
 

@@ -273,8 +273,8 @@ impl<'a> Structure<'a> {
         Conflicts::where_true(self.len(), watch, |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
     }
 
-    /// Computes conflicts from a happens-before relation: allocations conflict unless all users of one
-    /// happen before all users of the other.
+    /// Computes conflicts from a happens-before relation: allocations conflict unless one is before the
+    /// other, as defined in the [module](self).
     fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
         let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];

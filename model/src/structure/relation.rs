@@ -35,7 +35,7 @@ pub enum Relation {
     /// output of its operator that no operator reads.
     ///
     /// **Unsafe.** In a chain of operators `a`, `b` and `c`, `a` conflicts only with `b`. The output of `c`
-    /// may therefore overwrite the output of `a`, although another operator still reads the latter during or
+    /// may therefore overwrite the output of `a`, even if an operator reads the output of `a` during or
     /// after `c`. The rules are safe if every tensor has one reader, or if all readers of a tensor precede
     /// all operators that follow any of these readers.
     Mutex,

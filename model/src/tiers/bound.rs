@@ -1,6 +1,7 @@
 //! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
-//! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
+//! - **Cheapest**: every tensor is in the cheapest of its allowed tiers into which it fits, and tensors do
+//!   not compete for capacity.
 //! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier
 //!   of tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of
 //!   its lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t)
@@ -95,8 +96,8 @@ impl fmt::Display for TierWitness {
 /// A lower bound on the transfer time of every plan, with its witness.
 pub type TierBound = LowerBound<Time, TierWitness>;
 
-/// Returns the bound for the case that every tensor is in its cheapest tier. A tensor that fits into no tier
-/// counts as zero. O(n t) for n tensors and t tiers.
+/// Returns the bound for the case that every tensor is in the cheapest of its allowed tiers into which it
+/// fits. A tensor that fits into none of them counts as zero. O(n t) for n tensors and t tiers.
 pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));

@@ -61,7 +61,7 @@ struct Access {
 pub struct TierTimes {
     /// The total time of computation.
     pub compute: Time,
-    /// The total time to start operators, counted once per group.
+    /// The total time to start operators. Consecutive operators of the same group count as one start.
     pub overhead: Time,
     /// The reads of weights from off-chip memory.
     pub weights: TierUse,

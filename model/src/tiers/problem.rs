@@ -205,7 +205,8 @@ impl TierProblem {
         (0..self.spaces.len()).map(TierId::at)
     }
 
-    /// Returns the steps, which are the operators in execution order.
+    /// Returns the steps, which are the operators in execution order. In a problem built from a graph, a
+    /// step named `start` precedes them if some input has no reader.
     pub fn steps(&self) -> &[TierStep] {
         &self.steps
     }

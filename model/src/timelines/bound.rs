@@ -35,7 +35,8 @@ use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
 
-/// The maximum number of weights that the memory bound considers after each operator.
+/// The maximum number of later weights that the first argument of the memory bound considers for each
+/// operator.
 const WINDOW: usize = 48;
 
 /// The reason for a lower bound on the makespan.
@@ -47,8 +48,8 @@ pub enum TimeWitness {
     Compute,
     /// All transfers up to this operator, followed by all computations from this operator on.
     Transfers { operator: OperatorId },
-    /// Weights that do not fit together with these operators are fetched after them. The operators are
-    /// ascending.
+    /// Weights that do not fit into on-chip memory beside one of these operators are fetched after it. The
+    /// operators are ascending.
     Memory { operators: Vec<OperatorId> },
     /// This operator does not fit into on-chip memory together with its weights, so no timeline exists.
     TooLarge { operator: OperatorId },
@@ -207,8 +208,8 @@ impl Rest {
         Self { space: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
-    /// Adds the weights of one more operator. Returns the minimum time to fetch the part of all weights added
-    /// so far that does not fit.
+    /// Adds the weights of one more operator. Some of the weights added so far may not fit. Returns the
+    /// minimum time to fetch the part that does not fit.
     fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
         let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);

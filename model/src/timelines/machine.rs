@@ -80,7 +80,8 @@ pub struct Machine {
     pub copy: Option<u64>,
     /// Multiply-accumulates per second, unless the operator kind has a rate of its own.
     pub macs_per_second: u64,
-    /// Bytes per second, for operators whose arithmetic cost is unknown.
+    /// Bytes read and written per second, for operators whose arithmetic cost is unknown, unless the
+    /// operator kind has a rate of its own.
     pub bytes_per_second: u64,
     /// The time added to the computing time of every operator without a measured time.
     pub overhead: Time,
@@ -245,7 +246,8 @@ impl Machine {
     }
 
     /// Returns the machine as TOML text, without measured times. Parsing the text returns the same machine,
-    /// except that times above 9000 seconds may differ in their last digits.
+    /// except that it has no measured times and that times above 9000 seconds may differ in their last
+    /// digits.
     pub fn toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.about.is_empty() {

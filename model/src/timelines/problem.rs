@@ -256,8 +256,8 @@ impl TimelineProblem {
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
-    /// Returns the highest aligned offset with which a buffer of `size` bytes overlaps no range in `taken`,
-    /// if any. O(n log n) for n ranges.
+    /// Returns the highest aligned offset with which a buffer of `size` bytes ends within the capacity and
+    /// overlaps no range in `taken`, if any. O(n log n) for n ranges.
     ///
     /// Each range is given as a pair: the first address above the range, then the first address of the range.
     /// Ranges may overlap each other.
@@ -291,7 +291,7 @@ impl TimelineProblem {
 }
 
 /// Splits operators with more than `slice` bytes of weights into parts of equal size, at most `slice` bytes
-/// each. The last part may be smaller. O(n) for n parts in total.
+/// each. Only the last part may be smaller. O(n) for n parts in total.
 ///
 /// Parts are named like `conv[1/3]`. The computing time is divided equally, to within a picosecond.
 ///

@@ -34,7 +34,8 @@ pub enum Activations<'a> {
     Live,
     /// For every operator, the peak live bytes of its region.
     Peak,
-    /// Per operator of the graph: the highest address in use at its step in a given layout.
+    /// Per operator of the graph: the highest end address of the buffers that are live at its step in a
+    /// given layout.
     Placed(&'a [Bytes]),
 }
 
@@ -64,8 +65,9 @@ pub struct OverlapSegment {
     pub problem: TimelineProblem,
     /// Per operator: the index of its weight block in the program; `None` if it has no weights.
     pub blocks: Vec<Option<usize>>,
-    /// Bytes of activations at the end of the segment if an operator that owns regions follows, otherwise
-    /// zero.
+    /// Bytes of activations at the step of the operator with regions that follows the segment; zero if no
+    /// such operator follows. [`Activations::Live`] and [`Activations::Peak`] do not count the memory of its
+    /// regions.
     pub border: Bytes,
 }
 
@@ -120,8 +122,8 @@ pub enum OverlapError {
     Flow(#[from] FlowError),
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
-    /// The computing time of the operator overflows.
-    #[error("the compute time of operator '{operator}' overflows (64-bit picoseconds)")]
+    /// The computing time of the operator overflows, or the time to preload its weights does.
+    #[error("the compute or transfer time of operator '{operator}' overflows (64-bit picoseconds)")]
     TooLong { operator: String },
     /// Resident weights exceed the on-chip memory.
     #[error("{bytes} bytes of resident weights do not fit into the {capacity} bytes of on-chip memory")]

@@ -283,8 +283,8 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
 /// The maximum number of segments of a control path that the knapsack over the path includes.
 const MOST_SEGMENTS: usize = 100_000;
 
-/// Returns a lower bound on the time of one segment, for any choice of weights with at most `space` bytes
-/// that stay in on-chip memory.
+/// Returns a lower bound on the time of one segment, for any choice of resident weights with at most `space`
+/// bytes in total.
 ///
 /// Before operator k starts, the weights up to k that do not stay in memory have been fetched. Weights held
 /// for later operators, resident or not, must fit into on-chip memory together with the current operator, as

@@ -170,7 +170,8 @@ fn an_unread_input_is_dead_when_the_first_operator_runs() {
     let graph = unread(false);
     let arena = spans(Boundary::Arena, &graph);
     assert_eq!(arena, (220, "u 0-1, x 0-2, a 1-3, y 2-3".to_owned()));
-    // If every input has a reader, there is no step before the first operator.
+    // If unread inputs are held to the end or lie outside the arena, there is no step before the first
+    // operator.
     assert_eq!(spans(Boundary::Held, &graph), (410, "u 0-2, x 0-2, a 0-2, y 1-2".to_owned()));
     assert_eq!(spans(Boundary::Outside, &graph), (120, "a 0-2".to_owned()));
 }

@@ -8,6 +8,7 @@ use plimsoll_model::Budget;
 const ROUNDS: usize = 64;
 
 /// Bounds on offsets, and forced orders, that hold in every layout of a part with a peak of at most `upper`.
+/// With symmetry breaking, they hold in at least one layout of each class of equivalent layouts.
 ///
 /// The following rules of exact integer propagation are applied until nothing changes. Here, `rise_ij` is the
 /// distance that [`Part::rise`] returns.

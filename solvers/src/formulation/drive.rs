@@ -18,9 +18,9 @@ pub(crate) struct Task<'a> {
     pub lower: i64,
     /// The engine may stop at a peak at or below this value.
     pub enough: i64,
-    /// The highest peak that is an improvement.
+    /// The highest peak that improves the part and fits the capacity.
     pub upper: i64,
-    /// The best known layout of the part, whatever its peak.
+    /// The best known layout of the part. Its peak exceeds `upper`.
     pub known: &'a [i64],
 }
 

@@ -22,8 +22,8 @@ use std::rc::Rc;
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
 
-/// The search branches on last operators only if all parts that can remain contain at most this number of
-/// matches in total.
+/// The search branches on the last operator only if all parts that can remain, recursively, are estimated to
+/// contain at most this number of matches in total.
 const MOST_BELOW: usize = 1 << 23;
 
 const NONE: usize = usize::MAX;
@@ -209,8 +209,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Returns two lists. The first contains, for each match, the numbers of its operators in the order of
-    /// the operators. The second contains all operators by number.
+    /// Returns two lists. The first contains, for each match, the numbers of its operators. The second
+    /// contains all operators, indexed by these numbers.
     fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
         let places = self.number(matches);
         let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();

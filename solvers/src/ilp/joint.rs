@@ -56,7 +56,7 @@ impl JointIlp {
 /// An object that occupies memory: a storage or the scratch memory of an operator.
 struct Object {
     size: i64,
-    /// The first operator at which the object is live, or `None` if it is live from the start.
+    /// The operator at which the lifespan begins, or `None` if the object is live from the start.
     first: Option<usize>,
     users: Vec<usize>,
     to_end: bool,
@@ -232,7 +232,8 @@ impl Formulation {
         }
     }
 
-    /// Returns the order that the values of the variables encode. The variables of the steps come first.
+    /// Returns the order that the values of the variables encode, or `None` if they encode none. In `values`,
+    /// the variables of the steps come first.
     fn read(&self, values: &[f64]) -> Option<Order> {
         let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
         let mut placed = vec![None; self.n];

@@ -5,7 +5,7 @@ use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::Budget;
 
-/// The components of the formulation, each of which can be switched off.
+/// The components of the formulation, which can be switched off individually, and their limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
 pub struct Formulation {

@@ -1,7 +1,7 @@
 //! Finds orders of minimum peak with an integer program.
 //!
-//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`. It is constant
-//! outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s` is live
+//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`. It is fixed to
+//! 0 before the earliest step of `v` and to 1 from the latest step on. `a(s, t)` is 1 if storage `s` is live
 //! at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022). The variables
 //! `e` are cumulative because this gives a tighter relaxation than assignment variables. The program is:
 //!
@@ -53,7 +53,7 @@ impl OrderIlp {
     }
 }
 
-/// A binary variable, or the constant to which it is fixed.
+/// A variable between 0 and 1, or the constant to which it is fixed.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Zero,

@@ -13,14 +13,15 @@
 //! ```
 //!
 //! The cliques are maximal and cover all conflicts, which makes the relaxation strong. If all conflicts come
-//! from lifespans without gaps, the cliques are the maximal sections. A host buffer *absorbs* a guest if it
-//! is at least as large, does not conflict with the guest, and conflicts with all neighbours of the guest.
-//! The guest joins the object of its host at no cost and is omitted from the program. Alignments and fixed
-//! offsets have no effect. Without exclusions, the load is a lower bound, because every buffer that is live
-//! at a step needs its own object.
+//! from lifespans without gaps, the cliques are the maximal sections. A host buffer *absorbs* a guest if the
+//! host is at least as large, does not conflict with the guest, and conflicts with all neighbours of the
+//! guest. The guest joins the object of its host at no cost and is omitted from the program. Alignments and
+//! fixed offsets have no effect. Without exclusions, the load is a lower bound, because every buffer that is
+//! live at a step needs its own object.
 //!
-//! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs
-//! were integers and a relaxation were a millionth too high, `HiGHS` would round it up to the next unit.
+//! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs were
+//! integers and the value of a relaxation were a millionth of a unit too high, `HiGHS` would round that value
+//! up to the next unit.
 //!
 //! **Size.** The program has one variable per buffer and one per pair of buffers that do not conflict.
 //!

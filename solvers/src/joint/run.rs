@@ -37,7 +37,8 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the order with the lowest peak of live bytes that the order solver finds, or the file order if
-    /// it finds none. Adopts the lower bound on that peak, which is also valid for arenas.
+    /// it finds none. Adopts the lower bound of the order solver, which holds for the peaks of all orders and
+    /// therefore also for arenas.
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();

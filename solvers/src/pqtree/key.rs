@@ -34,7 +34,7 @@ impl Labels {
         labels
     }
 
-    /// Returns the lists of interchangeable leaves.
+    /// Returns the lists of two or more interchangeable leaves.
     pub fn classes(&self) -> Vec<Vec<u8>> {
         let heads = (0..MOST_LEAVES).filter(|&leaf| self.label[leaf] as usize == leaf);
         let class = |head: usize| {

@@ -11,15 +11,16 @@ enum Part {
 }
 
 impl Forest {
-    /// Returns the tree of those permutations in which `set` is contiguous, if there are any. The set must
-    /// be a nonempty subset of the leaves.
+    /// Returns the tree of those permutations in which `set` is contiguous, or `None` if there are none. The
+    /// set must be a nonempty subset of the leaves.
     pub fn reduce(&mut self, tree: Tree, set: Leaves) -> Option<Tree> {
         self.open.clear();
         self.narrow(tree, set, None)
     }
 
-    /// Makes `set` contiguous, as [`Forest::reduce`] does, and then replaces it with the tree `by`. The
-    /// leaves of `by` must not occur in the rest of the tree.
+    /// Makes `set` contiguous, as [`Forest::reduce`] does, and then replaces it with the tree `by`. Returns
+    /// `None` if `set` is contiguous in no permutation. The leaves of `by` must not occur in the rest of the
+    /// tree.
     pub fn exchange(&mut self, tree: Tree, set: Leaves, by: Tree) -> Option<Tree> {
         self.open.clear();
         self.narrow(tree, set, Some(by))

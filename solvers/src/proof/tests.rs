@@ -113,8 +113,8 @@ fn simple_bounds_have_short_proofs() {
     }
 }
 
-/// Returns an instance with an almost constant load, so that sweeps apply. Some buffers are reduced by up to
-/// `waste` units.
+/// Returns an instance with an almost constant load, so that sweeps apply. The sizes of some buffers are
+/// reduced by up to `waste` units.
 fn flat(steps: u64, waste: u64, seed: u64) -> Instance {
     let family = plimsoll_datasets::Family::named("recombined").unwrap();
     let params = [("steps", steps), ("unit", 8)];

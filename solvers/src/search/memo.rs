@@ -20,7 +20,8 @@ impl Hasher for PassThrough {
     }
 }
 
-/// Failed states at one capacity. The memo is cleared when its size reaches `limit` bytes.
+/// Failed states at one capacity. The memo is cleared when a new state would raise its size above `limit`
+/// bytes.
 ///
 /// A state is looked up by hash and compared by its full key, which the caller writes only when needed. If
 /// two states share a hash, the later state replaces the earlier one.

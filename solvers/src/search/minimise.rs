@@ -100,7 +100,8 @@ const FLAT_ARRANGEMENT_SHARE: u64 = 128;
 const EARLY_ARRANGEMENT_SHARE: u64 = 24;
 
 /// Insertions of the ejection search over orders per node of a round. The first number applies if the best
-/// layout is far above the bound. Otherwise, the second applies once rounds have grown by [`PATIENCE`].
+/// layout is far above the bound. Otherwise, the second applies once rounds have grown by the factor
+/// [`PATIENCE`].
 const FAR_REORDER_SHARE: u64 = 16;
 const REORDER_SHARE: u64 = 2;
 
@@ -198,8 +199,8 @@ impl Prover<'_> {
     }
 }
 
-/// Runs until the bound meets the best layout, infeasibility within the capacity is proved, the target is
-/// reached, or the budget runs out. All relevant peaks are multiples of `grain` bytes.
+/// Runs until the peak of the best layout equals the bound, infeasibility within the capacity is proved, the
+/// target is reached, or the budget runs out. All relevant peaks are multiples of `grain` bytes.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     grain: u64,

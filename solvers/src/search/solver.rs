@@ -71,8 +71,9 @@ impl Search {
         self
     }
 
-    /// Returns true if the ejection search over orders applies to an instance: the live bytes of most
-    /// sections equal the load. O(n log n + m) for n buffers and sections with m live buffers in total.
+    /// Returns true if the ejection search over orders applies to an instance. This requires that the live
+    /// bytes of most sections equal the load. O(n log n + m) for n buffers and sections with m live buffers
+    /// in total.
     pub(crate) fn reorders(&self, instance: &Instance) -> bool {
         self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
     }
@@ -114,7 +115,8 @@ impl Search {
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout and a bound until they meet, the target is reached, or the budget runs out.
+    /// Improves a valid layout, if there is one, and a bound. Ends as soon as the peak equals the bound,
+    /// infeasibility is proved, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,

@@ -111,8 +111,8 @@ pub(crate) struct Windows<'a> {
     narrow: bool,
     /// Node limit of the previous beam sweeps.
     beamed: u64,
-    /// Starting sections of sweeps, each with a flag for backward sweeps. The sections with the fewest live
-    /// buffers come first.
+    /// Starting sections of sweeps, each with a flag for backward sweeps. Initially, the sections with the
+    /// fewest live buffers come first.
     starts: Vec<(usize, bool)>,
     /// Windows on which to branch at the capacity `tight_at`, the tightest last.
     tight: Vec<(usize, usize)>,
@@ -229,7 +229,8 @@ impl<'a> Windows<'a> {
         end
     }
 
-    /// Runs the sweeps in `starts`. Each sweep gets an equal share of the nodes.
+    /// Runs the sweeps in `starts` until one refutes the capacity. Each sweep gets an equal share of the
+    /// nodes.
     fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
         let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
         let until = budget.nodes() + nodes;
@@ -256,8 +257,8 @@ impl<'a> Windows<'a> {
         None
     }
 
-    /// Runs valley branching on windows, the tightest first. The width grows after all windows of one width
-    /// have been tried.
+    /// Runs valley branching on windows, the tightest first. The width doubles after all windows of one width
+    /// have been tried, and starts again from 4 after the widest.
     fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let until = budget.nodes() + nodes;
         let share = (nodes / 16).max(SHORTEST_BRANCHING);
@@ -389,7 +390,7 @@ mod tests {
         assert!(above >= 6, "only {above} windows were confirmed");
     }
 
-    /// Uses two thousand buffers, with more live buffers than a full sweep could handle.
+    /// Uses an instance of two thousand buffers. The first bound is proved without sweeps over all sections.
     #[test]
     fn windows_give_bounds_above_the_load_of_large_instances() {
         let params = AboveLoadParams { buffers: 2_000, live: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };

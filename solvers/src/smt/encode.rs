@@ -23,7 +23,7 @@ pub enum Theory {
     Linear,
 }
 
-/// The components of the encoding, each of which can be switched off.
+/// The components of the encoding, which can be switched off individually, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// Omit buffers that can always be placed within the addresses of another buffer.

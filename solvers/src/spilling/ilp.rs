@@ -24,7 +24,7 @@ pub(super) const MOST_ENTRIES: usize = 1_000_000;
 
 const LEAST: f64 = 1e-7;
 
-/// Finds the minimum cost below `limit`. One node is one branch-and-bound node.
+/// Finds the minimum cost, or proves that it is at least `limit`. One node is one branch-and-bound node.
 pub(super) fn least(
     cover: &Cover,
     limit: u64,

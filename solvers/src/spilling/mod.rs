@@ -157,8 +157,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// Offers a greedy solution in which only buffers in `stays` may stay. Uses at most the fraction
-    /// [`GREEDY`] of the remaining budget.
+    /// Offers the solution of the greedy heuristic, which starts with the buffers in `stays` on chip. Uses at
+    /// most the fraction [`GREEDY`] of the remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);

@@ -164,8 +164,8 @@ impl Phases<'_> {
         }
     }
 
-    /// Searches for an unsplit layout, which is a special case of a split layout. The lower bounds of the
-    /// search are not valid for split buffers.
+    /// Searches for an unsplit layout, which is a special case of a split layout. The lower bound that the
+    /// search reports is not used.
     fn offsets(&mut self) -> Result<(), SolveError> {
         let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
         let wanted = OFFSETS_NODES.min(few);

@@ -29,8 +29,7 @@ pub(crate) struct Effort<'a> {
     pub nodes: u64,
     /// The search ends when it finds a set heavier than this.
     pub enough: u64,
-    /// Only the time limit and the cancellation of this budget apply. The nodes of the search are not
-    /// charged to it.
+    /// The search ends when this budget runs out. The nodes of the search are not charged to it.
     pub budget: &'a mut Budget,
 }
 

@@ -18,11 +18,11 @@ const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
 /// Tries every choice of tiers. If addresses are required, it also tries every placement order in each tier,
-/// for at most nine buffers per tier. Its name in the registry is `brute-force`.
+/// and fails if a tier contains more than nine buffers. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 
-/// Returns the plan for a choice of tiers, or `None` if there is none.
+/// Returns the plan for a choice of tiers, or `None` if the choice is infeasible.
 fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, SolveError> {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     let mut plan = TierPlan { tiers: tiers.to_vec(), offsets: None };
@@ -63,7 +63,7 @@ fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError>
     let few = choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES);
     let Some(choices) = few else {
         let reason = format!(
-            "{} tensors exceed the limits of {MOST_TENSORS} tensors and {MOST_CHOICES} choices of tiers ({})",
+            "{} tensors or their choices of tiers exceed the limits of {MOST_TENSORS} tensors and {MOST_CHOICES} choices ({})",
             options.len(),
             problem.name()
         );

@@ -39,7 +39,7 @@ impl<'a> Known<'a> {
     }
 
     /// Improves the plan by local search, with at most a quarter of the moves that the standalone heuristic
-    /// uses.
+    /// uses and at most a quarter of the remaining nodes.
     pub fn improve(&mut self, budget: &mut Budget) {
         if let Some(plan) = &self.best {
             let count = (moves(self.problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
@@ -155,7 +155,8 @@ pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
 }
 
 /// Returns a plan similar to `tiers`, a choice of tiers for which no addresses were found. Tensors that fit
-/// stay in their tier. The remaining tensors move to any tier with space.
+/// stay in their tier. The remaining tensors move to any tier with space. Three orders of the tensors are
+/// tried. Returns the plan with the lowest time, or `None` if no order yields a plan.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

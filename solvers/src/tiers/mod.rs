@@ -1,7 +1,8 @@
 //! Assigns tensors to memory tiers with minimum transfer time. The solvers are a search with a dual bound, an
 //! integer program, and brute force.
 //!
-//! `exact` runs these steps, the cheapest first, and ends as soon as the best plan meets the bound:
+//! `exact` runs these steps, the cheapest first, and ends as soon as the time of the best plan equals the
+//! bound:
 //! 1. heuristic plans;
 //! 2. `case.rs`: options that an optimal plan does not need are removed;
 //! 3. `multipliers.rs`: dual multipliers of capacities, which prove a bound close to that of the linear
@@ -81,13 +82,14 @@ const WIDER: usize = 8;
 /// Maximum number of search nodes stored per run, at 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Maximum number of infeasible choices found at one width before a wider run is tried. [`MOST_CUTS_AT_LAST`]
-/// applies to runs that dropped no state.
+/// Maximum number of cuts added at one width before a wider run is tried. [`MOST_CUTS_AT_LAST`] applies
+/// after runs that dropped no state.
 const MOST_CUTS: usize = 5;
 const MOST_CUTS_AT_LAST: usize = 200;
 
 /// The solver described in the [module](self). Its name in the registry is `exact`. It ignores the seed and
-/// uses one thread. One node is one generated state, or one move of the local search.
+/// uses one thread. One node is one generated state, one move of the local search, or one node of the search
+/// for addresses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierExact;
 

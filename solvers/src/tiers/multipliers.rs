@@ -1,11 +1,12 @@
 //! Computes dual multipliers of capacities by subgradient ascent on the Lagrangian dual (Held, Wolfe and
 //! Crowder 1974).
 //!
-//! For given multipliers, every tensor is assigned to the tier with the lowest sum of time and multipliers.
-//! The multiplier of an overfull tier rises in proportion to the excess, and that of a tier with free space
-//! falls. Step sizes shrink when progress stops. If the step direction reverses, the new direction keeps part
-//! of the previous one (Camerini, Fratta and Maffioli 1975). Only time steps whose capacity constraints are
-//! not implied by others have multipliers. Any multipliers prove a bound, which is recomputed in integers.
+//! For given multipliers, every tensor is assigned to the tier in which its transfer time, plus its size
+//! times the multipliers of its steps, is lowest. The multiplier of an overfull tier rises in proportion to
+//! the excess, and that of a tier with free space falls. Step sizes shrink when progress stops. If the step
+//! direction reverses, the new direction keeps part of the previous one (Camerini, Fratta and Maffioli 1975).
+//! Only time steps whose capacity constraints are not implied by others have multipliers. Any multipliers
+//! prove a bound, which is recomputed in integers.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};

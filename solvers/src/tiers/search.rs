@@ -12,8 +12,9 @@
 //!
 //! In full, the bound is the cost plus two sums minus a third one. The first sum runs over the undecided
 //! tensors; its terms are the minimum, over the tiers of the tensor, of time plus multipliers times size.
-//! The second runs over the live tensors; its terms are size times the multipliers from the current step on.
-//! The third runs over the tiers; its terms are capacity times the multipliers from the current step on.
+//! The second runs over the live tensors; its terms are size times the multipliers from the current step
+//! until the tensor ends. The third runs over the tiers; its terms are capacity times the multipliers from
+//! the current step on.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
 //! cut with a decided tensor, a state records whether all decided tensors of the cut are in that tier.
@@ -37,8 +38,8 @@ pub(super) struct Found {
     pub dropped: Option<u64>,
 }
 
-/// The total size of the live tensors in one tier that end at the same step. Tensors that never compete
-/// for space in the tier do not count.
+/// The total size of those live tensors that are in the same tier and end at the same step. Tensors that
+/// never compete for space in the tier do not count.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
@@ -49,7 +50,7 @@ struct Held {
 }
 
 impl Held {
-    /// Returns everything on which the feasibility of later choices depends.
+    /// Returns everything on which the feasibility of later choices depends, apart from cuts.
     fn key(&self) -> (u8, u32, u64) {
         (self.tier, self.upper, self.size)
     }
@@ -140,8 +141,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the size of the tensors in `held` times the sum of their multipliers from the step `lower`
-    /// on.
+    /// Returns the size of the tensors in `held` times the sum of the multipliers from the step `lower` until
+    /// these tensors end.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));

@@ -48,8 +48,7 @@ const NODES_PER_NODE: u64 = 20;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimelineIlp;
 
-/// Returns all pairs (earlier, later) of `count` operators with weights, by their position among these
-/// operators.
+/// Returns all pairs (earlier, later) of positions in the list of the `count` operators with weights.
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |j| (0..j).map(move |i| (i, j)))
 }
@@ -171,8 +170,9 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// Returns the timeline of a solution. Transfers start in the order of the solution, each after the
-    /// operators that have ended before it in the solution.
+    /// Returns the node of a solution. Transfers start in the order of the solution, each after the operators
+    /// that have ended before it in the solution. Returns `None` if the buffer of a transfer fits only after
+    /// a later transfer has started.
     fn read(&self, values: &[f64]) -> Option<Node> {
         let case = self.case;
         let count = case.weighted.len();

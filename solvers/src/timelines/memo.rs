@@ -8,11 +8,11 @@ use std::collections::HashMap;
 /// least as good.
 ///
 /// Proof: any continuation of the later node is possible from the earlier one at the same times. Channels are
-/// free early enough. An operator is *timed* if its end is known ([`Node::ends`]). It ends no later than in
-/// the later node, or before the next transfer of the later node starts. All other operators can wait until
-/// their times in the later node. During an operator that has not ended when the next transfer starts, the
-/// same started buffers are live in both nodes. Bytes that suffice for one therefore suffice for the other.
-/// Only bytes are counted here; addresses are not considered.
+/// free early enough. An operator is *timed* if its end is known ([`Node::ends`]). A timed operator ends no
+/// later than in the later node, or before the next transfer of the later node starts. All other operators
+/// can wait until their times in the later node. During an operator that has not ended when the next transfer
+/// starts, the same started buffers are live in both nodes. Bytes that suffice for one therefore suffice for
+/// the other. Only bytes are counted here; addresses are not considered.
 #[derive(Clone, Debug)]
 struct Profile {
     /// The earliest start of the next transfer.

@@ -2,13 +2,14 @@
 //! transfers or by an integer program.
 //!
 //! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
-//! operator as soon as its weights have arrived. Therefore, only the order of transfers needs to be
-//! searched. The search is depth-first and tries the lowest bound first. A transfer starts when a channel is
-//! free and the capacity suffices. The capacity suffices if the activations, the new buffer and all live
-//! buffers fit during each operator that has not ended and precedes the operator of the transfer.
+//! operator as soon as its weights have arrived and the previous operator has ended. Therefore, only the
+//! order of transfers needs to be searched. The search is depth-first and tries the lowest bound first. A
+//! transfer starts when a channel is free and the capacity suffices. The capacity suffices if the
+//! activations, the new buffer and all live buffers fit during each operator that has not ended and precedes
+//! the operator of the transfer.
 //!
 //! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If no
-//! addresses exist for the buffers under some order of transfers, the makespan of that order is still a
+//! addresses are found for the buffers under some order of transfers, the makespan of that order is still a
 //! lower bound for all its timelines. If such a bound is below the makespan of the best timeline, a second
 //! search tries every start time that addresses may require (`PlacedSearch`).
 //!
@@ -16,14 +17,15 @@
 //! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
 //! - Weights of equal size and transfer time are fetched in the order of their operators. This is sound by an
 //!   exchange argument. The later operator runs after the earlier one anyway, so no operator waits longer,
-//!   and the number of live bytes is the same at any time.
+//!   and the exchange does not change the number of live bytes at any time.
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
 //!   operators. The search then assigns the operators to channels one at a time. The fixed order is sound
 //!   because exchanging two neighbours that violate the order delays no operator. Moving the last transfer
-//!   of a channel to a channel that is free earlier delays none, either.
+//!   of a channel to a channel that is free earlier delays no operator, either.
 //!
-//! The search does not consider copies by the processor. On machines with such copies, `synchronous` may be
-//! optimal, and a completed search does not raise the bound.
+//! The search does not consider copies by the processor. On machines with such copies, the heuristic
+//! `synchronous` may find a shorter timeline than the search can, so a completed search does not raise the
+//! bound.
 //!
 //! With several channels, up to two steps precede the search. With two channels, `pair.rs` bounds the
 //! makespan without regard to memory. With two or more channels, `steer.rs` constructs a timeline close to
@@ -82,8 +84,8 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
 /// The search described in the [module](self), which starts from the best heuristic timeline. Its name in the
 /// registry is `exact`.
 ///
-/// It ignores the seed and uses one thread. A node of the search is charged as one node of the budget plus
-/// one for every 10 000 pairs of operators.
+/// It ignores the seed and uses one thread. For n operators, each node of the first search is charged as
+/// 1 + n^2 / 10 000 nodes of the budget, rounded down. Each node of the second search is charged as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 
@@ -151,8 +153,8 @@ impl Known<'_> {
         observer.bound(&self.bound);
     }
 
-    /// Raises the bound, unless the processor of the machine can copy weights, which the search does not
-    /// cover.
+    /// Raises the bound to `value` if that is higher. Does nothing if the processor of the machine can copy
+    /// weights, because the search does not consider copies.
     fn raise(&mut self, value: u64) {
         if value > self.bound.value.get() && self.case.problem.copy_rate().is_none() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };

@@ -39,8 +39,8 @@ struct Ahead {
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// Maximum number of operators with weights for which the tables are built, because their size is quadratic.
-/// Without the tables, the last rule of `Node::bound` is skipped.
+/// Maximum number of operators with weights for which the tables are built. The limit exists because the size
+/// of the tables is quadratic. Without the tables, the last rule of `Node::bound` is skipped.
 const MOST_AHEAD: usize = 1500;
 
 /// A buffer that may be live: its size, the transfer time of its contents, and the transfer time of a full
@@ -76,8 +76,9 @@ impl Ahead {
     /// Returns an upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
     /// One upper bound is the fractional relaxation, in which the densest buffers come first. The other
-    /// counts how many of the smallest buffers fit. No choice contains more buffers. The total transfer time
-    /// of that number of the largest buffers that fit alone, counted as full, is therefore an upper bound.
+    /// counts how many of the smallest buffers fit. No choice contains more buffers than this number k. The
+    /// total transfer time of the k largest buffers that fit alone, counted as full, is therefore an upper
+    /// bound.
     fn saved(&self, space: i64) -> u64 {
         if space <= 0 {
             return 0;
@@ -184,13 +185,14 @@ pub(super) struct Node {
     pub free: Vec<u64>,
     /// Per operator: the time at which its weights arrive, if their transfer has started.
     pub arrived: Vec<Option<u64>>,
-    /// Ends of the timed operators: the longest prefix of operators whose transfers have all started.
+    /// Ends of the timed operators: the longest prefix of operators whose transfers, if any, have all
+    /// started.
     pub ends: Vec<u64>,
-    /// Per operator: bytes that are still free while it computes.
+    /// Per operator: bytes that are still free while it computes. Its own weight buffer counts as occupied.
     pub slack: Vec<i64>,
     /// True if all remaining buffers fit into on-chip memory at once, so transfers never wait for memory.
     pub calm: bool,
-    /// True if the search considers addresses. Such a node never becomes calm.
+    /// True if the search considers addresses. A node of such a search never becomes calm.
     careful: bool,
 }
 
@@ -309,9 +311,9 @@ impl Node {
     /// Returns a lower bound on the makespan of any timeline that begins with the started transfers.
     ///
     /// Each untimed operator waits for the previous one, for its own transfer, and for the transfers of all
-    /// operators before it. Its own transfer starts after the last operator during which its buffer does not
-    /// fit. The operator also waits for transfers that could not start during an earlier operator because
-    /// their buffers did not fit.
+    /// operators before it. Its own transfer starts after the end of the last earlier operator during which
+    /// its buffer does not fit. The operator also waits for transfers that could not start during an earlier
+    /// operator because their buffers did not fit.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();

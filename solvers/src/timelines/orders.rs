@@ -1,8 +1,9 @@
 //! Finds the minimum makespan over all orders of the operators, for small graphs.
 //!
-//! The search is depth-first over the operators that may run next and tries the most promising first. The
-//! order determines the memory of activations ([`Order::profile`]). [`ExactTimeline`] solves every complete
-//! order whose bound is below the best timeline. Two lower bounds prune partial orders:
+//! A depth-first search branches on the operator that runs next and tries the operator with the lowest bound
+//! first. The order determines the memory of activations ([`Order::profile`]). [`ExactTimeline`] searches for
+//! the timeline of every complete order whose bound is below the makespan of the best timeline. Two lower
+//! bounds prune partial orders:
 //!
 //! - **Without memory**: the relaxation fetches weights in the order of the operators, on a single channel
 //!   that is as fast as all channels together. This is a two-machine flow shop. Without precedences,
@@ -11,7 +12,7 @@
 //! - **With memory**: the ordered operators end no earlier than in a problem without the other operators. The
 //!   other operators compute afterwards.
 //!
-//! The search ends as soon as a timeline meets the bound over all orders.
+//! The search ends as soon as the makespan of a timeline equals the bound over all orders.
 
 use super::ExactTimeline;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -43,9 +44,10 @@ pub struct FreeOrder<'a> {
     pub capacity: Bytes,
     /// The alignment of weight buffers, in bytes.
     pub alignment: Bytes,
-    /// Maximum bytes of weights per slice. Operators with more bytes of weights run in slices.
+    /// Maximum bytes of weights per slice. Operators with more bytes of weights run in slices. If this is
+    /// `None`, no operator is sliced.
     pub slice: Option<Bytes>,
-    /// Whether activations occupy their peak for the whole run.
+    /// Whether the peak of the activations is reserved for the whole run.
     pub peak: bool,
 }
 
@@ -101,8 +103,8 @@ impl FreeOrderOutcome {
 
 /// Finds the minimum makespan over all orders, starting from `first`.
 ///
-/// The search uses no seed and one thread. Nodes are those of the search over orders and of all searches for
-/// timelines.
+/// The search is single-threaded and uses no seed. Nodes are those of the search over orders and of all
+/// searches for timelines.
 ///
 /// # Errors
 /// If an order yields no timeline problem because its times are out of range.
@@ -227,7 +229,8 @@ impl<'a> Search<'a> {
         self.best.as_ref().map_or(u64::MAX, |(.., timeline)| timeline.makespan().get())
     }
 
-    /// Searches for the timeline of a complete order if it may be better than the best timeline.
+    /// Searches for the timeline of a complete order, unless a bound proves that it is no better than the
+    /// best timeline.
     fn complete(&mut self, order: &Order, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
         self.orders += 1;
         let problem = self.problem(order, order.operators().len())?;

@@ -27,7 +27,7 @@ impl Set {
     }
 
     /// Subtracts `by` from the values of `other` and adds those results that lie between `lower` and
-    /// `upper`.
+    /// `upper`, inclusive.
     fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
         if lower > upper || self.words.is_empty() {
             return;

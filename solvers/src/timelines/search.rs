@@ -33,7 +33,8 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline. Only timelines with a lower makespan are of interest.
+    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Only timelines with a lower
+    /// makespan are of interest.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
@@ -84,13 +85,13 @@ impl<'a> Search<'a> {
         node.started_on(self.case, at, start, channel)
     }
 
-    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one that
-    /// starts with a candidate.
+    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one whose
+    /// next transfer is a candidate.
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {
-            // The only candidate is the transfer of the next operator, on any channel. Of channels that are
-            // free at the same time, only the first is tried.
+            // The only candidate is the transfer of the first operator whose transfer has not started, on any
+            // channel. Of channels that are free at the same time, only the first is tried.
             let at = node.open(case).next();
             let mut free: Vec<(u64, usize)> = node.free.iter().copied().zip(0..).collect();
             free.sort_unstable();

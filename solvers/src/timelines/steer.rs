@@ -1,11 +1,11 @@
 //! Constructs timelines that fetch in the order of the operators, with channels chosen such that a target
 //! makespan remains feasible.
 //!
-//! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once
-//! its channel is free. Transfers on different channels need not start in order. With two channels, [`Pair`]
-//! determines which channels keep a makespan feasible without regard to memory. Of these channels, the one
-//! that is free first is used. If memory delays a transfer, feasibility is recomputed. With more than two
-//! channels, the one that is free first is used.
+//! Transfers are assigned to channels in the order of the operators. Each transfer starts as early as memory
+//! allows once its channel is free. Transfers on different channels need not start in order. With two
+//! channels, [`Pair`] determines which channels keep a makespan feasible without regard to memory. Of these
+//! channels, the one that is free first is used. If memory delays a transfer, feasibility is recomputed. With
+//! more than two channels, the one that is free first is used.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
@@ -62,8 +62,8 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
 }
 
 /// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the
-/// minimum. Returns `None` if time runs out first. Nodes are counted, but the node limit is checked only
-/// between two operators.
+/// minimum. Returns `None` if a limit other than the node limit is reached first. Nodes are counted, but the
+/// node limit is checked only between two operators.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),

@@ -117,7 +117,7 @@ fn integer_programs() {
         let problem = randwire(Wiring::Ws(n, 4, 0.75), 1, varied, 1);
         let started = Instant::now();
         let Some(entry) = ORDERS.iter().find(|entry| entry.name == "ilp") else {
-            return println!("this build is without HiGHS");
+            return println!("this build does not include HiGHS");
         };
         let solver = (entry.build)(Setup::default());
         let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(20));

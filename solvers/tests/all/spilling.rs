@@ -204,7 +204,7 @@ fn empty_and_enormous_problems_are_answered() {
     assert_eq!(<Spilling as plimsoll_model::Problem>::NAME, "spilling");
 }
 
-/// In floating point, a row could lose its small buffers next to a large one.
+/// In floating point, a capacity constraint could lose the sizes of small buffers beside that of a large one.
 #[test]
 fn small_numbers_beside_large_ones_are_not_lost() {
     let buffer = |name: String, size: u64, (lower, upper): (u64, u64)| {

@@ -107,7 +107,7 @@ fn conflicts_from_structure_are_settled_by_cliques() {
     }
 }
 
-/// Odd cycles are the smallest graphs whose cliques do not determine the optimum.
+/// In an odd cycle of five or more buffers, the cliques do not determine the optimum.
 #[test]
 fn odd_cycles_need_more_than_their_cliques() {
     for (n, size, expected) in

@@ -91,7 +91,7 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
 }
 
 /// Returns the minimum makespan over all integer start times below `horizon` and all addresses, or `u64::MAX`
-/// if there is none.
+/// if no choice of them is feasible.
 fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
         let load = |at: usize| problem.load(at).unwrap().get();

@@ -12,8 +12,8 @@ pub(super) const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
 /// Limits of the exact schedules, per segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Limits at each capacity except the last. There are many such capacities, so these limits can be set
-    /// lower than `last`.
+    /// Limits at each capacity except the last, and for the points that other schedules found. There are many
+    /// such runs, so these limits can be set lower than `last`.
     pub each: Limits,
     /// Limits at the last capacity, which is the capacity of the machine.
     pub last: Limits,

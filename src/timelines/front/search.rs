@@ -16,7 +16,8 @@ const POLISH: u64 = 400_000;
 /// number of these sets.
 const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
-/// Number of resident sets per capacity for exact schedules, besides the empty set.
+/// Maximum number of resident sets for exact schedules at each capacity except the last, besides the empty
+/// set and the set of the fastest point.
 const CHOICES: usize = 3;
 /// Cost of a search that exhausts its limits. The next three constants are budgets of exact schedules:
 /// `EACH` at all capacities except the last, `LAST` at the last one, and `POINTS` for points found by other
@@ -84,7 +85,7 @@ impl<'a> Search<'a> {
     }
 
     /// Runs the whole search at the given capacities, which must be ascending. Returns the kept attempts and
-    /// the number of schedules computed for the whole program.
+    /// the number of attempts to schedule the whole program.
     pub(super) fn run(
         mut self,
         ranked: &[Ranked<'_>],
@@ -282,8 +283,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds, removes or exchanges one resident block at every point. Returns true if a point was improved and
-    /// part of the step budget remains.
+    /// At every point, tries the resident sets that differ by one block until one of them yields a new point.
+    /// Returns true if there is a new point and neither the step budget nor the time ran out.
     fn polish(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -412,8 +413,9 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the sets that [`fitting`] chooses for every amount of space up to a capacity, or about `most` of
-/// these sets. O(n) per set for n blocks.
+/// Returns the sets that [`fitting`] chooses as the space grows from 0 to `capacity`. The space grows in
+/// steps of at least `capacity / most` bytes, so some sets may be skipped. Returns no set if `most` is 0.
+/// O(n) per set for n blocks.
 fn sizes(
     program: &OverlapProgram,
     order: &[usize],

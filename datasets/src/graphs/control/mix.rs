@@ -8,10 +8,10 @@ use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
 /// Generates a random program of about `operators` operators, including those in regions. Regions are
-/// nested up to `depth` levels. The program contains plain operators, views and in-place operators.
-/// Conditionals, loops and calls make up `control` percent of the operators. Results may be tensors of
-/// enclosing regions, constants or inputs of the region. Regions may be empty, and tensors may have no
-/// bytes.
+/// nested up to `depth` levels. The program contains plain operators, views and in-place operators. While
+/// the depth and the number of tensors permit it, an operator is a conditional, a loop or a call with a
+/// probability of `control` percent. Results may be tensors of enclosing regions, constants or inputs of the
+/// region. Regions may be empty, and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -232,7 +232,7 @@ impl Mixer {
         made
     }
 
-    /// Creates the state of a loop after an iteration: one tensor for each tensor of the previous state, with
+    /// Draws the state of a loop after an iteration: one tensor for each tensor of the previous state, with
     /// the same size.
     fn next(&mut self, inner: &mut Scope, state: &[TensorId]) -> Vec<TensorId> {
         let mut next = Vec::new();

@@ -89,7 +89,7 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
     }
 }
 
-/// Returns the name of the problem with this current or former name.
+/// Returns the current name of a problem. `text` is its current or a former name.
 pub fn problem(text: &str) -> Result<&'static str, String> {
     let known = || format!("unknown problem (known: {})", PROBLEMS.join(", "));
     plimsoll::posed::problem(text).ok_or_else(known)

@@ -8,8 +8,8 @@ use std::fmt::Display;
 use std::path::Path;
 use strsim::levenshtein;
 
-/// Returns the name of the problem with this current or former name, if that problem is posed only on
-/// instances.
+/// Returns the current name of a problem that is posed only on instances. `text` is the current or a former
+/// name of the problem. Fails if there is no such problem.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))

@@ -1,5 +1,5 @@
 //! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and converts layouts to
-//! allocations.
+//! allocations or C headers.
 
 use crate::args::{EndpointsArg, note_instance};
 use crate::commands::header::Header;

@@ -140,8 +140,8 @@ fn is_standard(path: &Path) -> bool {
     path == Path::new(output::STANDARD)
 }
 
-/// Returns true if a path is a folder. A path that does not exist counts as a file if it ends in `.csv` or
-/// `.json`.
+/// Returns true if a path is a folder. A path that does not exist counts as a folder unless it ends in `.csv`
+/// or `.json`.
 fn is_folder(path: &Path) -> bool {
     if path.exists() {
         return path.is_dir();

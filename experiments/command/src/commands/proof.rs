@@ -1,4 +1,5 @@
-//! Proofs of lower bounds as files: written by `solve --proof`, checked by `verify --proof`.
+//! Proofs of lower bounds as files: `solve --proof` and `order --proof` write them, and `verify --proof`
+//! checks them.
 
 use crate::failure::Failure;
 use crate::output;
@@ -87,7 +88,7 @@ pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted, CheckEr
     Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
 }
 
-/// A proof of the bounds of all regions that the checker has accepted.
+/// A proof of the bounds of all regions, accepted by the checker.
 pub struct AcceptedOrders {
     /// Innermost regions first; the body is last.
     pub proved: Vec<OrderProved>,

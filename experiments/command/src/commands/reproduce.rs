@@ -169,7 +169,8 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     table
 }
 
-/// Returns a page on all papers: counts, skipped parts, rows that differ from the printed ones, and figures.
+/// Returns a page on all papers: counts, skipped parts, figures, and the rows that differ from the printed
+/// ones or are missing.
 fn summary(done: &[(&Paper, Reproduction)]) -> String {
     let mut text = format!("# Published results, recomputed\n\n{}\n", tally(done).markdown());
     text.push_str(

@@ -70,7 +70,7 @@ impl SubjectArgs {
         Ok(Subject { instance: subject.instance.with_capacity(capacity), ..subject })
     }
 
-    /// Reads the model, with the options of its liveness analysis.
+    /// Reads the model. Returns it with the options for its liveness analysis.
     pub fn import(&self) -> Result<(Import, LivenessOptions), Failure> {
         let import = import_file(&self.instance, &self.import.options()?).map_err(Failure::input)?;
         Ok((import, self.liveness.options()))

@@ -65,7 +65,7 @@ pub struct SweepArgs {
         allow_hyphen_values = true
     )]
     slurm_options: String,
-    /// Number of tasks of the array job, one shard each [default: 16, or the number of runs if smaller]
+    /// Number of tasks of the array job, one shard each; at most the number of runs [default: 16]
     #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     array: Option<u64>,
     /// Write the scripts without submitting them

@@ -38,7 +38,7 @@ const REFUTATION_BUFFERS: usize = 5_000;
 enum Standing {
     /// Claim, peak and witness are correct.
     Confirmed,
-    /// Claim and peak are correct; the bound rests on a search that only a rerun can confirm.
+    /// Claim and peak are correct; the bound rests on a search, which only a proof or a rerun can confirm.
     RestsOnSearch,
     /// Claim, peak or witness is wrong.
     Refused,
@@ -66,7 +66,8 @@ pub struct VerifyArgs {
     /// Check this proof of a lower bound, written by `solve --proof` or `order --proof`
     #[arg(long, value_name = "FILE.proof", value_parser = input_file())]
     proof: Option<PathBuf>,
-    /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
+    /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a proof or a rerun can
+    /// confirm
     #[arg(long, requires = "certificate")]
     trust_search: bool,
     #[command(flatten)]
@@ -237,7 +238,7 @@ fn check_certificate(
             || {
                 let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
                 let message = format!(
-                    "{what} rests on a completed search by {solver}{floating}, which only a rerun can confirm"
+                    "{what} rests on a completed search by {solver}{floating}, which only a proof or a rerun can confirm"
                 );
                 (Standing::RestsOnSearch, message)
             },
@@ -292,7 +293,8 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     }
 }
 
-/// Searches briefly for layouts, and returns the lowest peak of the valid ones.
+/// Searches briefly for layouts, and returns the lowest peak of the valid ones. The search stops at a peak
+/// below `bound`. Returns `None` if no valid layout is found or a solver fails.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
     let mut best: Option<Bytes> = None;

@@ -130,7 +130,7 @@ fn squeezed(line: &str) -> String {
     line.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true if the printed lines match the quoted ones, up to the widths of columns.
+/// Returns true if the printed lines match the quoted ones, apart from the widths of columns.
 fn matches(quoted: &[&str], printed: &[&str]) -> bool {
     match (quoted, printed) {
         ([], []) => true,

@@ -72,7 +72,7 @@ fn altered_orders_and_proofs_are_rejected() {
     scratch.write("g.proof", &proof[..proof.len() - 2]);
     refused("proof rejected: line");
     scratch.write("g.proof", &proof);
-    // The last operator first, with steps in ascending order.
+    // Exchanges the first and the last operator; the steps stay in ascending order.
     let mut rows: Vec<&str> = order.lines().collect();
     let end = rows.len() - 1;
     let swapped = [rows[1], rows[end]].map(|row| row.splitn(3, ',').last().unwrap().to_owned());
@@ -86,7 +86,7 @@ fn altered_orders_and_proofs_are_rejected() {
     refused("order invalid");
     scratch.write("o.csv", order.replacen(",0,", ",0,no ", 1));
     scratch.plimsoll(&VERIFY).refuses(&["o.csv: line 2", "no further operator 'no "]);
-    // A proof for another graph.
+    // The proof is for another graph.
     let other = ordered("lenet5", "0");
     scratch.write("o.csv", &order);
     scratch.write("g.proof", other.read("g.proof"));

@@ -86,7 +86,7 @@ fn weight_transfers_overlap_computation() {
     assert!(events.iter().any(|event| event["ph"] == "C"));
     assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 µs for 10.000 µs"));
     assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,,\nbody#0,DMAStart,2,three,0,10,"));
-    // Three times 10 microseconds of compute.
+    // Computation takes three times 10 of the 40 microseconds.
     assert_eq!((&ping_pong["stall_ps"], &ping_pong["waiting_percent"]), (&10_000_000.into(), &25.0.into()));
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml"]).exits(0).stdout;
     let stall = "\nstall        nothing computes for 10.000 µs of 40.000 µs (25.00 %) with ping-pong\n";
@@ -122,7 +122,8 @@ fn transfers_do_not_cross_the_border_of_a_branch() {
     let report =
         json(&scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml", "--json"]).exits(0).stdout);
     assert_eq!(report["segments"], 4);
-    // 10 + 10 + 10 before the branch, 10 + 20 + 10 in its longer region, 10 + 10 after it.
+    // The run takes 10 + 10 + 10 microseconds before the branch, 10 + 20 + 10 in its longer region, and
+    // 10 + 10 after it.
     assert_eq!(makespan(&report, "ping-pong"), 30 + 40 + 20);
     assert_eq!(makespan(&report, "synchronous"), 40 + 50 + 20);
     assert_eq!(report["lower_bound_ps"], 90_000_000);
@@ -245,8 +246,8 @@ fn weights_are_fetched_speculatively_before_a_branch() {
     let micros = |value: &Value| (value.as_f64().unwrap() * 1e6).round() as u64;
     let expected =
         |report: &Value| [&report["expected_before_seconds"], &report["expected_seconds"]].map(micros);
-    // 30 before and 20 after the branch. With probability 0.6, the branch takes 40, or 30 with speculation;
-    // otherwise it takes 20.
+    // The run takes 30 microseconds before and 20 after the branch. With probability 0.6, the branch takes
+    // 40 microseconds, or 30 with speculation. Otherwise, it takes 20.
     assert_eq!(expected(&best), [50 + 8 + 24, 50 + 8 + 18]);
     assert_eq!(
         (&best["guesses"][0]["fetched"], &best["guesses"][0]["cost_ps"]),

@@ -244,7 +244,8 @@ fn formats_of_minimalloc_are_read() {
         scratch.write("in.csv", text);
         minimalloc(&scratch, &["--capacity=64", "--input=in.csv", "--output=out.csv"])
     };
-    // Inclusive ends, other names, repeated ids, negative steps, gaps, alignment, a hint and unknown columns.
+    // The input has inclusive ends, other column names, repeated ids, negative steps, gaps, alignments, a
+    // hint and an unknown column.
     let text = "size,buffer_id,start,end,gaps,alignment,hint,note\n8,a,-2,5,0-2,1,-1,x\n8,a,-2,5,,16,3,y\n";
     solve(text).exits(0);
     let written = scratch.read("out.csv");
@@ -254,7 +255,7 @@ fn formats_of_minimalloc_are_read() {
     // Reading ends at the first empty line.
     solve("id,lower,upper,size\na,0,1,8\n\nnothing").exits(0);
     assert_eq!(scratch.read("out.csv"), "id,lower,upper,size,offset\na,0,1,8,0\n");
-    // A fixed offset, and a lifespan of length 0.
+    // The input has a fixed offset and a lifespan of length 0.
     solve("id,lower,upper,size,offset\na,0,4,8,8\nb,2,2,64,0\n").exits(0);
     assert!(scratch.read("out.csv").contains("a,0,4,8,8\n"));
     solve("id,lower,upper,size\n").exits(0);

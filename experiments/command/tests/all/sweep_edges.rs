@@ -334,7 +334,7 @@ fn external_programs_are_algorithms() {
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert_eq!(scratch.read("o/rows.csv"), before);
-    // With another command line or version, it is another sweep.
+    // A file with another command line or version describes another sweep.
     let refuses = |text: String, parts: &[&str]| {
         scratch.write("s.toml", text);
         scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(parts);

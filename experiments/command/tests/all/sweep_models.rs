@@ -134,7 +134,7 @@ fn sweeps_of_models_resume_and_join() {
     scratch.write("t/sweep.json", manifest.to_string());
     let json = scratch.plimsoll(&["sweep", "t.toml", "--out", "t", "--json"]).exits(0).json();
     assert_eq!(json["kept"], 1);
-    // With other terms, it is another sweep.
+    // A file with other terms describes another sweep.
     scratch.write("s.toml", SWEEP.replace("as =", "terms = \"order=exact\"\nas ="));
     let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(2);
     assert!(run.stderr.contains(

@@ -73,7 +73,7 @@ fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut M
         text.split(|&byte| byte == b'\n').count().saturating_sub(2)
     };
     // Each kill comes a random time after a number of rows, because the speed of the machine varies. The
-    // first comes before any row.
+    // first kill comes before any row.
     let mut targets: Vec<usize> =
         (1..kills).map(|_| 1 + (moments.next() * (runs - 2) as f64) as usize).collect();
     targets.push(0);

@@ -413,7 +413,7 @@ fn outputs_are_stacked_from_the_entry_on() {
     let graph = scan();
     let good = "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@0";
     assert_eq!(lost(&graph, good, &all()), [""; 0]);
-    // The first row is written while x is still being split.
+    // The stacked output y is written at the entry, while x is still needed.
     let found = lost(&graph, "i@0 x@4 y@4 s@36 row@40 n@44 o@48 j@0", &all());
     assert_eq!(found[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 iteration");
     // The stacked output must be intact when the next part is written and at the end.

@@ -162,7 +162,7 @@ fn veripb_rejects_altered_proofs() {
     for (right, larger) in cases {
         // With one byte more, the claim is false.
         assert!(printed[larger] != "translated" || !veripb.confirms(larger, "", REFUTED));
-        // The refutation of one capacity does not refute the next one.
+        // The refutation of one capacity does not refute the next larger one.
         assert!(!veripb.run(&veripb.path(larger, ".opb"), &veripb.path(right, ".pbp")).status.success());
         let text = std::fs::read_to_string(veripb.path(right, ".pbp")).unwrap();
         let lines: Vec<&str> = text.lines().collect();

@@ -14,8 +14,9 @@ pub(crate) struct Swept {
     unit: u64,
     /// The position in the instance of each buffer of the sweep.
     pub origin: Vec<u32>,
-    /// Per step that the sweep passed: its number in the instance, and its trees. The first has none, because
-    /// all arrangements are possible there. The last has none, because no arrangement is left.
+    /// Per step that the sweep passed: its number in the instance, and its trees. The first step has no
+    /// trees, because all arrangements are possible there. The last step has none, because no arrangement is
+    /// left.
     steps: Vec<(u64, Vec<String>)>,
 }
 

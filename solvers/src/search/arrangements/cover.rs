@@ -47,7 +47,8 @@ pub(super) struct Cover<'a, 'f> {
     /// Receives each successor and the groups that were exchanged, and returns false if it needs no more
     /// successors. Different exchanges may lead to the same tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
-    /// Number of nodes that may still be spent on the tree. Large groups are tried first.
+    /// Number of nodes that may still be spent on the tree. Large groups are tried first, so a limit omits
+    /// exchanges of small groups.
     pub most: u64,
     chosen: Vec<Chosen>,
     /// The atoms. Those with buffers come first.

@@ -65,7 +65,7 @@ impl Sequence {
 }
 
 /// Returns true if all sets of at least one list can be contiguous in a tree at the same time. The lists are
-/// sorted, and their first `depth` sets are equal.
+/// sorted, and all of them begin with the same `depth` sets.
 fn meets(
     forest: &mut Forest,
     tree: Tree,

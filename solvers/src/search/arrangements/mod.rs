@@ -2,11 +2,11 @@
 //!
 //! # Definition
 //!
-//! An *arrangement* of a full section is the order of its live buffers from bottom to top. If they fill the
-//! capacity exactly, the arrangement determines all offsets. From one full section to a later one, the
-//! buffers that stay keep their offsets. The gaps between these buffers therefore do not change: in every
-//! gap, the buffers that begin have the same total size as those that end. The buffers that end in one gap
-//! are contiguous.
+//! A section is *full* if its live buffers fill the capacity exactly. An *arrangement* of a full section is
+//! the order of these buffers from bottom to top, which determines all their offsets. From one full section
+//! to a later one, the buffers that stay keep their offsets. The gaps between these buffers therefore do not
+//! change: in every gap, the buffers that begin have the same total size as those that end. The buffers that
+//! end in one gap are contiguous.
 //!
 //! A sweep visits the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
 //! are still possible. A transition divides the buffers that end into groups. The *partner* of a group is a
@@ -24,7 +24,7 @@
 //!    ground ─┴──────────┴─────────────┴─
 //! ```
 //!
-//! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. If a layout
+//! **Waste.** All sizes are multiples of one unit. Let a section be `w` units below the capacity. If a layout
 //! exists, some layout has all offsets at multiples of the unit. With `w` additional buffers of one unit,
 //! which are live only in this section, the section is then full. Most of these *free units* need no place.
 //! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only

@@ -1,4 +1,4 @@
-//! The sections that are full up to a few wasted units, and the leaf of each buffer.
+//! The sections that are full except for a few wasted units, and the leaf of each buffer.
 
 use crate::pqtree::{Labels, Leaves, MOST_LEAVES};
 use crate::search::valley::Reduced;
@@ -7,7 +7,7 @@ use crate::search::valley::Reduced;
 /// begin at the next step.
 const MOST_LIVE: usize = 104;
 
-/// A section that is full up to a few wasted units.
+/// A section that is full except for a few wasted units.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     /// Index of the section.

@@ -12,7 +12,8 @@ const NONE: u32 = u32::MAX;
 struct Entry {
     node: u32,
     value: i64,
-    /// The end of the stack. `value` is this end rounded up to the next possible offset.
+    /// The end of the stack. `value` is this end, rounded up to the next value that corresponds to an aligned
+    /// offset.
     end: i64,
     /// The previous entry of the same node.
     before: u32,

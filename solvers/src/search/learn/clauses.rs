@@ -48,7 +48,7 @@ impl Clauses {
         clause
     }
 
-    /// Returns the number of a clause in the proof, or 0 if it has none, as an original clause.
+    /// Returns the number of a clause in the proof, or 0 if it has none. Original clauses have none.
     pub fn number(&self, clause: Place) -> u32 {
         self.arena[clause as usize + 2]
     }

@@ -219,7 +219,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Returns the log of a search that proved its capacity infeasible.
+    /// Returns the log, or `None` if the search was not logged or has not proved its capacity infeasible.
     pub(super) fn into_log(self) -> Option<Log> {
         self.log.filter(|_| self.impossible)
     }

@@ -24,9 +24,9 @@
 //! that cannot all hold within the capacity. As usual in CDCL, the clause contains one literal of the last
 //! level (the first unique implication point). The search backjumps to the level at which the clause is unit.
 //! Variables in recent conflicts are decided first. The lengths of runs between restarts follow Luby's
-//! sequence. The worse half of the clauses is removed periodically. A clause that is valid at one capacity is
-//! valid at every lower one. After every layout, the capacity is therefore lowered without losing clauses,
-//! until it is infeasible.
+//! sequence. The worse half of the learnt clauses is removed periodically. A clause that is valid at one
+//! capacity is valid at every lower one. After every layout, the capacity is therefore lowered without losing
+//! clauses, until it is infeasible.
 //!
 //! ```text
 //!   capacity ─┬───┬──  If a and b lie below c, then c lies on the stack of a and b,

@@ -1,13 +1,13 @@
-//! The variables of clause learning. For every two simultaneously live buffers, one variable decides which of
-//! them lies below.
+//! The variables of clause learning. For every two conflicting buffers, one variable decides which of them
+//! lies below.
 
 use crate::search::valley::Reduced;
 
 /// A literal: twice the number of the variable, plus one if negated.
 pub(super) type Lit = u32;
 
-/// A problem with one variable per conflict, and with the maximal sets of simultaneously live buffers as
-/// cliques.
+/// A problem with one variable per conflict. In interval instances, the cliques are the maximal sets of
+/// simultaneously live buffers.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Size of each buffer, in units.
@@ -17,7 +17,7 @@ pub struct Problem {
     pub(super) pairs: Vec<(u32, u32)>,
     /// The conflicting buffers of each buffer, each with the literal "this buffer lies below the other".
     pub(super) others: Vec<Vec<(u32, Lit)>>,
-    /// Cliques of simultaneously live buffers. No clique contains another.
+    /// Cliques that together contain all conflicting pairs.
     pub(super) cliques: Vec<Clique>,
     /// The cliques of each buffer, and its position in each of them.
     pub(super) places: Vec<Vec<(u32, u32)>>,
@@ -27,7 +27,7 @@ pub struct Problem {
     pub(super) rigid: Vec<(i64, Option<i64>)>,
 }
 
-/// A set of simultaneously live buffers.
+/// A set of pairwise conflicting buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Clique {
     pub members: Vec<u32>,
@@ -36,7 +36,7 @@ pub(super) struct Clique {
     pub below: Vec<Lit>,
 }
 
-/// Maximum number of simultaneously live buffers.
+/// Maximum number of members of a clique.
 pub(super) const MOST_TOGETHER: usize = 24;
 
 /// Maximum number of variables. Learning does not apply to problems with more, nor to those with more
@@ -121,7 +121,7 @@ impl Problem {
         }
     }
 
-    /// Rounds the bound of a node up to the next possible offset of its buffer.
+    /// Rounds the bound of a node up to the next value that corresponds to an aligned offset of its buffer.
     pub(super) fn rounded(&self, node: usize, value: i64, capacity: i64) -> i64 {
         let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
         if node.is_multiple_of(2) {
@@ -153,8 +153,8 @@ impl Problem {
         found.expect("they conflict").1
     }
 
-    /// Returns, for every three simultaneously live buffers, the literals "`a` below `b`", "`b` below `c`"
-    /// and "`c` below `a`". These three literals must be neither all true nor all false.
+    /// Returns, for every three buffers of a clique, the literals "`a` below `b`", "`b` below `c`" and
+    /// "`c` below `a`". These three literals must be neither all true nor all false.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [Lit; 3]> {
         self.cliques.iter().enumerate().flat_map(move |(c, clique)| {
             let k = clique.members.len();

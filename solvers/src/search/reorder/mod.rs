@@ -7,7 +7,7 @@
 //! tasks of a schedule have an earliest and a latest start. When a buffer is inserted at an offset, the
 //! buffers that can end at or below this offset go below the new buffer. Those that can begin at or above
 //! its end go above it. All other conflicting buffers are ejected. Placed buffers thus move out of the way
-//! if they can, while the ejection search of `plimsoll-heuristics` leaves all of them where they are.
+//! if they can, whereas the ejection search of `plimsoll-heuristics` ejects every buffer that is in the way.
 //!
 //! ```text
 //!  target ─ ─ ┌───┐ ─ ─       ┌───┐      c can move up and a can move down, so b fits between them

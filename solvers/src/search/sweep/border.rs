@@ -124,8 +124,8 @@ impl Border {
         self.states += 1;
     }
 
-    /// Keeps only the `most` most promising states, which have low estimates and little space between
-    /// neighbours.
+    /// If there are more than `most` states, keeps only this number of them. States with low estimates and
+    /// little space between neighbours are preferred.
     pub fn truncate(&mut self, most: usize) {
         if self.states <= most {
             return;

@@ -41,7 +41,7 @@ impl<'a> Sections<'a> {
 
     /// Prepares the section `at` for a sweep. `crossing` contains the buffers that are also live in the
     /// previously swept section, in the order in which the states number them. `after` is the section swept
-    /// next. Returns `None` if a sweep is not possible at `at`.
+    /// next. Returns `None` if the section `at` cannot be swept.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {

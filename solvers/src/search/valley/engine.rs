@@ -1,4 +1,4 @@
-//! The search, which solves components separately and restarts.
+//! The search, with restarts. Components are solved separately.
 //!
 //! See [`super::options`] for the order of options.
 
@@ -120,7 +120,8 @@ impl<'a> Engine<'a> {
         self.restarts > self.rules.plain_runs
     }
 
-    /// Completes the sections `left..right` component by component, the tightest first, until one fails.
+    /// Completes the sections `left..right` component by component, the tightest first. Ends at the first
+    /// component that is not completed.
     fn solve(&mut self, (left, right): (usize, usize), budget: &mut Budget) -> End {
         let first = self.components.len();
         self.split(left, right);

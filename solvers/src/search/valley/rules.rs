@@ -1,6 +1,6 @@
 //! Switches and settings for valley branching.
 
-/// Switches of the search, for ablation studies. All are on by default.
+/// Switches and settings of the search, for ablation studies. All switches are on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Restart after runs whose lengths follow Luby's sequence. In each run, different noise affects the

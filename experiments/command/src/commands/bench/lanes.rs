@@ -164,7 +164,8 @@ impl<P: Posed> Lane for Chosen<P> {
 
 impl<P: Posed> Chosen<P> {
     /// Performs all runs of one question: first the runs of built-in algorithms, then those of `more`.
-    /// Finally, cross-checks the bounds, computes the gaps and draws the memory map of the best solution.
+    /// Finally, cross-checks the bounds, computes the gaps and, with a `store`, draws the memory map of the
+    /// best solution.
     fn run_under(
         &self,
         terms: &Terms,

@@ -300,10 +300,10 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// Returns the problems that `--problems` requests. Without `--problems`, returns all problems. With
-/// `--decide`, these are only the problems with a capacity to decide. With `--processes`, this is only
-/// `offsets`, because a separate process returns its answer as a layout. Fails if a requested problem does
-/// not support `--decide` or `--processes`.
+/// Returns the problems that `--problems` requests. Without `--problems`, the default depends on the other
+/// options. With `--processes`, it is only `offsets`, because a separate process returns its answer as a
+/// layout. Otherwise, with `--decide`, it is every problem with a capacity to decide, and without `--decide`,
+/// every problem. Fails if a requested problem does not support `--decide` or `--processes`.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {

@@ -276,7 +276,7 @@ impl Report {
         self.files.iter().filter(|outcome| outcome.fate == fate).count()
     }
 
-    /// Prints the totals and, if files failed, how to continue by hand. Returns the exit code.
+    /// Prints the totals and, if a file is wrong or failed, how to continue by hand. Returns the exit code.
     fn conclude(&self, root: &Path, args: &DatasetsFetchArgs) -> Result<u8, Failure> {
         let (wrong, failed) = (self.count(Fate::Wrong), self.count(Fate::Failed));
         if !args.json {

@@ -17,8 +17,9 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The first words of an order and of a proof about orders.
+/// How a file with an order begins.
 const ORDER: &str = "region,step,operator";
+/// How a proof about orders begins.
 const PROOF: &str = "plimsoll-proof 1 orders";
 
 /// Returns true if the answer or, without an answer, the proof is about orders.
@@ -120,7 +121,7 @@ fn check(
     let graph = &import.graph;
     let mut proof = proof.map(|proof| proof.map_err(|error| error.to_string()));
     let count = graph.regions().len();
-    // The bytes of every inner region, under its own order and at least.
+    // The bytes of every region: its peak under the listed order, and its lower bound.
     let (mut peaks, mut bounds) = (vec![Bytes::ZERO; count], vec![Bytes::ZERO; count]);
     let mut checked = Checked {
         peak: None,

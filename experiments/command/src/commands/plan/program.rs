@@ -192,7 +192,7 @@ fn report(
         "points": program.points().len(),
         // Number of program runs with tagged bytes, none of which found a violation.
         "runs": found.runs,
-        // True if these are all possible runs, up to a limit on the trips of a loop.
+        // True if these are all possible runs in which no loop exceeds a fixed number of trips.
         "all_runs": found.all_runs,
         "seconds": found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
         "regions": rows,

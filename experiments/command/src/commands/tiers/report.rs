@@ -121,7 +121,7 @@ impl About<'_> {
             "bound_reason": bound.witness.in_words(problem),
             "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
             "gap_percent": time.and_then(|time| gap(time, bound.value)),
-            // Share of the bytes moved by placed tensors.
+            // Of the bytes moved by placed tensors, the share moved to and from on-chip memory, in percent.
             "on_chip_percent": moved.and_then(share),
             "tensors_on_chip": plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
             // Bytes moved to and from off-chip memory, without weights.
