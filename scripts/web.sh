@@ -21,7 +21,7 @@ build() {
     fi
     if command -v rustup >/dev/null; then rustup target add wasm32-wasip1; fi
     # An allocator that grows the memory page by page makes short runs several times slower.
-    cargo rustc --target wasm32-wasip1 --profile web "${command[@]}" -- -C link-arg=--initial-memory=$((32 << 20))
+    cargo rustc --target wasm32-wasip1 --profile web "${command[@]}" -- -C link-arg=--initial-memory=$((128 << 20))
     npm --prefix web ci --no-audit --no-fund
     npm --prefix web run check
     npm --prefix web run build

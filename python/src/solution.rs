@@ -5,8 +5,7 @@ use crate::instance::{Instance, layout_of, offsets_of, pieces};
 use crate::picture::{html, svg};
 use plimsoll::Engine;
 use plimsoll::model::{
-    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Violation,
-    gap_percent,
+    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Violation, gap_percent,
 };
 use plimsoll::run::{Limits, RunError, run};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

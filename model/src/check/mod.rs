@@ -94,8 +94,7 @@ impl Violation {
     /// Returns the verdict on an answer with violations: `too large` if it only exceeds the capacity, and
     /// otherwise `invalid`. O(n) for n violations.
     pub fn verdict(violations: &[Self]) -> &'static str {
-        let is_size =
-            |one: &Self| matches!(one, Self::OverCapacity { .. } | Self::TotalOverCapacity { .. });
+        let is_size = |one: &Self| matches!(one, Self::OverCapacity { .. } | Self::TotalOverCapacity { .. });
         if violations.iter().all(is_size) { "too large" } else { "invalid" }
     }
 }

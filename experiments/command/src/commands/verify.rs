@@ -349,8 +349,10 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
         match violations.len() {
             0 => report.line(answer, "valid"),
             n => {
-                report
-                    .line(answer, format_args!("{}, {}", Violation::verdict(violations), human::count(n, "violation")));
+                report.line(
+                    answer,
+                    format_args!("{}, {}", Violation::verdict(violations), human::count(n, "violation")),
+                );
             }
         }
         for line in lines_of(violations) {
