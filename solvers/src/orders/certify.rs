@@ -3,9 +3,9 @@
 //! A bound with a simple witness is proved in one line. For a bound that rests on a completed search, a
 //! separate search covers all orders below the bound, and logs for each downset how it is refuted (`log`).
 //! The proof therefore never depends on the search that it confirms. This search uses only rules of the
-//! format: safe runs (`settle`), failures that extend to earlier downsets (`search`), the bytes that a
-//! remaining operator needs (`ahead`), cuts at downsets that some order within the limit passes through
-//! (`windows`), and the direction of time.
+//! format: safe runs (`settle`), failures that extend to earlier downsets (`search`), and the bytes that a
+//! remaining operator needs (`ahead`). It also cuts the problem at downsets that some order within the limit
+//! passes through (`windows`), and reverses time.
 
 use super::draft::Draft;
 use super::log::{Log, Wrong};
