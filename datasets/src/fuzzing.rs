@@ -176,6 +176,16 @@ pub fn idealloc(data: &[u8]) {
     check_captures(read_capture(Path::new("fuzz"), format, data).unwrap_or_default());
 }
 
+/// Reads a graph exported by PyTorch Inductor, and checks the round trip.
+///
+/// # Panics
+/// If the written graph reads back differently.
+pub fn inductor_graph(data: &[u8]) {
+    if let Ok(import) = crate::inductor::read("fuzz", data) {
+        check_graph(&import.graph);
+    }
+}
+
 /// Checks the round trip of captured instances.
 fn check_captures(captures: Vec<Capture>) {
     for capture in captures {

@@ -109,6 +109,14 @@ pub struct Import {
     pub tensors: Vec<Option<usize>>,
 }
 
+impl Import {
+    /// Returns the import of a file that contains a graph, so nothing was assumed.
+    pub(crate) fn of(graph: Graph) -> Self {
+        let (assumed, places, tensors) = Default::default();
+        Self { graph, assumed, sizes: SizeSources::default(), places, tensors }
+    }
+}
+
 /// The place of an operator in a model file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorPlace {

@@ -19,6 +19,7 @@ mod family;
 pub mod fuzzing;
 pub mod graphs;
 mod import;
+mod inductor;
 mod manifest;
 mod model_file;
 mod onnx;

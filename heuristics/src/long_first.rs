@@ -13,7 +13,7 @@ use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, 
 
 /// Maximum number of buffers that are packed separately.
 const MOST_LONG: usize = 5_000;
-/// At most one in this number of buffers is packed separately.
+/// At most one buffer in [`ONE_IN`] is packed separately.
 const ONE_IN: usize = 500;
 
 /// Minimum share of the long buffers in the total duration of all buffers. Below this share, the method

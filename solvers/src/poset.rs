@@ -36,7 +36,8 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
-/// `None` if the budget `watch` runs out first. O(n^2 + c) for n positions and c conflicts.
+/// `None` if the budget `watch` runs out first. O(n^2 + m log m + c log c) for n positions, m buffers in the
+/// instance and c conflicts.
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Buffers that are not in `order` share the position `n`.

@@ -3,7 +3,8 @@
 //! A planner combines a *scheme* with a solver for the offset problem. The scheme determines which buffers
 //! may share memory; the solver assigns the offsets. The schemes range from no knowledge of branches to full
 //! knowledge. In every scheme, the answer is a layout of [`Program::instance`]. It passes the layout checker
-//! and the execution checker. With the same orders and options, the optimal values form a chain:
+//! and the execution checker. With the same orders and options, the optimal values satisfy two chains of
+//! inequalities:
 //!
 //! ```text
 //! exclusive <= sequential-branches <= flat-conflict <= naive

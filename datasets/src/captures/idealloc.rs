@@ -128,7 +128,7 @@ struct Trace {
 }
 
 impl Trace {
-    /// Adds the call of a memory function.
+    /// Adds a call to an allocation or release function.
     fn call(&mut self, code: u8, words: &[u64], record: usize) {
         let [request @ .., address, size, _, mapping] = words else { return self.release(words[0]) };
         let alignment = match code {

@@ -1,8 +1,9 @@
 //! Reads pickles that contain only plain data.
 //!
 //! A pickle is a program for a stack machine. This reader executes only the instructions that build
-//! dictionaries, lists, tuples, text and numbers. It rejects all others, such as those that import modules,
-//! create objects or call functions. It supports the binary protocols 2 to 5.
+//! dictionaries, lists, tuples, text and numbers, and those that repeat stored values. It accepts None, truth
+//! values, floating-point numbers and bytes without storing their content. It rejects all others, such as
+//! those that import modules, create objects or call functions. It supports the binary protocols 2 to 5.
 //!
 //! Values are nodes in a list and refer to each other by index. A value that occurs several times is stored
 //! once, as in the file. Snapshots of `PyTorch` repeat the same stack frames in most events, and readers that
@@ -48,7 +49,7 @@ impl<'d> Pickle<'d> {
     /// Reads a pickle. Linear in its length.
     ///
     /// # Errors
-    /// If an instruction is not supported or damaged, or if a limit is exceeded. The error names its byte.
+    /// If an instruction is not supported or damaged, or if a limit is exceeded. The error gives the byte offset.
     pub(super) fn read(data: &'d [u8]) -> Result<Self, CaptureProblem> {
         let mut machine = Machine { data, at: 0, values: vec![Value::Other], ..Machine::default() };
         let root = machine.run()?;

@@ -1,8 +1,8 @@
 //! Runs the fuzz targets on mutations of valid files, for about a second each.
 
 use plimsoll_datasets::fuzzing::{
-    captures, certificate_json, dsa_json, idealloc, instance_csv, layout_csv, onnx_model, tflite_model,
-    torch_snapshot,
+    captures, certificate_json, dsa_json, idealloc, inductor_graph, instance_csv, layout_csv, onnx_model,
+    tflite_model, torch_snapshot,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -166,6 +166,13 @@ fn allocation_traces() {
         "\u{1}",
     ];
     smoke("idealloc", &words, idealloc);
+}
+
+#[test]
+fn inductor_graphs() {
+    let words =
+        ["\"", "buf0", "buf1", "buf3", "op1", "0", "8", "12", "true", "false", "[]", ", ", "{}", "deps"];
+    smoke("inductor_graph", &words, inductor_graph);
 }
 
 #[test]

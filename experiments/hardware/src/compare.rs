@@ -37,7 +37,8 @@ pub struct Settings<'a> {
     pub buffers: usize,
     /// Limits for computing each schedule.
     pub limits: Limits,
-    /// Graphs whose predicted total time exceeds this duration are skipped.
+    /// Graphs are skipped if the predicted total time of all runs of all schedules, including the warm-up runs,
+    /// exceeds this duration.
     pub most: Option<Duration>,
 }
 

@@ -1,7 +1,7 @@
 //! Proofs of the bounds of runs, checked by the crate `plimsoll_proof`.
 //!
-//! If the witness of a bound can be recomputed, such as the load, the witness certifies the bound. A bound
-//! from a completed search is proved again, and the independent checker checks the proof.
+//! A witness that can be recomputed, such as the load, certifies its bound. A bound from a completed search
+//! is proved again, and the independent checker checks the proof.
 
 use crate::record::Record;
 use plimsoll::graphs::OrderedRegion;
@@ -21,7 +21,7 @@ use std::time::Instant;
 pub struct Checked {
     /// The text of the proof.
     pub text: Vec<u8>,
-    /// What the checker accepted.
+    /// The bound that the checker confirmed, and the size of the proof.
     pub proved: Proved,
     /// Time to derive the proof and to write its text, in seconds.
     pub seconds: f64,

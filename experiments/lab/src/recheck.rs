@@ -43,7 +43,8 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
 /// Selects the rows that are rerun.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Maximum recorded time of a row that is rerun, in seconds.
+    /// Maximum recorded time of a row that is rerun, in seconds: the time of the run plus the times to derive
+    /// and to check its proof.
     pub slowest: f64,
     /// Of the rows within the maximum time, only every `every`-th is rerun.
     pub every: usize,

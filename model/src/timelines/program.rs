@@ -65,9 +65,8 @@ pub struct OverlapSegment {
     pub problem: TimelineProblem,
     /// Per operator: the index of its weight block in the program; `None` if it has no weights.
     pub blocks: Vec<Option<usize>>,
-    /// Bytes of activations at the step of the operator with regions that follows the segment; zero if no
-    /// such operator follows. [`Activations::Live`] and [`Activations::Peak`] do not count the memory of its
-    /// regions.
+    /// If an operator with regions follows the segment: the bytes of activations at its step. Otherwise zero.
+    /// [`Activations::Live`] and [`Activations::Peak`] do not count the memory of its regions.
     pub border: Bytes,
 }
 

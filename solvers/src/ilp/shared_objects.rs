@@ -1,4 +1,4 @@
-//! The shared-object problem as an integer linear program (the problem of the Mini-Infer report).
+//! The shared-object problem (from the Mini-Infer article) as an integer linear program.
 //!
 //! Every buffer is assigned to one object, the buffers of an object do not conflict, and an object is as
 //! large as its largest member. This is a weighted colouring of the conflict graph. Buffers are sorted by

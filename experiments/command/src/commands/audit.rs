@@ -186,7 +186,7 @@ struct Case {
 }
 
 impl Case {
-    /// Reads the layout or peak of an instance or model.
+    /// Creates a case from the layout file, the reported peak (`--planner-peak`), or both.
     fn given(args: &AuditArgs, subject: Subject) -> Result<Self, Failure> {
         let peak = args.planner_peak.map(Bytes::new);
         let (planner, layout) = match (&args.layout, peak) {

@@ -38,9 +38,9 @@ pub struct Standing {
     pub certified_runs: Option<usize>,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
-    /// Mean gap in percent, over the instances with a gap.
+    /// Mean gap in percent, over the instances for which the gap is defined.
     pub mean_gap: Option<f64>,
-    /// Largest gap in percent, over the instances with a gap.
+    /// Largest gap in percent, over the instances for which the gap is defined.
     pub worst_gap: Option<f64>,
     /// Shifted geometric mean of the times to solve, in seconds. Unsolved instances count with their time
     /// limit. The mean is `None` if unsolved instances have no time limit, and for heuristics that
@@ -57,9 +57,9 @@ pub struct Standing {
     pub value_alone: usize,
     /// Number of instances on which this algorithm and others have the best value.
     pub value_shared: usize,
-    /// Number of instances on which only this algorithm has the shortest time.
+    /// Number of instances on which only this algorithm has the shortest time to solve.
     pub time_alone: usize,
-    /// Number of instances on which this algorithm and others have the shortest time.
+    /// Number of instances on which this algorithm and others have the shortest time to solve.
     pub time_shared: usize,
     /// Number of instances that only this algorithm solves.
     pub only_solver: Option<usize>,
@@ -243,8 +243,8 @@ pub fn sort(standings: &mut [Standing], question: &Question, sort: Sort) {
     });
 }
 
-/// Counts the instances on which no other algorithm has a better value, and those on which none has a shorter
-/// time.
+/// Counts the instances on which no other algorithm has a better value, and those that it solves and on which
+/// none has a shorter time to solve.
 fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let others = |at: usize| {
         let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != nth);

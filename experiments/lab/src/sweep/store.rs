@@ -128,7 +128,7 @@ impl Store {
         Ok(Opened { store, has, torn: file.torn, notes })
     }
 
-    /// Appends a row with one call of `write`. After a failed call, nothing more is written, since an
+    /// Appends a row with a single `write_all`. After a failed call, nothing more is written, since an
     /// incomplete line may remain.
     pub fn append(&mut self, row: &Record) -> Result<(), SweepError> {
         if self.broken {

@@ -1,4 +1,5 @@
-//! Recomputes tables 1 and 2 of the LUNA paper, and compares each printed row with stand-ins.
+//! Recomputes tables 1 and 2 of the LUNA paper for stand-ins of its models, and compares the results with
+//! each printed row.
 
 use super::inputs::Inputs;
 use super::measured::Measured;

@@ -108,9 +108,9 @@ pub(crate) struct ArrangementRules {
 pub(crate) enum Wrong {
     /// One state counts as containing all others.
     Dominance,
-    /// No two buffers replace a group together.
+    /// A group of leaves is never replaced by several buffers.
     Groups,
-    /// A section has one unit less of waste.
+    /// Every section has one unit less waste.
     Waste,
 }
 

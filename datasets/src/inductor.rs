@@ -1,0 +1,311 @@
+//! Reads the graphs that PyTorch Inductor exports if `reorder_for_peak_memory_debug` is set.
+//!
+//! The file contains the kernels in execution order with their buffers, and per buffer its sizes and the
+//! buffers that its kernel reads. Kernels become operators, and buffers become tensors. A kernel with several
+//! results allocates a buffer without a size of its own, from which other kernels extract the results. In the
+//! graph, the first kernel makes the memory of these results. The extracted tensors have no bytes, and
+//! operators that read them also read that memory.
+//!
+//! **Source.** `export_graph_for_simulator` and `compute_size_for_scheduler_buffer` in
+//! `torch/_inductor/memory.py`, PyTorch 2.15.
+
+use crate::import::{Import, ImportProblem};
+use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
+use plimsoll_model::{TensorId, json_error};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::{BTreeSet, HashMap};
+
+/// The kind of all operators.
+const KIND: &str = "Kernel";
+
+#[derive(Deserialize)]
+struct File {
+    nodes: Vec<Node>,
+    buffers: Vec<Buffer>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    name: String,
+    buffer_names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Buffer {
+    name: String,
+    /// Bytes allocated before its kernel runs.
+    size_alloc: u64,
+    /// Bytes freed after its last reader.
+    size_free: u64,
+    is_input: bool,
+    is_output: bool,
+    /// Names of the buffers that its kernel reads.
+    deps: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Members {
+    format: Option<IgnoredAny>,
+    nodes: Option<IgnoredAny>,
+    buffers: Option<IgnoredAny>,
+}
+
+/// Returns true if a JSON document has the lists `nodes` and `buffers`, and no member `format`.
+pub(crate) fn is_inductor(bytes: &[u8]) -> bool {
+    let members = serde_json::from_slice::<Members>(bytes);
+    members.is_ok_and(|all| all.format.is_none() && all.nodes.is_some() && all.buffers.is_some())
+}
+
+fn damaged(reason: String) -> ImportProblem {
+    ImportProblem::Damaged(reason)
+}
+
+/// Reads a graph. `name` becomes its name. O(n + d) for n buffers with d dependencies in total.
+///
+/// # Errors
+/// See [`ImportProblem`].
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Import, ImportProblem> {
+    let file: File = serde_json::from_slice(bytes).map_err(|error| damaged(json_error(&error)))?;
+    Ok(Import::of(Reader::new(&file)?.graph(name)?))
+}
+
+/// Returns the name of the tensor for the memory of an extracted result.
+fn memory_of(name: &str) -> String {
+    format!("{name} (memory)")
+}
+
+/// A file whose names have been resolved to positions.
+struct Reader<'a> {
+    file: &'a File,
+    /// The node of each buffer; `None` for inputs.
+    node: Vec<Option<usize>>,
+    /// The buffers that each node reads, without its own.
+    reads: Vec<BTreeSet<usize>>,
+    /// For each buffer that is freed but not allocated: the node that allocates it.
+    origin: Vec<Option<usize>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(file: &'a File) -> Result<Self, ImportProblem> {
+        let mut place: HashMap<&str, usize> = HashMap::new();
+        for (at, buffer) in file.buffers.iter().enumerate() {
+            if buffer.name.is_empty() || place.insert(&buffer.name, at).is_some() {
+                return Err(damaged(format!("buffer '{}' occurs twice, or has no name", buffer.name)));
+            }
+        }
+        if let Some(buffer) =
+            file.buffers.iter().find(|one| place.contains_key(memory_of(&one.name).as_str()))
+        {
+            return Err(damaged(format!("the names '{}' and '{0} (memory)' are ambiguous", buffer.name)));
+        }
+        let find = |name: &str, owner: &str| {
+            let unknown =
+                || damaged(format!("buffer '{owner}' refers to buffer '{name}', which is not in the file"));
+            place.get(name).copied().ok_or_else(unknown)
+        };
+        let mut node: Vec<Option<usize>> = vec![None; file.buffers.len()];
+        for (at, own) in file.nodes.iter().enumerate() {
+            for name in &own.buffer_names {
+                // Buffers of removed kernels are not in the list.
+                let Some(&buffer) = place.get(name.as_str()) else { continue };
+                if file.buffers[buffer].is_input || node[buffer].replace(at).is_some() {
+                    return Err(damaged(format!(
+                        "buffer '{name}' of node '{}' is an input or belongs to an earlier node",
+                        own.name
+                    )));
+                }
+            }
+        }
+        let mut reads = vec![BTreeSet::new(); file.nodes.len()];
+        for (buffer, own) in file.buffers.iter().enumerate() {
+            let Some(at) = node[buffer] else {
+                if own.is_input {
+                    continue;
+                }
+                return Err(damaged(format!("buffer '{}' belongs to no node and is not an input", own.name)));
+            };
+            for dep in &own.deps {
+                let dep = find(dep, &own.name)?;
+                if node[dep] != Some(at) {
+                    reads[at].insert(dep);
+                }
+            }
+        }
+        let mut reader = Self { file, node, reads, origin: Vec::new() };
+        reader.origin = (0..file.buffers.len()).map(|at| reader.origin(at)).collect::<Result<_, _>>()?;
+        reader.check_sizes()?;
+        Ok(reader)
+    }
+
+    /// Returns the node that allocates a buffer, if its own node does not: the node of the buffer that it is
+    /// extracted from.
+    fn origin(&self, at: usize) -> Result<Option<usize>, ImportProblem> {
+        let buffer = &self.file.buffers[at];
+        if buffer.size_alloc >= buffer.size_free || self.node[at].is_none() {
+            return Ok(None);
+        }
+        let (mut seen, mut open) = (BTreeSet::from([at]), vec![at]);
+        while let Some(next) = open.pop() {
+            let other = &self.file.buffers[next];
+            if other.size_alloc > other.size_free {
+                return Ok(self.node[next]);
+            }
+            let deps = self.node[next].into_iter().flat_map(|node| &self.reads[node]);
+            // Only buffers without a size of their own lie between.
+            open.extend(deps.filter(|&&dep| self.file.buffers[dep].size_free == 0 && seen.insert(dep)));
+        }
+        Err(damaged(format!(
+            "buffer '{}' frees {} bytes, but {} are allocated",
+            buffer.name, buffer.size_free, buffer.size_alloc
+        )))
+    }
+
+    /// Checks that every node allocates as many bytes as are freed later.
+    fn check_sizes(&self) -> Result<(), ImportProblem> {
+        let mut balance = vec![0_i128; self.file.nodes.len()];
+        for (at, buffer) in self.file.buffers.iter().enumerate() {
+            let Some(node) = self.node[at] else { continue };
+            balance[node] += i128::from(buffer.size_alloc);
+            balance[self.origin[at].unwrap_or(node)] -= i128::from(buffer.size_free);
+        }
+        match balance.iter().position(|&rest| rest != 0) {
+            Some(at) => Err(damaged(format!(
+                "node '{}' allocates {} bytes more than are freed",
+                self.file.nodes[at].name, balance[at]
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn graph(&self, name: &str) -> Result<Graph, ImportProblem> {
+        let mut graph = GraphBuilder::new(name);
+        // The tensors of each buffer: its memory if another node allocates it, and the buffer itself.
+        let tensors: Vec<Vec<TensorId>> = self
+            .file
+            .buffers
+            .iter()
+            .zip(&self.origin)
+            .map(|(buffer, origin)| {
+                let role = match (buffer.is_input, buffer.is_output) {
+                    (true, _) => Role::Input,
+                    (false, true) => Role::Output,
+                    (false, false) => Role::Activation,
+                };
+                let own = |bytes: u64| Tensor::new(buffer.name.clone(), bytes, role);
+                match origin {
+                    None => vec![graph.tensor(own(buffer.size_free))],
+                    Some(_) => {
+                        let memory = memory_of(&buffer.name);
+                        vec![graph.tensor(own(0)), graph.tensor(Tensor::new(memory, buffer.size_free, role))]
+                    }
+                }
+            })
+            .collect();
+        let all = |chosen: &dyn Fn(&Buffer) -> bool| -> Vec<TensorId> {
+            let rows = self.file.buffers.iter().zip(&tensors);
+            rows.filter(|(buffer, _)| chosen(buffer)).flat_map(|(_, own)| own.clone()).collect()
+        };
+        let body = graph.body();
+        graph.interface(body, all(&|buffer| buffer.is_input), all(&|buffer| buffer.is_output));
+        let mut reads: Vec<Vec<TensorId>> = vec![Vec::new(); self.file.nodes.len()];
+        let mut makes = reads.clone();
+        for (at, node) in self.node.iter().enumerate() {
+            let Some(node) = *node else { continue };
+            makes[node].push(tensors[at][0]);
+            if let Some(&memory) = tensors[at].get(1) {
+                let origin = self.origin[at].unwrap_or(node);
+                makes[origin].push(memory);
+                if origin != node {
+                    reads[node].push(memory);
+                }
+            }
+        }
+        for (node, own) in self.file.nodes.iter().enumerate() {
+            reads[node].extend(self.reads[node].iter().flat_map(|&dep| &tensors[dep]));
+            reads[node].dedup();
+            let operator = Operator::new(own.name.clone(), KIND);
+            graph.operator(body, operator.reads(reads[node].clone()).makes(makes[node].clone()));
+        }
+        graph.build().map_err(|error| Box::new(error).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::Bytes;
+    use plimsoll_model::graph::LivenessOptions;
+
+    fn buffer(name: &str, (alloc, free): (u64, u64), ends: &str, deps: &str) -> String {
+        let deps: Vec<&str> = deps.split_whitespace().collect();
+        format!(
+            r#"{{"name": "{name}", "size_alloc": {alloc}, "size_free": {free}, "size": {free}, "is_input": {}, "is_output": {}, "deps": {deps:?}, "unmet_deps": []}}"#,
+            ends == "input",
+            ends == "output"
+        )
+    }
+
+    fn document(nodes: &[(&str, &str)], buffers: &[String]) -> String {
+        let nodes: Vec<String> = nodes
+            .iter()
+            .map(|(name, own)| {
+                let own: Vec<&str> = own.split_whitespace().collect();
+                format!(r#"{{"name": "{name}", "buffer_names": {own:?}}}"#)
+            })
+            .collect();
+        format!(r#"{{"nodes": [{}], "buffers": [{}]}}"#, nodes.join(", "), buffers.join(", "))
+    }
+
+    /// Two branches of a convolution, and a kernel with two results of which one is returned.
+    fn split() -> String {
+        document(
+            &[("op0", "buf0"), ("op1", "buf1"), ("op2", "buf2"), ("op3", "buf3"), ("op4", "buf4")],
+            &[
+                buffer("primals_1", (8, 8), "input", ""),
+                buffer("buf0", (16, 16), "", "primals_1"),
+                buffer("buf1", (12, 0), "", "buf0"),
+                buffer("buf2", (0, 4), "output", "buf1"),
+                buffer("buf3", (0, 8), "", "buf1"),
+                buffer("buf4", (4, 4), "output", "buf3"),
+            ],
+        )
+    }
+
+    #[test]
+    fn results_are_live_from_the_kernel_that_allocates_them() {
+        let text = split();
+        assert!(is_inductor(text.as_bytes()));
+        let graph = read("split", text.as_bytes()).unwrap().graph;
+        let bytes =
+            |name: &str| graph.tensors().iter().find(|tensor| tensor.name == name).unwrap().bytes.get();
+        assert_eq!([bytes("buf0"), bytes("buf1"), bytes("buf2"), bytes("buf2 (memory)")], [16, 0, 0, 4]);
+        let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
+        let problem = storages.problem;
+        // While op1 runs, buf0 has 16 bytes, and the results that it allocates have 12.
+        assert_eq!(problem.as_in_file().peak(&problem), Bytes::new(28));
+    }
+
+    #[test]
+    fn errors_name_buffers_and_nodes() {
+        let refused = |text: String| read("x", text.as_bytes()).unwrap_err().to_string();
+        let one =
+            |sizes, ends: &str, deps: &str| document(&[("op0", "a")], &[buffer("a", sizes, ends, deps)]);
+        assert_eq!(
+            refused(one((4, 4), "", "b")),
+            "damaged: buffer 'a' refers to buffer 'b', which is not in the file"
+        );
+        assert_eq!(refused(one((4, 2), "", "")), "damaged: node 'op0' allocates 2 bytes more than are freed");
+        assert_eq!(refused(one((0, 2), "", "")), "damaged: buffer 'a' frees 2 bytes, but 0 are allocated");
+        assert_eq!(
+            refused(document(&[], &[buffer("a", (4, 4), "", "")])),
+            "damaged: buffer 'a' belongs to no node and is not an input"
+        );
+        let twice = buffer("a", (4, 4), "input", "");
+        assert_eq!(
+            refused(document(&[], &[twice.clone(), twice])),
+            "damaged: buffer 'a' occurs twice, or has no name"
+        );
+        assert!(refused(r#"{"nodes": [], "buffers": [{}]}"#.to_owned()).starts_with("damaged: line 1"));
+    }
+}
