@@ -49,7 +49,8 @@ impl<'d> Pickle<'d> {
     /// Reads a pickle. Linear in its length.
     ///
     /// # Errors
-    /// If an instruction is not supported or damaged, or if a limit is exceeded. The error gives the byte offset.
+    /// If an instruction is not supported or damaged, or if a limit is exceeded. The error gives the offset
+    /// in bytes.
     pub(super) fn read(data: &'d [u8]) -> Result<Self, CaptureProblem> {
         let mut machine = Machine { data, at: 0, values: vec![Value::Other], ..Machine::default() };
         let root = machine.run()?;

@@ -1,8 +1,8 @@
 //! Solved runs, and medians and means of times.
 //!
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
-//! layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]). -
-//! The *time spent* by an algorithm on an instance is the median over its completed runs, solved or not.
+//!   layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
+//! - The *time spent* by an algorithm on an instance is the median over its completed runs, solved or not.
 //! - The *time to the best answer* is the median over its runs with an answer. This time ends when the run
 //!   finds its value, although the run may continue.
 //! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
