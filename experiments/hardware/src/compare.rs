@@ -37,8 +37,8 @@ pub struct Settings<'a> {
     pub buffers: usize,
     /// Limits for computing each schedule.
     pub limits: Limits,
-    /// Graphs are skipped if the predicted total time of all runs of all schedules, including the warm-up runs,
-    /// exceeds this duration.
+    /// Graphs are skipped if the predicted total time of all runs of all schedules, including the warm-up
+    /// runs, exceeds this duration.
     pub most: Option<Duration>,
 }
 
