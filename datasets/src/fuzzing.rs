@@ -176,7 +176,7 @@ pub fn idealloc(data: &[u8]) {
     check_captures(read_capture(Path::new("fuzz"), format, data).unwrap_or_default());
 }
 
-/// Reads a graph exported by PyTorch Inductor, and checks the round trip.
+/// Reads a graph exported by `PyTorch` Inductor, and checks the round trip.
 ///
 /// # Panics
 /// If the written graph reads back differently.

@@ -1,4 +1,4 @@
-//! Reads the graphs that PyTorch Inductor exports if `reorder_for_peak_memory_debug` is set.
+//! Reads the graphs that `PyTorch` Inductor exports if `reorder_for_peak_memory_debug` is set.
 //!
 //! The file contains the kernels in execution order with their buffers, and per buffer its sizes and the
 //! buffers that its kernel reads. Kernels become operators, and buffers become tensors. A kernel with several
@@ -7,7 +7,7 @@
 //! operators that read them also read that memory.
 //!
 //! **Source.** `export_graph_for_simulator` and `compute_size_for_scheduler_buffer` in
-//! `torch/_inductor/memory.py`, PyTorch 2.15.
+//! `torch/_inductor/memory.py`, `PyTorch` 2.15.
 
 use crate::import::{Import, ImportProblem};
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
@@ -193,13 +193,11 @@ impl<'a> Reader<'a> {
                     (false, false) => Role::Activation,
                 };
                 let own = |bytes: u64| Tensor::new(buffer.name.clone(), bytes, role);
-                match origin {
-                    None => vec![graph.tensor(own(buffer.size_free))],
-                    Some(_) => {
-                        let memory = memory_of(&buffer.name);
-                        vec![graph.tensor(own(0)), graph.tensor(Tensor::new(memory, buffer.size_free, role))]
-                    }
+                if origin.is_none() {
+                    return vec![graph.tensor(own(buffer.size_free))];
                 }
+                let memory = memory_of(&buffer.name);
+                vec![graph.tensor(own(0)), graph.tensor(Tensor::new(memory, buffer.size_free, role))]
             })
             .collect();
         let all = |chosen: &dyn Fn(&Buffer) -> bool| -> Vec<TensorId> {
