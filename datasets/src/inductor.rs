@@ -61,7 +61,8 @@ fn damaged(reason: String) -> ImportProblem {
     ImportProblem::Damaged(reason)
 }
 
-/// Reads a graph. `name` becomes its name. O(n + d) for n buffers with d dependencies in total.
+/// Reads a graph. `name` becomes its name. O(n + d) for n buffers with d dependencies in total, if results are
+/// extracted directly from the kernel that allocates them.
 ///
 /// # Errors
 /// See [`ImportProblem`].
@@ -80,9 +81,9 @@ struct Reader<'a> {
     file: &'a File,
     /// The node of each buffer; `None` for inputs.
     node: Vec<Option<usize>>,
-    /// The buffers that each node reads, without its own.
-    reads: Vec<BTreeSet<usize>>,
-    /// For each buffer that is freed but not allocated: the node that allocates it.
+    /// The dependencies of each buffer.
+    deps: Vec<Vec<usize>>,
+    /// For each buffer that another node allocates: that node.
     origin: Vec<Option<usize>>,
 }
 
@@ -117,29 +118,21 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        let mut reads = vec![BTreeSet::new(); file.nodes.len()];
-        for (buffer, own) in file.buffers.iter().enumerate() {
-            let Some(at) = node[buffer] else {
-                if own.is_input {
-                    continue;
-                }
+        let mut deps = Vec::with_capacity(file.buffers.len());
+        for (own, node) in file.buffers.iter().zip(&node) {
+            if node.is_none() && !own.is_input {
                 return Err(damaged(format!("buffer '{}' belongs to no node and is not an input", own.name)));
-            };
-            for dep in &own.deps {
-                let dep = find(dep, &own.name)?;
-                if node[dep] != Some(at) {
-                    reads[at].insert(dep);
-                }
             }
+            deps.push(own.deps.iter().map(|dep| find(dep, &own.name)).collect::<Result<Vec<_>, _>>()?);
         }
-        let mut reader = Self { file, node, reads, origin: Vec::new() };
+        let mut reader = Self { file, node, deps, origin: Vec::new() };
         reader.origin = (0..file.buffers.len()).map(|at| reader.origin(at)).collect::<Result<_, _>>()?;
         reader.check_sizes()?;
         Ok(reader)
     }
 
-    /// Returns the node that allocates a buffer, if its own node does not: the node of the buffer that it is
-    /// extracted from.
+    /// Returns the node that allocates a buffer, if it is another one than its own: the node of the buffer that
+    /// it is extracted from.
     fn origin(&self, at: usize) -> Result<Option<usize>, ImportProblem> {
         let buffer = &self.file.buffers[at];
         if buffer.size_alloc >= buffer.size_free || self.node[at].is_none() {
@@ -149,10 +142,10 @@ impl<'a> Reader<'a> {
         while let Some(next) = open.pop() {
             let other = &self.file.buffers[next];
             if other.size_alloc > other.size_free {
-                return Ok(self.node[next]);
+                return Ok(self.node[next].filter(|_| self.node[next] != self.node[at]));
             }
-            let deps = self.node[next].into_iter().flat_map(|node| &self.reads[node]);
             // Only buffers without a size of their own lie between.
+            let deps = self.deps[next].iter();
             open.extend(deps.filter(|&&dep| self.file.buffers[dep].size_free == 0 && seen.insert(dep)));
         }
         Err(damaged(format!(
@@ -206,24 +199,20 @@ impl<'a> Reader<'a> {
         };
         let body = graph.body();
         graph.interface(body, all(&|buffer| buffer.is_input), all(&|buffer| buffer.is_output));
-        let mut reads: Vec<Vec<TensorId>> = vec![Vec::new(); self.file.nodes.len()];
-        let mut makes = reads.clone();
+        let mut reads: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.file.nodes.len()];
+        let mut makes: Vec<Vec<TensorId>> = vec![Vec::new(); self.file.nodes.len()];
         for (at, node) in self.node.iter().enumerate() {
             let Some(node) = *node else { continue };
             makes[node].push(tensors[at][0]);
-            if let Some(&memory) = tensors[at].get(1) {
-                let origin = self.origin[at].unwrap_or(node);
+            if let (Some(origin), Some(&memory)) = (self.origin[at], tensors[at].get(1)) {
                 makes[origin].push(memory);
-                if origin != node {
-                    reads[node].push(memory);
-                }
+                reads[node].insert(memory);
             }
+            let others = self.deps[at].iter().filter(|&&dep| self.node[dep] != Some(node));
+            reads[node].extend(others.flat_map(|&dep| &tensors[dep]));
         }
-        for (node, own) in self.file.nodes.iter().enumerate() {
-            reads[node].extend(self.reads[node].iter().flat_map(|&dep| &tensors[dep]));
-            reads[node].dedup();
-            let operator = Operator::new(own.name.clone(), KIND);
-            graph.operator(body, operator.reads(reads[node].clone()).makes(makes[node].clone()));
+        for ((own, reads), makes) in self.file.nodes.iter().zip(reads).zip(makes) {
+            graph.operator(body, Operator::new(own.name.clone(), KIND).reads(reads).makes(makes));
         }
         graph.build().map_err(|error| Box::new(error).into())
     }
@@ -282,6 +271,17 @@ mod tests {
         let problem = storages.problem;
         // While op1 runs, buf0 has 16 bytes, and the results that it allocates have 12.
         assert_eq!(problem.as_in_file().peak(&problem), Bytes::new(28));
+    }
+
+    #[test]
+    fn one_node_may_extract_its_own_results() {
+        let text = document(
+            &[("op0_op1", "buf0 buf1")],
+            &[buffer("buf0", (12, 0), "", ""), buffer("buf1", (0, 12), "output", "buf0")],
+        );
+        let graph = read("fused", text.as_bytes()).unwrap().graph;
+        let sizes: Vec<u64> = graph.tensors().iter().map(|tensor| tensor.bytes.get()).collect();
+        assert_eq!((sizes, graph.operators().len()), (vec![0, 12], 1));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads a model or a graph with the importer for the file format.
 
 use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem};
+use plimsoll_model::graph::GraphFileError;
 use std::path::Path;
 
 /// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. With any other
@@ -28,12 +29,14 @@ pub(crate) fn import_bytes(
                 let reason = "the option does not apply to a graph".to_owned();
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }
-            if crate::inductor::is_inductor(&bytes) {
-                let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
-                return crate::inductor::read(&name, &bytes).map_err(|problem| problem.of(path));
+            match plimsoll_model::graph::read_graph(path, bytes.as_slice()) {
+                Ok(graph) => Ok(Import::of(graph)),
+                Err(GraphFileError::Json { .. }) if crate::inductor::is_inductor(&bytes) => {
+                    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+                    crate::inductor::read(&name, &bytes)
+                }
+                Err(error) => return Err(error.into()),
             }
-            let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
-            Ok(Import::of(graph))
         }
         "onnx" => {
             let import = crate::onnx::read(path, bytes.into(), options);
