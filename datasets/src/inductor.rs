@@ -61,8 +61,8 @@ fn damaged(reason: String) -> ImportProblem {
     ImportProblem::Damaged(reason)
 }
 
-/// Reads a graph. `name` becomes its name. O(n + d) for n buffers with d dependencies in total, if results are
-/// extracted directly from the kernel that allocates them.
+/// Reads a graph. `name` becomes its name. O(n + d) for n buffers with d dependencies in total, if results
+/// are extracted directly from the kernel that allocates them.
 ///
 /// # Errors
 /// See [`ImportProblem`].
@@ -131,8 +131,8 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Returns the node that allocates a buffer, if it is another one than its own: the node of the buffer that
-    /// it is extracted from.
+    /// Returns the node that allocates a buffer if that is not the buffer's own node: the node of the buffer
+    /// from which it is extracted.
     fn origin(&self, at: usize) -> Result<Option<usize>, ImportProblem> {
         let buffer = &self.file.buffers[at];
         if buffer.size_alloc >= buffer.size_free || self.node[at].is_none() {

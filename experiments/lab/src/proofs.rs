@@ -18,14 +18,14 @@ use std::time::Instant;
 
 /// A proof that the checker has accepted.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct Checked<P> {
     /// The text of the proof.
     pub text: Vec<u8>,
-    /// The bound that the checker confirmed, and the size of the proof.
-    pub proved: Proved,
+    /// What the checker confirmed, and the size of the proof.
+    pub proved: P,
     /// Time to derive the proof and to write its text, in seconds.
     pub seconds: f64,
-    /// Time of the checker to read the instance and to check the proof, in seconds.
+    /// Time of the checker in seconds, including the time to read the input.
     pub check_seconds: f64,
 }
 
@@ -49,7 +49,7 @@ pub fn prove(
     instance: &Instance,
     bound: &LowerBound,
     limits: Limits,
-) -> Result<Result<Checked, NoProof>, String> {
+) -> Result<Result<Checked<Proved>, NoProof>, String> {
     let start = Instant::now();
     let proof = match Proof::of(instance, bound, &mut Limits { target: None, ..limits }.budget()) {
         Ok(proof) => proof,
@@ -65,19 +65,6 @@ pub fn prove(
         return Err(format!("the proof is for the bound {}, not {}", proved.bound, bound.value));
     }
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
-}
-
-/// A proof of the bounds of all regions of a graph that the checker has accepted.
-#[derive(Clone, Debug)]
-pub struct CheckedOrders {
-    /// The text of the proof.
-    pub text: Vec<u8>,
-    /// What the checker accepted, innermost regions first.
-    pub proved: Vec<OrderProved>,
-    /// Time to derive the proof and to write its text, in seconds.
-    pub seconds: f64,
-    /// Time of the checker in seconds.
-    pub check_seconds: f64,
 }
 
 /// Returns the name of a region in proofs and in the output of `order`.
@@ -96,8 +83,8 @@ pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::Orde
         .map_err(|error| error.to_string())
 }
 
-/// Proves the bounds of all regions within limits, and checks the proof. The regions share the limits. The
-/// time is that of [`OrderProof::of`] for every region, and of the checker.
+/// Proves the bounds of all regions within limits, and checks the proof, which lists innermost regions first.
+/// The regions share the limits. The time is that of [`OrderProof::of`] for every region, and of the checker.
 ///
 /// The block of a region in the enclosing one is as large as its peak, so the bounds of all regions except
 /// the body must equal their peaks.
@@ -109,7 +96,7 @@ pub fn prove_orders(
     graph: &Graph,
     regions: &[OrderedRegion],
     limits: Limits,
-) -> Result<Result<CheckedOrders, NoProof>, String> {
+) -> Result<Result<Checked<Vec<OrderProved>>, NoProof>, String> {
     let start = Instant::now();
     let limits = Limits { target: None, ..limits }.from_now();
     let mut text = b"plimsoll-proof 1 orders\n".to_vec();
@@ -134,7 +121,7 @@ pub fn prove_orders(
     let start = Instant::now();
     let proved = check_orders(text.as_slice());
     let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
-    Ok(Ok(CheckedOrders { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
+    Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
 /// The length of a proof in bytes, and the seconds to derive and to check it.
@@ -145,11 +132,12 @@ type Figures = (usize, f64, f64);
 /// # Errors
 /// See [`prove`] and [`prove_orders`].
 fn figures(bounds: Provable<'_>, limits: Limits) -> Result<Result<Figures, NoProof>, String> {
+    fn of<P>(Checked { text, seconds, check_seconds, .. }: Checked<P>) -> Figures {
+        (text.len(), seconds, check_seconds)
+    }
     Ok(match bounds {
-        Provable::Layouts(instance, bound) => prove(instance, bound, limits)?
-            .map(|Checked { text, seconds, check_seconds, .. }| (text.len(), seconds, check_seconds)),
-        Provable::Orders(graph, regions) => prove_orders(graph, regions, limits)?
-            .map(|CheckedOrders { text, seconds, check_seconds, .. }| (text.len(), seconds, check_seconds)),
+        Provable::Layouts(instance, bound) => prove(instance, bound, limits)?.map(of),
+        Provable::Orders(graph, regions) => prove_orders(graph, regions, limits)?.map(of),
     })
 }
 

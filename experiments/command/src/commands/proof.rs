@@ -9,7 +9,7 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
 use plimsoll::solvers::proof::NoProof;
-use plimsoll_lab::proofs::{instance_of_checker, prove, prove_orders};
+use plimsoll_lab::proofs::{Checked, instance_of_checker, prove, prove_orders};
 use plimsoll_lab::report::human;
 use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
 use serde_json::{Value, json};
@@ -19,8 +19,9 @@ use std::path::Path;
 use std::time::Instant;
 
 /// A proof that the checker has accepted.
-pub struct Accepted {
-    pub proved: Proved,
+pub struct Accepted<P> {
+    /// What the checker confirmed; for orders, innermost regions first, so the body is last.
+    pub proved: P,
     /// Length of the file in bytes.
     pub length: u64,
     /// Seconds to find the proof, or `None` if it was read from a file.
@@ -29,7 +30,7 @@ pub struct Accepted {
     checked: f64,
 }
 
-impl Accepted {
+impl Accepted<Proved> {
     /// Returns the bound in bytes.
     pub fn bound(&self) -> Bytes {
         Bytes::new(self.proved.bound)
@@ -64,41 +65,17 @@ pub fn write(
     instance: &Instance,
     bound: &LowerBound,
     limits: Limits,
-) -> Result<Result<Accepted, NoProof>, Failure> {
-    let proof = match prove(instance, bound, limits).map_err(Failure::internal)? {
-        Ok(proof) => proof,
-        Err(NoProof::Refuted { peak, bound }) => {
-            return Err(Failure::internal(NoProof::Refuted { peak, bound }));
-        }
-        Err(reason) => return Ok(Err(reason)),
-    };
-    output::write_file(path, |file| file.write_all(&proof.text))?;
-    let (length, derived) = (proof.text.len() as u64, Some(proof.seconds));
-    Ok(Ok(Accepted { proved: proof.proved, length, derived, checked: proof.check_seconds }))
+) -> Result<Result<Accepted<Proved>, NoProof>, Failure> {
+    store(path, prove(instance, bound, limits))
 }
 
 /// Reads and checks a proof.
-pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted, CheckError>, Failure> {
-    let fail = |error| Failure::input(format!("{}: cannot read: {error}", path.display()));
-    let file = File::open(path).map_err(fail)?;
-    let length = file.metadata().map_err(fail)?.len();
-    let start = Instant::now();
-    let proved = check(&instance_of_checker(instance).map_err(Failure::internal)?, BufReader::new(file));
-    let checked = start.elapsed().as_secs_f64();
-    Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
+pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted<Proved>, CheckError>, Failure> {
+    let instance = instance_of_checker(instance).map_err(Failure::internal)?;
+    load(path, |file| check(&instance, file))
 }
 
-/// A proof of the bounds of all regions, accepted by the checker.
-pub struct AcceptedOrders {
-    /// Innermost regions first; the body is last.
-    pub proved: Vec<OrderProved>,
-    length: u64,
-    /// Seconds to find the proof, or `None` if it was read from a file, and seconds to check it.
-    derived: Option<f64>,
-    checked: f64,
-}
-
-impl AcceptedOrders {
+impl Accepted<Vec<OrderProved>> {
     pub fn members(&self) -> Value {
         json!({
             "bound": self.proved.last().map(|body| body.bound),
@@ -130,26 +107,42 @@ pub fn write_orders(
     graph: &Graph,
     regions: &[OrderedRegion],
     limits: Limits,
-) -> Result<Result<AcceptedOrders, NoProof>, Failure> {
-    let proof = match prove_orders(graph, regions, limits).map_err(Failure::internal)? {
+) -> Result<Result<Accepted<Vec<OrderProved>>, NoProof>, Failure> {
+    store(path, prove_orders(graph, regions, limits))
+}
+
+/// Reads and checks a proof about orders.
+pub fn read_orders(path: &Path) -> Result<Result<Accepted<Vec<OrderProved>>, CheckError>, Failure> {
+    load(path, |file| check_orders(file))
+}
+
+/// Writes a checked proof. A bound that proves to be wrong is an internal error.
+fn store<P>(
+    path: &Path,
+    proof: Result<Result<Checked<P>, NoProof>, String>,
+) -> Result<Result<Accepted<P>, NoProof>, Failure> {
+    let proof = match proof.map_err(Failure::internal)? {
         Ok(proof) => proof,
-        Err(NoProof::Wrong(bound)) => return Err(Failure::internal(NoProof::Wrong(bound))),
+        Err(wrong @ (NoProof::Refuted { .. } | NoProof::Wrong(_))) => return Err(Failure::internal(wrong)),
         Err(reason) => return Ok(Err(reason)),
     };
     output::write_file(path, |file| file.write_all(&proof.text))?;
     let (length, derived) = (proof.text.len() as u64, Some(proof.seconds));
-    Ok(Ok(AcceptedOrders { proved: proof.proved, length, derived, checked: proof.check_seconds }))
+    Ok(Ok(Accepted { proved: proof.proved, length, derived, checked: proof.check_seconds }))
 }
 
-/// Reads and checks a proof about orders.
-pub fn read_orders(path: &Path) -> Result<Result<AcceptedOrders, CheckError>, Failure> {
+/// Opens a proof and runs the checker on it.
+fn load<P>(
+    path: &Path,
+    check: impl FnOnce(BufReader<File>) -> Result<P, CheckError>,
+) -> Result<Result<Accepted<P>, CheckError>, Failure> {
     let fail = |error| Failure::input(format!("{}: cannot read: {error}", path.display()));
     let file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     let start = Instant::now();
-    let proved = check_orders(BufReader::new(file));
+    let proved = check(BufReader::new(file));
     let checked = start.elapsed().as_secs_f64();
-    Ok(proved.map(|proved| AcceptedOrders { proved, length, derived: None, checked }))
+    Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
 }
 
 /// Returns true if the first line of a file starts with `words`.

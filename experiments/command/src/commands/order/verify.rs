@@ -1,7 +1,7 @@
 //! Checks the output of `order` and a proof of its bound, for `plimsoll verify`.
 
 use crate::commands::choose;
-use crate::commands::proof::{self, AcceptedOrders};
+use crate::commands::proof::{self, Accepted};
 use crate::commands::subject::SubjectArgs;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::report::{Report, bytes, noted};
@@ -12,7 +12,7 @@ use plimsoll::model::{Bytes, LowerBound, OperatorId, RegionId, Setup};
 use plimsoll::run::Limits;
 use plimsoll_lab::proofs::{problem_of_checker, region_key};
 use plimsoll_lab::report::{Basis, gap_percent, human};
-use plimsoll_proof::CheckError;
+use plimsoll_proof::{CheckError, OrderProved};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
@@ -108,7 +108,7 @@ struct Checked {
     bound: LowerBound,
     /// Why the bound holds.
     reason: String,
-    proof: Option<Result<AcceptedOrders, String>>,
+    proof: Option<Result<Accepted<Vec<OrderProved>>, String>>,
 }
 
 /// Checks the order of every region, and the proof for the problems of these regions.
@@ -116,7 +116,7 @@ fn check(
     run: &GraphRun<'_>,
     import: &Import,
     listed: Option<&Listed>,
-    proof: Option<Result<AcceptedOrders, CheckError>>,
+    proof: Option<Result<Accepted<Vec<OrderProved>>, CheckError>>,
 ) -> Result<Checked, Failure> {
     let graph = &import.graph;
     let mut proof = proof.map(|proof| proof.map_err(|error| error.to_string()));
