@@ -11,7 +11,7 @@
 //! round go to its first capacity. The searches at the bound and just below the best layout are kept between
 //! rounds.
 
-use super::arrangements::Arrangements;
+use super::arrangements::{Arrangements, Beside};
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
 use super::portfolio;
@@ -90,14 +90,15 @@ const SWEEP_SHARE: u64 = 16;
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// Nodes of sweeps over arrangements per node of a round, if the sweeps run before the other methods. They do
-/// so in late rounds, and in earlier rounds of wide instances if most sections are at the load.
+/// Nodes of sweeps over arrangements per node of a round, including the learning beside them. They apply to
+/// late rounds, to earlier rounds if most sections are at the load, and to late rounds in that case.
 const ARRANGEMENT_SHARE: u64 = 32;
-/// The same ratio in late rounds if most sections are at the load. Sweeps then take about as long as
-/// learning.
-const FLAT_ARRANGEMENT_SHARE: u64 = 128;
-/// The same ratio in earlier rounds of narrow instances, where the sweeps run after the other methods.
-const EARLY_ARRANGEMENT_SHARE: u64 = 24;
+const FLAT_ARRANGEMENT_SHARE: u64 = 64;
+const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 256;
+
+/// Nodes of windows per node of a round, if sweeps over arrangements apply as well. On flat loads, windows
+/// rarely refute what those sweeps leave open.
+const FLAT_SWEEP_SHARE: u64 = 1;
 
 /// Insertions of the ejection search over orders per node of a round. The first number applies if the best
 /// layout is far above the bound. Otherwise, the second applies once rounds have grown by the factor
@@ -119,36 +120,44 @@ const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
     /// Tries to settle the range of capacities from `low` to `high` units. `best` contains the offsets of the
-    /// best layout.
+    /// best layout. Returns the results, or none if the methods reach their shares of nodes.
     fn prove(
         &mut self,
         (low, high): (i64, i64),
         best: Option<&[i64]>,
         nodes: u64,
         budget: &mut Budget,
-    ) -> Proof {
+    ) -> Vec<Proof> {
         if self.learner.as_ref().is_some_and(|learner| !learner.applies()) {
             self.learner = None;
         }
         // On wide instances, only branching and arrangements run in early rounds.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
-        let narrow = self.learner.as_ref().is_some_and(Learner::is_narrow)
-            || self.windows.as_ref().is_some_and(Windows::is_narrow);
-        let (first, last) = match &self.arrangements {
-            Some(arrangements) if late && arrangements.is_flat() => (FLAT_ARRANGEMENT_SHARE, 0),
-            Some(_) if late => (ARRANGEMENT_SHARE, 0),
+        let flat = self.arrangements.as_ref().is_some_and(Arrangements::is_flat);
+        let learns = self.learner.as_ref().is_some_and(Learner::is_narrow);
+        let share = match (flat, late) {
+            (true, true) => LATE_FLAT_ARRANGEMENT_SHARE,
             // The first rounds of branching settle easy instances.
-            Some(arrangements) if nodes < FIRST_ROUND * PATIENCE || !arrangements.is_flat() => (0, 0),
-            Some(_) if narrow => (0, EARLY_ARRANGEMENT_SHARE),
-            Some(_) => (ARRANGEMENT_SHARE, 0),
-            None => (0, 0),
+            (true, false) if learns || nodes >= FIRST_ROUND * PATIENCE => FLAT_ARRANGEMENT_SHARE,
+            (false, true) => ARRANGEMENT_SHARE,
+            (_, false) => 0,
         };
-        let proof = self.arrange((low, high), nodes.saturating_mul(first), budget);
-        if proof != Proof::Nothing {
-            return proof;
+        let beside = flat && learns && share > 0;
+        if let Some(arrangements) = self.arrangements.as_mut().filter(|_| share > 0) {
+            let mut learner = self.learner.as_mut().filter(|_| beside);
+            let mut learn = learner.as_mut().map(|learner| {
+                move |budget: &mut Budget| {
+                    learner.prove(high, best, budget.nodes_left().unwrap_or(u64::MAX), budget)
+                }
+            });
+            let learn = learn.as_mut().map(|learn| learn as &mut Beside<'_>);
+            let proofs = arrangements.prove((low, high), nodes.saturating_mul(share), learn, budget);
+            if !proofs.is_empty() {
+                return proofs;
+            }
         }
-        if let Some(learner) = &mut self.learner {
-            let share = match (learner.is_narrow(), late) {
+        if let Some(learner) = self.learner.as_mut().filter(|_| !beside) {
+            let share = match (learns, late) {
                 (true, false) => LEARN_SHARE,
                 (true, true) => LATE_LEARN_SHARE,
                 (false, true) => WIDE_LEARN_SHARE,
@@ -156,11 +165,12 @@ impl Prover<'_> {
             };
             let proof = learner.prove(high, best, nodes.saturating_mul(share), budget);
             if proof != Proof::Nothing {
-                return proof;
+                return vec![proof];
             }
         }
         if let Some(windows) = &mut self.windows {
             let share = match (windows.is_narrow(), late) {
+                (true, _) if flat => FLAT_SWEEP_SHARE,
                 (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
                 (true, _) => SWEEP_SHARE,
                 (false, true) => 1,
@@ -169,19 +179,11 @@ impl Prover<'_> {
             if share > 0 {
                 let proof = windows.prove(low, high, nodes.saturating_mul(share), budget);
                 if proof != Proof::Nothing {
-                    return proof;
+                    return vec![proof];
                 }
             }
         }
-        self.arrange((low, high), nodes.saturating_mul(last), budget)
-    }
-
-    /// Runs sweeps over arrangements.
-    fn arrange(&mut self, (low, high): (i64, i64), nodes: u64, budget: &mut Budget) -> Proof {
-        match self.arrangements.as_mut().filter(|_| nodes > 0) {
-            Some(arrangements) => arrangements.prove(low, high, nodes, budget),
-            None => Proof::Nothing,
-        }
+        Vec::new()
     }
 
     /// Returns the witness of a completed search over the sections `from..to`.
@@ -361,20 +363,12 @@ impl Minimiser<'_, '_> {
         while let Some((low, high)) = self.window() {
             let units = |bytes: u64| (bytes / self.grain) as i64;
             let best = self.progress.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
-            match prover.prove((units(low), units(high)), best.as_deref(), nodes, budget) {
-                Proof::Nothing => break,
-                Proof::Least { offsets, .. } => {
-                    let value = self.book(prover.reduced.layout(&offsets));
-                    self.raise(value.get());
-                }
-                Proof::Better { offsets, .. } => {
-                    self.book(prover.reduced.layout(&offsets));
-                }
-                Proof::Bound { bound, window } => {
-                    let value = (bound as u64).saturating_mul(self.grain);
-                    self.raise_by(value, prover.witness(self.instance, window));
-                    self.engines.retain(|&capacity, _| capacity >= value);
-                }
+            let proofs = prover.prove((units(low), units(high)), best.as_deref(), nodes, budget);
+            if proofs.is_empty() {
+                break;
+            }
+            for proof in proofs {
+                self.adopt(proof, &prover);
             }
             if let Some(stop) = self.finished(budget) {
                 return Some(stop);
@@ -382,6 +376,25 @@ impl Minimiser<'_, '_> {
         }
         self.prover = Some(prover);
         None
+    }
+
+    /// Records a result of the prover.
+    fn adopt(&mut self, proof: Proof, prover: &Prover<'_>) {
+        match proof {
+            Proof::Nothing => {}
+            Proof::Least { offsets, .. } => {
+                let value = self.book(prover.reduced.layout(&offsets));
+                self.raise(value.get());
+            }
+            Proof::Better { offsets, .. } => {
+                self.book(prover.reduced.layout(&offsets));
+            }
+            Proof::Bound { bound, window } => {
+                let value = (bound as u64).saturating_mul(self.grain);
+                self.raise_by(value, prover.witness(self.instance, window));
+                self.engines.retain(|&capacity, _| capacity >= value);
+            }
+        }
     }
 
     /// Returns true if the distance from the bound to the best layout exceeds the bound divided by `part`.

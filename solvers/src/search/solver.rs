@@ -14,7 +14,7 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
     Stats, Stop,
 };
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
@@ -136,7 +136,7 @@ impl Search {
                 self.seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
-            let orders = OnceCell::new();
+            let orders = OnceLock::new();
             let learner = self.params.learn.map(|rules| Learner::new(&orders, &reduced, rules));
             let arrangements = self.params.arrangements;
             let arrangements =

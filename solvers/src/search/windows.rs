@@ -86,6 +86,21 @@ pub(crate) enum Proof {
     Nothing,
 }
 
+impl Proof {
+    /// Returns the peak of the layout, in units.
+    pub fn peak(&self) -> Option<i64> {
+        match self {
+            Self::Least { peak, .. } | Self::Better { peak, .. } => Some(*peak),
+            Self::Bound { .. } | Self::Nothing => None,
+        }
+    }
+
+    /// Returns true if the proof excludes layouts within `high` units.
+    pub fn excludes(&self, high: i64) -> bool {
+        matches!(self, Self::Bound { bound, .. } if *bound > high)
+    }
+}
+
 /// Maximum number of sections of a sweep that is not over all sections. Longer windows would be slow to set
 /// up and are rarely needed.
 const LONGEST_SWEEP: usize = 256;

@@ -84,7 +84,7 @@ mod steps;
 mod trail;
 
 pub(crate) use certify::{Swept, certify};
-pub(crate) use prove::Arrangements;
+pub(crate) use prove::{Arrangements, Beside};
 
 /// Settings for sweeps over arrangements, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

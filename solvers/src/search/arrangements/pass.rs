@@ -185,7 +185,9 @@ impl Sequence {
                 key.clear();
                 forest.write(tree, after, &mut key);
                 let known = siblings.len();
-                siblings.insert(&key, parent);
+                if !all.contains(&key) {
+                    siblings.insert(&key, parent);
+                }
                 if siblings.len() > known {
                     sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
                 }

@@ -3,13 +3,16 @@
 
 use super::ArrangementRules;
 use super::beam::Beam;
-use super::refute::{Found, Refuter};
+use super::refute::Refuter;
 use crate::search::valley::Reduced;
 use crate::search::windows::Proof;
 use plimsoll_model::Budget;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A search that runs beside the refutations, within a budget.
+pub(crate) type Beside<'a> = dyn FnMut(&mut Budget) -> Proof + Send + 'a;
 
 /// Sweeps over arrangements at capacities between a bound and the peak of a layout. Each call resumes where
 /// the previous one ended.
@@ -36,56 +39,69 @@ impl<'a> Arrangements<'a> {
         self.reduced.is_flat()
     }
 
-    /// Tries to refute the capacity of `low` units with half of the nodes, and to find a layout at a
-    /// capacity from `low` to `high` units with the other half. If the refutation has a result, the search
-    /// for layouts is skipped or cancelled, and its nodes are not charged.
-    pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
-        let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes));
-        let mut own = budget.part(Some(nodes / 2), None);
-        let refuter = &mut self.refuter;
-        if !self.rules.beam {
-            let found = refuter.refute(low, &mut own);
-            budget.spend(own.nodes());
-            return Self::proof(found, low);
-        }
+    /// Refutes capacities from `low` units upwards with half of the nodes, and searches for layouts within
+    /// `low` to `high` units with the other half. `beside` is a further search for such layouts. It runs before
+    /// the beams and receives two thirds of their nodes. With several threads, refutations run beside the
+    /// searches.
+    ///
+    /// Returns the results of the searches and of the refutations. A layout within `low` units cancels the
+    /// refutations, and a refutation of `high` units cancels the searches. A cancelled part has no results, and
+    /// its nodes are not charged, so results do not depend on the speed of threads.
+    pub fn prove(
+        &mut self,
+        (low, high): (i64, i64),
+        nodes: u64,
+        beside: Option<&mut Beside<'_>>,
+        budget: &mut Budget,
+    ) -> Vec<Proof> {
+        let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / 2;
+        let flags: [Arc<AtomicBool>; 2] = Default::default();
+        let part = |at: usize| budget.part(Some(nodes), None).with_cancel(Arc::clone(&flags[at]));
+        let (mut searching, mut refuting) = (part(0), part(1));
         self.beams.retain(|capacity, _| (low..=high).contains(capacity));
-        let cancel: Arc<AtomicBool> = Arc::default();
-        let mut other = budget.part(Some(nodes / 2), None).with_cancel(Arc::clone(&cancel));
+        let is_least =
+            |proofs: &[Proof]| proofs.iter().any(|proof| proof.peak().is_some_and(|peak| peak <= low));
+        let excludes = |proofs: &[Proof]| proofs.iter().any(|proof| proof.excludes(high));
+        let (reduced, rules, beams) = (self.reduced, self.rules, &mut self.beams);
+        let search = || {
+            let mut found = Vec::new();
+            if let Some(beside) = beside {
+                let mut own = searching.part(Some(nodes / 3 * 2), None);
+                found.extend(Some(beside(&mut own)).filter(|proof| *proof != Proof::Nothing));
+                searching.spend(own.nodes());
+            }
+            if rules.beam && !is_least(&found) && !excludes(&found) {
+                let lowest = found.iter().filter_map(Proof::peak).min();
+                let high = lowest.map_or(high, |peak| peak - 1);
+                found.extend(search(reduced, rules.waste, beams, (low, high), &mut searching));
+            }
+            flags[1].store(is_least(&found), Ordering::Relaxed);
+            (found, searching.nodes())
+        };
+        let refuter = &mut self.refuter;
         let mut refute = || {
-            let found = refuter.refute(low, &mut own);
-            cancel.store(found.is_some(), Ordering::Relaxed);
-            (Self::proof(found, low), own.nodes())
+            let found = refuter.raise((low, high), &mut refuting);
+            flags[0].store(excludes(&found), Ordering::Relaxed);
+            (found, refuting.nodes())
         };
-        let (reduced, waste, beams) = (self.reduced, self.rules.waste, &mut self.beams);
-        let mut search = || {
-            let better = search(reduced, waste, beams, (low, high), &mut other);
-            (better.unwrap_or(Proof::Nothing), other.nodes())
-        };
-        let ((proof, spent), later) = if self.parallel {
+        let (searched, refuted) = if self.parallel {
             std::thread::scope(|scope| {
-                let searching = scope.spawn(&mut search);
+                let searching = scope.spawn(search);
                 let refuted = refute();
-                let later = searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                (refuted, Some(later))
+                let searched = searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                (searched, refuted)
             })
         } else {
-            (refute(), None)
+            let refuted = refute();
+            (if excludes(&refuted.0) { (Vec::new(), 0) } else { search() }, refuted)
         };
-        budget.spend(spent);
-        if proof != Proof::Nothing {
-            return proof;
-        }
-        let (better, spent) = later.unwrap_or_else(search);
-        budget.spend(spent);
-        better
-    }
-
-    fn proof(found: Option<Found>, low: i64) -> Proof {
-        match found {
-            Some(Found::Refuted(window)) => Proof::Bound { bound: low + 1, window },
-            Some(Found::Layout(offsets)) => Proof::Better { peak: low, offsets },
-            None => Proof::Nothing,
-        }
+        let parts = match () {
+            () if excludes(&refuted.0) => vec![refuted],
+            () if is_least(&searched.0) => vec![searched],
+            () => vec![searched, refuted],
+        };
+        budget.spend(parts.iter().map(|part| part.1).sum());
+        parts.into_iter().flat_map(|part| part.0).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ArrangementRules;
 use super::pass::{Limit, PassEnd, Reached, Sequence, Trail};
 use crate::search::valley::Reduced;
+use crate::search::windows::Proof;
 use plimsoll_model::Budget;
 
 /// A result of sweeps at one capacity.
@@ -17,6 +18,25 @@ pub(super) enum Found {
 /// Factor by which the maximum number of states per step grows.
 pub(super) const GROWTH: usize = 4;
 
+/// A step from which to sweep in one direction.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    at: usize,
+    backwards: bool,
+    /// Maximum number of states per step in the next sweep.
+    most: usize,
+    /// See [`cost`]. 0 before the first sweep.
+    cost: u64,
+}
+
+/// Returns the cost of a sweep from its nodes and the number of steps that it passed. A sweep that passes many
+/// steps is the most likely to end without states, so its cost decreases with the fourth power of this number.
+fn cost(nodes: u64, passed: usize) -> u64 {
+    /// Keeps fractions.
+    const SCALE: u64 = 1 << 20;
+    nodes.saturating_mul(SCALE) / (passed as u64).pow(4)
+}
+
 /// Refutes capacities. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(super) struct Refuter<'a> {
@@ -24,14 +44,10 @@ pub(super) struct Refuter<'a> {
     rules: ArrangementRules,
     capacity: i64,
     sequence: Option<Sequence>,
-    /// The steps from which to sweep, each with a flag for backward sweeps.
-    starts: Vec<(usize, bool)>,
-    /// The index of the next start. If the sweep from this start was interrupted, `begun` contains the
-    /// states of the steps that the sweep has passed.
-    at: usize,
-    begun: Trail,
-    /// Maximum number of states per step.
-    pub(super) most: usize,
+    starts: Vec<Start>,
+    /// The index of the start whose sweep was interrupted, the states of the steps that the sweep has passed,
+    /// and the nodes that it has spent.
+    begun: Option<(usize, Trail, u64)>,
     /// The first section and the direction of the last sweep that refuted a capacity.
     recent: Option<(usize, bool)>,
     /// Per step: the states of the forward sweep with the earliest start, and of the backward sweep with the
@@ -48,9 +64,7 @@ impl<'a> Refuter<'a> {
             capacity: -1,
             sequence: None,
             starts: Vec::new(),
-            at: 0,
-            begun: Trail::default(),
-            most: rules.first,
+            begun: None,
             recent: None,
             reached: [Vec::new(), Vec::new()],
         }
@@ -65,40 +79,57 @@ impl<'a> Refuter<'a> {
         self.run(budget)
     }
 
+    /// Refutes capacities from `low` units upwards within the budget, until one of them resists, has a layout,
+    /// or exceeds `high`.
+    pub fn raise(&mut self, (low, high): (i64, i64), budget: &mut Budget) -> Vec<Proof> {
+        let mut proofs = Vec::new();
+        for capacity in low..=high {
+            match self.refute(capacity, budget) {
+                Some(Found::Refuted(window)) => proofs.push(Proof::Bound { bound: capacity + 1, window }),
+                Some(Found::Layout(offsets)) => {
+                    proofs.push(Proof::Better { peak: capacity, offsets });
+                    break;
+                }
+                None => break,
+            }
+        }
+        proofs
+    }
+
     fn aim(&mut self, capacity: i64) {
         self.capacity = capacity;
-        (self.at, self.most) = (0, self.rules.first);
-        self.begun = Trail::default();
+        self.begun = None;
         self.starts.clear();
         self.sequence = Sequence::at(self.reduced, capacity, self.rules.waste, true);
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
         self.reached = [vec![None; steps.len()], vec![None; steps.len()]];
         let last = steps.len() - 1;
-        self.starts = (0..last).map(|at| (at, false)).chain((1..=last).map(|at| (at, true))).collect();
+        let all = (0..last).map(|at| (at, false)).chain((1..=last).map(|at| (at, true)));
+        let start = |(at, backwards)| Start { at, backwards, most: self.rules.first, cost: 0 };
+        self.starts = all.map(start).collect();
         let recent = self.recent;
-        self.starts.sort_by_key(|&(at, backwards)| {
+        self.starts.sort_by_key(|&Start { at, backwards, .. }| {
             (recent != Some((steps[at].section, backwards)), steps[at].leaves.count_ones(), at, backwards)
         });
     }
 
+    /// Sweeps from the start with the lowest cost. The limit on states of a start grows from sweep to sweep.
     fn run(&mut self, budget: &mut Budget) -> Option<Found> {
         let sequence = self.sequence.as_ref()?;
         let section = |at: usize| sequence.steps.list[at].section;
         while !self.starts.is_empty() {
-            if self.at == self.starts.len() {
-                self.at = 0;
-                self.most *= GROWTH;
-            }
-            if self.most > self.rules.last {
-                self.starts.clear();
-                break;
-            }
-            let (from, backwards) = self.starts[self.at];
-            let limit = Limit { most: self.most, beam: false };
-            let mut trail = std::mem::take(&mut self.begun);
+            let cheapest =
+                || (0..self.starts.len()).min_by_key(|&at| (self.starts[at].cost, at)).unwrap_or(0);
+            let (index, mut trail, spent) =
+                self.begun.take().unwrap_or_else(|| (cheapest(), Trail::default(), 0));
+            let Start { at: from, backwards, most, .. } = self.starts[index];
+            let limit = Limit { most, beam: false };
             let others = if self.rules.meet { &self.reached[usize::from(!backwards)][..] } else { &[] };
-            match sequence.sweep(from, backwards, limit, others, &mut trail, budget) {
+            let since = budget.nodes();
+            let end = sequence.sweep(from, backwards, limit, others, &mut trail, budget);
+            let nodes = spent + budget.nodes() - since;
+            match end {
                 PassEnd::Refuted => {
                     self.recent = Some((section(from), backwards));
                     let (first, last) = trail.extent;
@@ -113,20 +144,23 @@ impl<'a> Refuter<'a> {
                     {
                         return Some(Found::Layout(offsets));
                     }
-                    let useless = |&(at, other): &(usize, bool)| {
-                        other == backwards && if backwards { at <= from } else { at >= from }
-                    };
-                    let before = self.starts[..self.at].iter().filter(|start| useless(start)).count();
-                    self.starts.retain(|start| !useless(start));
-                    self.at -= before;
+                    self.starts.retain(|start| {
+                        start.backwards != backwards
+                            || if backwards { start.at > from } else { start.at < from }
+                    });
                     keep(&mut self.reached[usize::from(backwards)], from, backwards, trail);
                 }
                 PassEnd::TooMany => {
+                    let start = &mut self.starts[index];
+                    start.cost = cost(nodes, trail.states.len());
+                    start.most *= GROWTH;
+                    if start.most > self.rules.last {
+                        self.starts.remove(index);
+                    }
                     keep(&mut self.reached[usize::from(backwards)], from, backwards, trail);
-                    self.at += 1;
                 }
                 PassEnd::Stopped(_) => {
-                    self.begun = trail;
+                    self.begun = Some((index, trail, nodes));
                     return None;
                 }
             }

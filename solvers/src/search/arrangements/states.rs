@@ -42,16 +42,34 @@ impl States {
         self.parents[at] as usize
     }
 
+    /// Returns true if a key is present, which is compared in full. `first` is one more than the last state
+    /// with the hash of the key, or 0.
+    fn has(&self, key: &[u8], first: u32) -> bool {
+        let mut at = first;
+        while at != 0 {
+            if self.key(at as usize - 1) == key {
+                return true;
+            }
+            at = self.previous[at as usize - 1];
+        }
+        false
+    }
+
+    fn first(&self, hash: u64) -> u32 {
+        self.last.get(&hash).map_or(0, |&last| last + 1)
+    }
+
+    /// Returns true if the key is present.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.has(key, self.first(hash(key)))
+    }
+
     /// Adds a state unless its key is present. Keys are compared in full.
     pub fn insert(&mut self, key: &[u8], parent: usize) {
         let hash = hash(key);
-        let mut at = self.last.get(&hash).map_or(0, |&last| last + 1);
-        let first = at;
-        while at != 0 {
-            if self.key(at as usize - 1) == key {
-                return;
-            }
-            at = self.previous[at as usize - 1];
+        let first = self.first(hash);
+        if self.has(key, first) {
+            return;
         }
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len() as u32);

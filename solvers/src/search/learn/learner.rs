@@ -4,7 +4,7 @@ use super::{Engine, LearnEnd, LearnRules, Problem};
 use crate::search::valley::Reduced;
 use crate::search::windows::Proof;
 use plimsoll_model::Budget;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Maximum number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
@@ -13,7 +13,7 @@ const NARROW: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
     /// The problem for learning, built on first use; `None` if it is too large.
-    problem: &'p OnceCell<Option<Problem>>,
+    problem: &'p OnceLock<Option<Problem>>,
     reduced: &'p Reduced,
     rules: LearnRules,
     engine: Option<Engine<'p>>,
@@ -21,7 +21,7 @@ pub struct Learner<'p> {
 
 impl<'p> Learner<'p> {
     /// Creates a learner in O(1). The problem and the engine are built on first use.
-    pub fn new(problem: &'p OnceCell<Option<Problem>>, reduced: &'p Reduced, rules: LearnRules) -> Self {
+    pub fn new(problem: &'p OnceLock<Option<Problem>>, reduced: &'p Reduced, rules: LearnRules) -> Self {
         Self { problem, reduced, rules, engine: None }
     }
 
