@@ -22,7 +22,7 @@ pub struct FuseRun<'a> {
     pub entry: &'static Entry<Fusions>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of the whole graph; its regions share the time.
+    /// Limits of the whole graph, whose regions share the time.
     pub limits: Limits,
 }
 

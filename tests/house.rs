@@ -146,7 +146,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the path from the root of the crate; `None` for a path outside the crate.
+    /// Returns the path from the root of the crate, or `None` for a path outside the crate.
     fn absolute(&mut self, names: &[String]) -> Option<Names> {
         let first = names.first()?;
         let mut base = match first.as_str() {

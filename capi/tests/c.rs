@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// the minimum, the rounds end as soon as the instance has taken longer than [`ENOUGH`].
 const ROUNDS: Range<usize> = 3..200;
 
-/// See [`ROUNDS`].
+/// The time per instance after which no further round begins.
 const ENOUGH: Duration = Duration::from_secs(4);
 
 /// The number of runs of an instance in one process and round. In the first run, caches are cold.

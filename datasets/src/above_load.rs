@@ -103,8 +103,9 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
 /// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
-/// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
-/// must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is kept.
+/// such layout survives. Hence, no short interval of time shows that the optimum exceeds the load, and a
+/// proof must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is
+/// kept.
 ///
 /// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
 /// exchange and o up to [`ORDERS`] orders. With more than eight buffers at the first step, there are too many

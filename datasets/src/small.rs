@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 pub struct SmallParams {
     /// Number of buffers.
     pub buffers: usize,
-    /// All steps are below this number.
+    /// Number of steps, counted from 0.
     pub steps: u64,
     /// Maximum size in bytes; the minimum is 1.
     pub max_size: u64,

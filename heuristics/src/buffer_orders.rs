@@ -1,8 +1,8 @@
 //! The orders in which heuristics place buffers.
 //!
-//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so an order
-//! is a function of the instance. The complexity is O(n log n) for n buffers without gaps in their
-//! lifespans, except for [`Order::Conflicts`].
+//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so the
+//! instance determines the order. The complexity is O(n log n) for n buffers without gaps in their lifespans,
+//! except for [`Order::Conflicts`].
 
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
@@ -25,11 +25,12 @@ pub enum Order {
     ShortDuration,
     /// Number of conflicting buffers descending, then size descending.
     Conflicts,
-    /// Largest load during the lifespan descending, then size descending. Buffers that are live at the most
-    /// loaded step come first.
+    /// Maximum of the live bytes during the lifespan descending, then size descending. Buffers that are live
+    /// at the most loaded step come first.
     Heat,
-    /// Visits the steps in descending order of live bytes (their *breadth*); ties are broken in favour of the
-    /// earlier step. At each step, the live buffers that are not ordered yet follow, by size descending.
+    /// The order in which a visit of all steps finds the buffers. Steps with more live bytes (their
+    /// *breadth*) are visited first, and ties are broken in favour of the earlier step. At each step, the
+    /// live buffers that are not ordered yet follow, by size descending.
     Breadth,
 }
 
@@ -69,7 +70,7 @@ impl Order {
     }
 }
 
-/// Returns, for every buffer, the number of buffers that conflict with it.
+/// Returns the number of conflicting buffers for every buffer.
 ///
 /// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with
 /// gaps are processed individually. O(n log n + p log p + g n) for n buffers, of which g have gaps, and p

@@ -77,8 +77,8 @@ fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget
     }
 }
 
-/// Returns two positions to swap. Returns `None` if no movable buffer ends at the peak, or if the chosen one
-/// conflicts with no movable buffer that precedes it.
+/// Returns two positions to swap. Returns `None` if no movable buffer ends at the peak, or if the chosen
+/// buffer conflicts with no movable buffer that precedes it.
 fn pick(
     instance: &Instance,
     order: &[BufferId],

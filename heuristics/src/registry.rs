@@ -167,7 +167,7 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
-/// The size classes are powers of two of at least 512 bytes.
+/// The size classes that are powers of two, from 512 bytes.
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
 /// All heuristics for the shared-object problem.

@@ -1,12 +1,12 @@
 //! Heuristics for spilling. They spill one buffer at a time at the most overloaded step, and finally restore
 //! the spilled buffers that still fit.
 //!
-//! Without exclusions, buffers that are live at the most loaded step are spilled one by one until no load
-//! exceeds the capacity. While no placement fits, buffers that end above the capacity are spilled. Finally,
-//! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
-//! the buffer that they spill. One spills the buffer with the largest *area* (size times steps), which frees
-//! the most memory. The other spills the buffer with the largest area per byte of traffic. O(n (T + P)) for n
-//! buffers if the load changes at T steps and a placement takes time P.
+//! Without exclusions, buffers that are live at the most loaded step are spilled one by one until the live
+//! bytes are within the capacity at every step. While no placement fits, buffers that end above the capacity
+//! are spilled. Finally, spilled buffers are restored if they fit, those with the most traffic first. The two
+//! heuristics differ in the buffer that they spill. One spills the buffer with the largest *area* (size times
+//! steps), which frees the most memory. The other spills the buffer with the largest area per byte of
+//! traffic. O(n (T + P)) for n buffers if the live bytes change at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -47,7 +47,7 @@ const ORDERS: [(Order, Fit); 5] = [
     (Order::Start, Fit::First),
 ];
 
-/// The number of buffers spilled per round doubles each time that this many rounds have passed.
+/// Number of rounds after which the number of buffers spilled per round doubles.
 const PATIENT: u32 = 8;
 /// Maximum number of doublings.
 const MOST_AT_ONCE: u32 = 10;
@@ -126,8 +126,8 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
 /// spilled.
 ///
-/// Returns `None` if the buffers that must not be spilled exceed the capacity at some step, have fixed
-/// offsets that contradict each other, or fit in none of the tried placements.
+/// Returns `None` in three cases. The buffers that must not be spilled exceed the capacity at some step, have
+/// contradictory fixed offsets, or fit in none of the tried placements.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before a solution is found.
@@ -254,14 +254,14 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
     Ok(best)
 }
 
-/// The kept buffers, and their load at every step.
+/// The kept buffers, and their live bytes at every step.
 struct Greedy<'a> {
     problem: &'a SpillProblem,
     choice: SpillChoice,
     stays: Vec<bool>,
-    /// The steps at which the load may change, ascending.
+    /// The steps at which the live bytes may change, ascending.
     steps: Vec<Step>,
-    /// The load from each of these steps to the next.
+    /// The live bytes from each of these steps to the next.
     load: Vec<u64>,
 }
 
@@ -306,8 +306,8 @@ impl<'a> Greedy<'a> {
         may.max_by(|&a, &b| self.choice.compare(self.problem, a, b).then(b.cmp(&a)))
     }
 
-    /// Spills buffers until no load exceeds the capacity. Returns false if an overloaded step has only
-    /// buffers that must not be spilled.
+    /// Spills buffers until the live bytes are within the capacity at every step. Returns false if an
+    /// overloaded step has only buffers that must not be spilled.
     fn below_capacity(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let capacity = self.problem.capacity().get();
         loop {

@@ -18,8 +18,8 @@
 //! buffers with which they conflict. All buffers are placed through an [`Arrangement`], which guarantees a
 //! valid layout.
 //!
-//! **Complexity.** Level 1 is O(n b) for n buffers and b blocks. Level 2 needs O(h b) gap searches for h
-//! hosts. Memory is linear.
+//! **Complexity.** Level 1 is O(n b) for n buffers and b blocks. Level 2 makes O(h b) attempts for h hosts. A
+//! successful attempt needs at least one gap search per member of the block. Memory is linear.
 //!
 //! **Source.** The CANN whitepaper. The peak of its worked example is 4608.
 
@@ -45,7 +45,7 @@ pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Opti
     pack(instance, blocks, budget)
 }
 
-/// Level 1: merges buffers into blocks. Returns the blocks by size descending, then by alignment descending,
+/// Merges buffers into blocks (level 1). Returns the blocks by size descending, then by alignment descending,
 /// and then by their first member in execution order.
 fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, Stop> {
     let mut order = Order::Start.of(instance);
@@ -85,7 +85,7 @@ fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool 
         || block.members.iter().all(|&member| !instance.conflict(member, id))
 }
 
-/// Level 2: packs the blocks and returns the layout.
+/// Packs the blocks (level 2) and returns the layout.
 fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut arrangement = Arrangement::new(instance);
     let (mut pending, mut top) = (blocks, Bytes::ZERO);

@@ -42,8 +42,8 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     /// In every order, the sizes of the storages held at the last step add up to the bound.
     End,
     /// In every order, the sizes of the storages held while this operator runs, together with its scratch,
-    /// add up to the bound. Each of these storages is allocated when the operator runs or earlier, and is
-    /// needed until then or longer.
+    /// add up to the bound. In every order, each of these storages has been allocated by the time
+    /// the operator runs, and is still needed then.
     Around { operator: O },
     /// A completed search by an exact method found no answer below the bound.
     Search { solver: String },
@@ -360,8 +360,8 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
     }
 }
 
-/// Confirms a bound by recomputing its witness from the definitions. For n buffers, O(n log n + k^2) for a
-/// clique of k buffers, and O(n) for a load without exclusions.
+/// Confirms a bound by recomputing its witness from the definitions. A clique of k among n buffers takes
+/// O(n log n + k^2) time, and a load without exclusions takes O(n) time.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound. For a bound that rests on a search, the error

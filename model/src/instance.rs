@@ -296,7 +296,7 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
 }
 
 /// Finds two conflicting buffers that are fixed at overlapping addresses. No layout exists if there is such a
-/// pair. Among several pairs, the one with the lowest address is returned.
+/// pair. Among several such pairs, the one whose lower buffer has the lowest offset is returned.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()

@@ -16,8 +16,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The index of the allocation that would be overwritten. If only one of the two allocations must begin
-    /// after the other has begun, the other is the victim. Otherwise, the victim is the one with the smaller
-    /// index. Storages have the first indices, followed by scratch.
+    /// after the other has begun, the victim is the one that begins first. Otherwise, the victim is the one
+    /// with the smaller index. Storages have the lowest indices, followed by scratch.
     pub victim: usize,
     /// The index of the allocation that overlaps the victim.
     pub intruder: usize,
@@ -137,8 +137,8 @@ pub struct Precedences<'a> {
 }
 
 impl<'a> Precedences<'a> {
-    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(m^2 + u
-    /// (n + e)) for m allocations with u uses in total, n operators and e edges.
+    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. For m
+    /// allocations with u uses in total, n operators and e edges, O(m (m + n) + u (m + n + e)).
     ///
     /// # Panics
     /// If `added` contains unknown operators.
@@ -146,7 +146,7 @@ impl<'a> Precedences<'a> {
         Self::within(problem, added, &mut Budget::unlimited()).expect("an unlimited budget does not run out")
     }
 
-    /// Like [`Precedences::of`], within the budget `watch`.
+    /// Derives the possible overlaps as [`Precedences::of`] does, within the budget `watch`.
     ///
     /// # Errors
     /// The termination reason, if the budget is exhausted.
@@ -189,7 +189,8 @@ impl<'a> Precedences<'a> {
     /// victim and intruder.
     ///
     /// `pieces` lists the address ranges of each allocation: first those of the storages, then those of the
-    /// scratch of every operator that needs scratch. O(m^2 p) for m allocations of p pieces each.
+    /// scratch of every operator that needs scratch. O(m^2 p + n (n + e)) for m allocations of p pieces each,
+    /// n operators and e edges.
     ///
     /// # Panics
     /// If `pieces` does not have one list per allocation.

@@ -130,7 +130,7 @@ class Checker:
         self.facts.orders.add((a, b))
 
     def end(self, side, stack):
-        """A lower bound on the end of a stack: the lowest height of its buffers plus its extent.
+        """Returns a lower bound on the end of a stack: the lowest height of its buffers plus its extent.
 
         Heights and ends are measured on the given side.
         """
@@ -140,7 +140,7 @@ class Checker:
         return min(self.facts.heights[side][b] for b in stack) + extent
 
     def close(self):
-        """Ends the current derivation, if any. It must have found its contradiction."""
+        """Ends the current derivation, if any. The derivation must have found a contradiction."""
         if self.open:
             clause, orders, proved = self.open
             require(proved, f"clause {clause} is not derived")

@@ -37,7 +37,7 @@ class Section:
         self.inside, self.sides, self.turned, self.pending = None, [set(), set()], False, None
 
     def statement(self, words):
-        """Follows a statement. Returns true if it completes the proof."""
+        """Processes a statement. Returns true if it completes the proof."""
         kind, words = words[0], words[1:]
         if self.bound is None:
             self.problem(kind, words)

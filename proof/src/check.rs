@@ -11,7 +11,7 @@ use std::io::BufRead;
 /// The content of an accepted proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proved {
-    /// No layout of the instance has a peak below this number of bytes.
+    /// The proved bound in bytes: no layout of the instance has a lower peak.
     pub bound: u64,
     /// Number of declared buffers.
     pub buffers: usize,

@@ -60,7 +60,7 @@ impl Sweep {
         Self { unit, capacity, before: None, now: None, half: 0 }
     }
 
-    /// `at T`: ends the list of trees of the current step and starts that of step `number`.
+    /// `at T`: ends the list of trees of the current step and starts the list of step `number`.
     pub fn at(&mut self, number: u64, live: &[Live]) -> Result<(), Reason> {
         self.settle()?;
         let is_first = self.before.is_none();
@@ -283,7 +283,7 @@ struct Rest {
     holes: Set,
     new: Set,
     free: u64,
-    /// Number of holes that were added.
+    /// Number of holes added so far.
     made: u64,
 }
 

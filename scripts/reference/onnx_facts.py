@@ -106,7 +106,7 @@ def executed(path):
         made = []
         for name, seen in Recorder.made.items():
             if name not in constants:
-                # All runs must agree, otherwise the size would depend on the input.
+                # All runs must agree; otherwise, the size would depend on the input.
                 ((held, shape),) = seen
                 made.append([name, held, list(shape)])
         yield {

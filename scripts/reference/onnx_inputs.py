@@ -88,7 +88,7 @@ class Shapes:
         self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
 
     def changes(self):
-        """Returns true if an input has other extents than the file declares."""
+        """Returns true if the extents of an input differ from those that the file declares."""
         pairs = [pair for one in self.inputs for pair in zip(one.dims or [], self.shapes[one.name])]
         return any(isinstance(declared, int) and declared != extent for declared, extent in pairs)
 
@@ -218,7 +218,7 @@ def element_type(element):
 
 
 class Contents:
-    """Fills inputs. The operators that read an integer input determine its valid contents."""
+    """The contents of inputs. The operators that read an integer input determine its valid contents."""
 
     def __init__(self, graph, generator):
         self.generator = generator

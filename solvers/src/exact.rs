@@ -66,32 +66,34 @@ impl Exact {
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
-/// Up to this number of buffers, the sprint precedes the ejection search.
+/// Maximum number of buffers for which the sprint precedes the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
 /// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// With at least this number of buffers, neither the phase *orders* nor the search runs.
+/// Number of buffers from which neither the phase *orders* nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
 /// Maximum number of placements of the ejection search above [`SMALL_BUFFERS`]: a constant plus an amount per
 /// buffer. It does not apply if time is the only limit.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`], and the fraction of the
-/// remaining time that it may use on any instance below [`HUGE_BUFFERS`].
+/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`].
 const SMALL_PUTS: u64 = 4_000;
+
+/// Fraction of the remaining time that the ejection search may use below [`HUGE_BUFFERS`].
 const EJECT_TIME: f64 = 0.75;
 
-/// Above this number of buffers, the sprint is skipped because it would rarely reach a complete layout.
+/// Maximum number of buffers for which the sprint runs. With more buffers, it would rarely reach a complete
+/// layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
-/// Up to this number of buffers, the sprint runs even if some buffers have separations.
+/// Maximum number of buffers for which the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
 
 /// Limits of the iterated search: placements (a constant plus an amount per buffer), and the fraction of the
@@ -305,7 +307,7 @@ impl Phases<'_> {
         let bound = self.progress.bound.value;
         let mut part =
             part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
-        // Its incumbents may be worse than the best layout, so the observer must not see them.
+        // Its incumbents may be worse than the best layout, so they are not reported to the observer.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {

@@ -2,7 +2,7 @@
 //!
 //! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
 //! Such a call runs on its own thread and owns all its data. The caller waits until the call returns or the
-//! budget runs out. After a deadline, the caller waits for a short grace period in addition. It then
+//! budget runs out. After a deadline, the caller waits for an additional short grace period. It then
 //! continues without an answer and abandons the thread. An abandoned thread ends when the call returns, or
 //! with the process.
 

@@ -84,8 +84,8 @@ impl Network {
         most
     }
 
-    /// Returns the value of a maximum flow, which equals the capacity of a minimum cut. O(v^2 e) for v
-    /// vertices and e arcs.
+    /// Returns the value of a maximum flow, which equals the capacity of a minimum cut. The time is O(v^2 e)
+    /// for v vertices and e arcs.
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited())
             .expect("an unlimited budget does not run out")

@@ -47,7 +47,7 @@ pub enum CaptureProblem {
     /// Buffers that do not form a valid instance.
     #[error("memory '{memory}': {source}")]
     Instance { memory: String, source: InstanceError },
-    /// An invalid member of a JSON document.
+    /// A buffer whose lifespan is not valid.
     #[error("memory '{memory}', buffer '{buffer}': {reason}")]
     Buffer { memory: String, buffer: String, reason: String },
     /// The file contains no memory plan.

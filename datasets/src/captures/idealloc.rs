@@ -3,12 +3,12 @@
 //! Both formats consist of words of 64 bits in big-endian order, without a header.
 //!
 //! A file `.plc` contains 8 words per block: id, birth, death, size, address of the mapping, offset in the
-//! mapping, alignment (0: none), requested size. Both ends of a lifetime are exclusive. Two blocks conflict
+//! mapping, alignment (0: none), requested size. Both ends of a lifespan are exclusive. Two blocks conflict
 //! under the same conditions as with half-open lifespans of the same ends. If all mappings and offsets are 0,
 //! the file contains no placement.
 //!
 //! A file `.trc` contains one record per call of a memory function. The upper 4 bits of its first byte are
-//! the function, the lower 4 bits the number of words that follow:
+//! the function, and the lower 4 bits are the number of words that follow:
 //!
 //! | byte | function | words |
 //! |---|---|---|
@@ -25,7 +25,7 @@
 //! Each allocation is one step. A block is live from its step to the next allocation after its release, or to
 //! the end. `idealloc` itself advances the time by the requested size, with the same conflicts. The size of a
 //! block is its usable size. With several threads, a trace can allocate an address twice. As in `idealloc`,
-//! the first block then ends there, and the next release of the address is ignored.
+//! the first block then ends at the second allocation, and the next release of the address is ignored.
 //!
 //! Each mapping is one capture. Offsets begin at the first page of a mapping that contains a block, and the
 //! planner's peak is the end of the highest block.
@@ -98,7 +98,7 @@ pub(super) fn read_trace(path: &Path, data: &[u8]) -> Result<Vec<Capture>, Captu
     }
     let mut mappings = Mappings::new();
     for (mapping, mut block) in trace.blocks {
-        // Live blocks end after the last step.
+        // Blocks that are never released end after the last step.
         block.upper = block.upper.min(trace.steps);
         mappings.entry(mapping).or_default().push(block);
     }

@@ -18,7 +18,7 @@
 //!
 //! `%7#0` is the number of bytes to be reserved, and `%7#1` and `%7#2` are the offsets. After the pass,
 //! constants replace them. The reader pairs the operands of a function before the pass with those after it,
-//! in order of their occurrence. Sizes that are not constants are not supported.
+//! in order of their occurrence. Only constant sizes are supported.
 //!
 //! Source: `iree/compiler/Dialect/Stream/Transforms/LayoutSlices.cpp`.
 

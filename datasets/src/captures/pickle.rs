@@ -2,13 +2,14 @@
 //!
 //! A pickle is a program for a stack machine. This reader executes only the instructions that build
 //! dictionaries, lists, tuples, text and numbers, and those that repeat stored values. It accepts None, truth
-//! values, floating-point numbers and bytes without storing their content. It rejects all others, such as
-//! those that import modules, create objects or call functions. It supports the binary protocols 2 to 5.
+//! values, floating-point numbers and bytes without storing their content. It rejects all other instructions,
+//! such as those that import modules, create objects or call functions. It supports the binary protocols 2 to
+//! 5.
 //!
 //! Values are nodes in a list and refer to each other by index. A value that occurs several times is stored
 //! once, as in the file. Snapshots of `PyTorch` repeat the same stack frames in most events, and readers that
-//! copy repeated values, such as `serde-pickle` 1.2, need many times the memory. No function is recursive, so
-//! deep nesting cannot overflow the stack.
+//! copy repeated values, such as `serde-pickle` 1.2, need many times as much memory. No function is
+//! recursive, so deep nesting cannot overflow the stack.
 //!
 //! Source: `Lib/pickletools.py` of `CPython`.
 
@@ -73,17 +74,17 @@ impl<'d> Pickle<'d> {
         pairs.chunks_exact(2).rev().find(is_key).map(|pair| pair[1])
     }
 
-    /// Returns the elements of a list or tuple.
+    /// Returns the elements of a list or tuple; `None` for other values.
     pub(super) fn list(&self, list: Id) -> Option<&[Id]> {
         if let Value::List(list) = &self.values[list as usize] { Some(list) } else { None }
     }
 
-    /// Returns an integer.
+    /// Returns the integer at an index; `None` for other values.
     pub(super) fn integer(&self, number: Id) -> Option<i64> {
         if let Value::Integer(number) = self.values[number as usize] { Some(number) } else { None }
     }
 
-    /// Returns a text.
+    /// Returns the text at an index; `None` for other values.
     pub(super) fn text(&self, text: Id) -> Option<&'d str> {
         if let Value::Text(text) = self.values[text as usize] { Some(text) } else { None }
     }
@@ -115,7 +116,7 @@ struct Machine<'d> {
 }
 
 impl<'d> Machine<'d> {
-    /// Runs the program up to the instruction STOP, and returns the value on the stack.
+    /// Runs the program up to the instruction STOP, and returns the value on top of the stack.
     fn run(&mut self) -> Result<Id, CaptureProblem> {
         loop {
             let at = self.at;

@@ -84,7 +84,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "empty-branch",
-        "a branch without operators passes its argument on; no operator uses this argument, so it gets no lifetime",
+        "a branch without operators passes its argument on; no operator uses this argument, so it gets no lifespan",
         "TensorFlow Lite Micro pull request 1575",
         field::empty_branch,
         (16, 25),

@@ -1,4 +1,4 @@
-//! Infers shapes through the operators that run bodies: `If`, `Loop` and `Scan`.
+//! Infers shapes through operators with bodies: `If`, `Loop` and `Scan`.
 
 use super::program::Step;
 use super::run::{Made, Origin, Run, nothing};
@@ -24,8 +24,8 @@ impl<'m> Run<'m, '_> {
             .collect()
     }
 
-    /// Infers an `If`. The outputs are the results of the branch that runs. If the condition is unknown,
-    /// each output is the larger of the two results.
+    /// Infers the outputs of an `If`. They are the results of the branch that runs. If the condition is
+    /// unknown, each output is the larger of the two results.
     pub fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
@@ -133,7 +133,7 @@ impl<'m> Run<'m, '_> {
         Ok(())
     }
 
-    /// Infers the bodies of an operator whose outputs cannot be inferred. Nothing is known about the inputs
+    /// Infers the bodies of an operator whose outputs cannot be inferred, without any facts about the inputs
     /// of the bodies.
     pub fn abandon(
         &mut self,
@@ -150,8 +150,8 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// Infers a `Loop`. If a carried value changes its shape in the body, its final shape is unknown. A scan
-    /// output has one row per iteration.
+    /// Infers the outputs of a `Loop`. If a carried value changes its shape in the body, its final shape is
+    /// unknown. A scan output has one row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
@@ -242,8 +242,8 @@ impl<'m> Run<'m, '_> {
         }
     }
 
-    /// Infers a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs
-    /// are stacked.
+    /// Infers the outputs of a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and
+    /// some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
             return self.abandon(step, &Reason::unknown("Scan requires at least version 9"), dead);

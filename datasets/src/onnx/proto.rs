@@ -221,7 +221,7 @@ impl Part {
 }
 
 /// Counts messages and strings before decoding, up to `limit + 1`. Errors in damaged parts are left to the
-/// decoder. The time is linear in the size of the structure, without the data of weights. There is no
+/// decoder. The time is linear in the size of the structure, excluding the data of weights. There is no
 /// recursion.
 pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     let mut count = 0;

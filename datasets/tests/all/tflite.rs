@@ -312,7 +312,7 @@ fn subgraphs_of_every_operator_can_be_run() {
             subgraph("part", vec![value("b"), value("c")], &[0], &[1], part),
         ]
     };
-    // A case has a code, a member of the second union of options, and the fields of it that refer to
+    // A case has a code, a member of the second union of options, and the fields of this member that refer to
     // subgraphs.
     let cases: [(i32, u8, Fields, Control, usize); 6] = [
         (174, 6, &[(1, 1)], Control::Loop, 0),

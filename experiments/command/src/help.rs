@@ -21,8 +21,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
 ];
 
-/// Examples: a command, a command line, and what it does. The examples of each command run in this order, in
-/// a folder that is empty at the start.
+/// Examples, each with a command, a command line and a description. The examples of each command run in this
+/// order, in a folder that is empty at the start.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "solve",

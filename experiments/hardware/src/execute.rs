@@ -88,7 +88,7 @@ pub struct Executor<'a> {
     pub link: Link,
 }
 
-/// A transfer on its way to the thread of its channel.
+/// A transfer that is sent to the thread of its channel.
 struct Job {
     operator: OperatorId,
     asked: Duration,
@@ -187,7 +187,7 @@ impl Executor<'_> {
                 let (hand_back, done) = channel();
                 let (ready, cold, link) = (ready.clone(), self.cold, self.link);
                 scope.spawn(move || {
-                    // The receiver is gone if the run has failed.
+                    // The receiver has been dropped if the run has failed.
                     let _ = ready.send(());
                     serve(begin, cold, link, &taken, &hand_back);
                 });

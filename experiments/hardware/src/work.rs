@@ -1,12 +1,13 @@
-//! Maps a graph to executable work. Every operator becomes a product of rows and its weights, or a pass over
-//! its tensors.
+//! Maps a graph to executable work. Every operator becomes a product of rows and its weights, a pass over its
+//! tensors, or an operator without work.
 //!
 //! An operator with known arithmetic multiplies all its weights by the number of rows that matches its
-//! multiply-accumulates. An operator with hardly any weights multiplies rows by constants in on-chip memory
-//! instead. An operator with unknown arithmetic reads its weights, and reads and writes as many bytes in
-//! total as its other tensors occupy. The graph is rewritten accordingly: the kinds of its operators become
-//! those of [`KINDS`], and their costs become the exact amounts of executed work. With a machine that has
-//! rates for these kinds, the times of the rewritten graph are predicted like those of any other graph.
+//! multiply-accumulates. An operator with fewer than 512 bytes of weights multiplies rows by constants in
+//! on-chip memory instead. An operator with unknown arithmetic reads its weights, and reads and writes as
+//! many bytes in total as its other tensors occupy. The graph is rewritten accordingly: the kinds of its
+//! operators become those of [`KINDS`], and their costs become the exact amounts of executed work. With a
+//! machine that has rates for these kinds, the times of the rewritten graph are predicted like those of any
+//! other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;

@@ -158,8 +158,8 @@ impl Reproduction {
         format!("{text}\n{}", self.report)
     }
 
-    /// Returns a summary as text: the number of rows per verdict, the skipped parts, and the rows whose value
-    /// differs from the printed one.
+    /// Returns a summary as text: the number of rows per verdict, the skipped parts, and the rows with the
+    /// verdict [`Verdict::Explained`] or [`Verdict::Unexpected`].
     pub fn brief(&self) -> String {
         let mut text = format!("{}\n", self.tally());
         for line in &self.skipped {

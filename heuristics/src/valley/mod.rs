@@ -15,15 +15,15 @@
 //!    └────┴────┴──┴─▶ steps
 //! ```
 //!
-//! The score is `duration * size^s * heat^h`, where heat is the largest load during the lifespan (see
-//! [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
+//! The score is `duration * size^s * heat^h`, where heat is the maximum of the live bytes during the lifespan
+//! (see [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
 //!
 //! **Invariants.** The layout is valid. A buffer with gaps counts as live throughout its hull, and the
 //! buffers of excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
-//! **Complexity.** For n buffers, in practice O(log n) per placed buffer and per raised valley, after a
-//! preparation in O(n log n). Memory is linear.
+//! **Complexity.** For n buffers, the preparation takes O(n log n) time. In practice, each placed buffer and
+//! each raised valley take O(log n) time. Memory is linear.
 //!
 //! **Source.** This project. The idea of valleys is from Burke, Kendall, Whitwell: A new placement heuristic
 //! for the orthogonal stock-cutting problem, 2004. In the original problem, pieces may also move
@@ -45,7 +45,7 @@ pub(crate) use skyline::{Skyline, envelope};
 pub struct ValleyWeights {
     /// Exponent of the size.
     pub size: f64,
-    /// Exponent of the largest load during the lifespan.
+    /// Exponent of the maximum of the live bytes during the lifespan.
     pub heat: f64,
 }
 

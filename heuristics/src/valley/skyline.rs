@@ -117,8 +117,8 @@ impl Skyline {
     }
 }
 
-/// Returns, for every rank, the highest end address among those of the given buffers that are live at this
-/// rank.
+/// Returns the highest end address of the given buffers at every rank. Only the buffers that are live at a
+/// rank count.
 pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);

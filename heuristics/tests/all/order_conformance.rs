@@ -194,7 +194,7 @@ fn the_drawn_network_has_the_printed_lifespans() {
     // branch first.
     assert_eq!(steps("dfs-left", &problem).1, 14);
     assert_eq!(steps("dfs-right", &problem).1, 9);
-    // The tensor of A ends at C (step 3), before F (step 6), and A is not a constant. Therefore neither rule
+    // The tensor of A ends at C (step 3), before F (step 6), and A is not a constant. Therefore, neither rule
     // moves B.
     assert_eq!(steps("ge", &problem).0, "ABCDEF");
 }

@@ -114,7 +114,7 @@ fn schedules_differ_as_expected() {
     // The numbering matters if an operator without weights is between two operators with weights.
     let p = ample(0, &[(10, 4), (1, 0), (10, 8)]);
     // If all operators are numbered, the load of the third operator starts with the second one, at 14.
-    // Otherwise it starts with the first one, at 4.
+    // Otherwise, it starts with the first one, at 4.
     assert_eq!(makespans(&p), [4 + 10 + 1 + 8 + 10, 14 + 8 + 10, 25, 25, 25, 25]);
 }
 

@@ -9,7 +9,8 @@
 //! - every buffer has one offset, which is a multiple of the alignment of the buffer;
 //! - every buffer with a fixed offset lies at that offset;
 //! - no two conflicting buffers share an address;
-//! - no buffer of non-zero size ends above the capacity of the instance, if the capacity is limited.
+//! - every buffer of non-zero size ends within the 64-bit address space, and not above the capacity of the
+//!   instance if there is one.
 
 pub(crate) mod conflict;
 mod sweep;
@@ -305,9 +306,9 @@ fn are_apart(pieces: &[Piece]) -> bool {
 
 /// Returns all violations of a shared-object plan. The list is empty if the plan is valid.
 ///
-/// Each buffer must fit into its object, no two buffers of an object may conflict, and the total must not
-/// exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For more than 4096
-/// buffers, at most 10 000 conflicting pairs are listed.
+/// Each buffer must fit into its object, no two buffers in one object may conflict, and the total size of the
+/// objects must not exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For
+/// more than 4096 buffers, at most 10 000 conflicting pairs are listed.
 pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {

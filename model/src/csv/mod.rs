@@ -20,7 +20,7 @@
 //! ([`Answer`]).
 //!
 //! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
-//! blank. Lines end in LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
+//! blank. Lines end in LF, CR LF or CR. A byte order mark is ignored. Numbers consist of digits only.
 //!
 //! During a gap with a window, `a-b@lo:hi`, a part of the buffer stays live. Such gaps are recognised, but
 //! rejected. If the file name has a number before its extension, as in `X.1048576.csv`, the number is the

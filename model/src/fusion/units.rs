@@ -160,7 +160,7 @@ impl Units {
     /// Returns the unit with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another list.
+    /// If the list has no unit with this id.
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.0[id.index()]
     }

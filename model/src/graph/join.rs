@@ -133,15 +133,15 @@ impl<'a> Copier<'a> {
 impl Graph {
     /// Extracts the part of the body that computes `outputs` from `inputs`.
     ///
-    /// Operators that produce `inputs`, and operators that `outputs` do not depend on, are omitted. Inputs of
-    /// the body that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
+    /// The part contains only operators on which `outputs` depend if `inputs` are given. Inputs of the body
+    /// that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
     ///
     /// # Errors
     /// [`GraphError`] if the part is not a valid graph, for example because one of `inputs` is produced
     /// inside a nested region.
     ///
     /// # Panics
-    /// If the graph has nothing with one of these ids. Ids of other graphs are not detected if they are in
+    /// If the graph has no tensor with one of these ids. Ids of other graphs are not detected if they are in
     /// range.
     pub fn part(
         &self,

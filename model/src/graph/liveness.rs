@@ -91,7 +91,7 @@ pub struct Storages {
     /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
     /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each tensor is paired
-    /// with a separate storage that describes its lifetime.
+    /// with a separate storage that describes when the tensor is live.
     pub empty: Vec<(TensorId, Storage)>,
 }
 

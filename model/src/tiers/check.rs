@@ -53,7 +53,7 @@ pub enum TierViolation {
 /// The maximum number of violations reported.
 const MOST: usize = 1000;
 
-/// Returns the violations of a plan, at most 1000. The list is empty if the plan is valid. O(n + s t) for n
+/// Returns the violations of a plan, at most 1000. The list is empty if the plan is valid. O((n + s) t) for n
 /// tensors, s steps and t tiers; with addresses, additionally O(k^2) for each tier with k tensors.
 pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
     let expected = problem.tensors().len();

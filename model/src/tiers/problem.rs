@@ -195,7 +195,7 @@ impl TierProblem {
     /// Returns the tier with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another problem.
+    /// If the problem has no tier with this id.
     pub fn space(&self, tier: TierId) -> &TierSpace {
         &self.spaces[tier.index()]
     }

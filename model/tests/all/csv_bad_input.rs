@@ -366,7 +366,7 @@ fn layouts() {
         ),
         (
             "id,end,offset\na,2,0\n",
-            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)\
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after the lifespan)\
              ; the operators may run in another order: `plan --instance` writes the instance of its layout",
         ),
         (
@@ -429,7 +429,7 @@ fn answers_of_other_kinds() {
             "id,pool,pool_size\na,0,4\nb,0,8\n",
             "line 3: column 'pool_size': value '8' differs from the size 4",
         ),
-        ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
+        ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not the number of a pool"),
         ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
         ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),
         (

@@ -72,8 +72,9 @@ impl Domain {
     /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
     /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
     /// required to lie below the other. *Mirror*: if no buffer is fixed or aligned to more than one unit,
-    /// turning a layout upside down preserves the peak, so the order of one pair may be fixed. That pair must
-    /// not contain a twin. Sorting the twins after mirroring then does not change the order of the pair.
+    /// turning a layout upside down preserves the peak. The order of one pair may therefore be fixed. That
+    /// pair must not contain a twin. Sorting the twins after mirroring then does not change the order of the
+    /// pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

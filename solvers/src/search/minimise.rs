@@ -109,8 +109,8 @@ const REORDER_SHARE: u64 = 2;
 /// easy instances.
 const REORDER_PATIENCE: u64 = 1 << 2;
 
-/// The best layout is far above the bound if the distance between their values exceeds the bound divided by
-/// this number. The second number applies before the first round, where insertions would delay short proofs.
+/// A divisor of the bound. The best layout is far above the bound if its distance to the bound exceeds the
+/// quotient. The second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 

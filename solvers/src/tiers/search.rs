@@ -34,7 +34,7 @@ pub(super) struct Cut {
 pub(super) struct Found {
     /// The cheapest plan found that takes less than the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
-    /// The lowest bound of the dropped states, or `None` if no state was dropped.
+    /// The lowest total cost that the bounds of the dropped states allow, or `None` if no state was dropped.
     pub dropped: Option<u64>,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Computes the sums of the multipliers. O(t (n + s)) for n tensors, t tiers and s steps.
+    /// Computes the sums of the multipliers. The time is O(t (n + s)) for n tensors, t tiers and s steps.
     pub fn new(case: &'a Case<'a>, multipliers: &[TierMultiplier]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
@@ -141,8 +141,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the size of the tensors in `held` times the sum of the multipliers from the step `lower` until
-    /// these tensors end.
+    /// Returns the size of the tensors in `held`, or their share of the parts, times the multipliers from the
+    /// step `lower` until these tensors end. The result is the sum over all ways of counting.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));

@@ -249,8 +249,8 @@ fn layouts(
     found.into_iter().enumerate().map(fill).collect()
 }
 
-/// Returns the only pool that has the buffers of the layout in `file`, with that layout. Fails if none or
-/// several pools have these buffers.
+/// Returns the only pool that has the buffers of the layout in `file`, with that layout. Fails if no pool
+/// or several pools have these buffers.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
     std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();

@@ -419,7 +419,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
         let suites =
             ["bench", "tiny.9.csv", "other.csv", "--solvers", "large-first", "--problems", "offsets"];
         let run = scratch.plimsoll(&[&suites[..], &["--external", &external]].concat()).exits(code);
-        // The first failure is reported at once, and only that one.
+        // Only the first failure is reported at once.
         let first = if kind == "once" { "other" } else { "tiny" };
         assert_eq!(run.stderr, format!("plimsoll: peer failed on {first}: {reason}\n"));
         run.stdout

@@ -1,4 +1,4 @@
-//! Tests of the lines that help a new user: whether a layout fits, what would help, and suggestions after
+//! Tests the lines that help a new user: whether a layout fits, what would help, and suggestions after
 //! wrong command lines and files.
 
 use crate::common::{Scratch, TINY};

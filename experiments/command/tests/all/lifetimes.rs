@@ -1,4 +1,4 @@
-//! Tests lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero
+//! Tests lifespans in every command that reads graphs: unread inputs, untouched states, tensors of zero
 //! bytes, and graphs without operators or intermediates. Also tests joint plans of graphs with regions.
 
 use crate::common::Scratch;

@@ -142,8 +142,8 @@ fn read(path: &Path) -> Vec<Record> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Returns the paths of the graphs and instances of a record by name. Generated ones are in a scratch folder,
-/// real ones in the corpora.
+/// Returns the paths of the graphs and instances of a record by name. Generated files are in a scratch
+/// folder, and real files are in the corpora.
 fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     let families = root().join("datasets/data").join(record.families);
     for line in std::fs::read_to_string(families).unwrap().lines() {
@@ -213,7 +213,7 @@ fn repeatable(rows: &[Record]) -> Vec<Record> {
 }
 
 /// Reduces the labels of unnamed operators to their kinds. Older records number these operators (`'ADD#14'`),
-/// and newer ones label them by an output (`'ADD(sum)'`).
+/// and newer records label them by an output (`'ADD(sum)'`).
 fn without_numbers(witness: &str) -> String {
     let kind = |name: &str| match name.split_once(['#', '(']) {
         Some((kind, rest)) if rest.ends_with(')') || rest.parse::<u64>().is_ok() => kind.to_owned(),

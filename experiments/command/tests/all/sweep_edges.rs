@@ -26,7 +26,7 @@ fn a_bound_of_a_body_counts_only_if_its_regions_are_proved() {
         "[[instances]]\nfamily = \"loops\"\nseeds = \"2..5\"\n\
          [[algorithms]]\nproblem = \"orders\"\nnodes = 2000\nnames = [\"dfs-right\", \"inductor-dfs\", \"exact\"]\n",
     );
-    // A bad order inside a loop raises the bound of its run above the peaks of other runs.
+    // A bad order inside a loop raises the bound of that run above the peaks of other runs.
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
     assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));

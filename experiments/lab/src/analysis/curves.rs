@@ -6,7 +6,7 @@ use crate::record::{TraceRow, runs};
 use plimsoll_model::gap_percent;
 use std::collections::BTreeSet;
 
-/// A curve of one algorithm.
+/// A curve of one algorithm or of the virtual best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The name of the algorithm.
@@ -42,8 +42,8 @@ fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// Returns one curve per algorithm, or none if no algorithm has a number. O(algorithms *
-/// instances * log(instances)).
+/// Returns one curve per algorithm, or no curves if no algorithm has a number. O(algorithms * instances *
+/// log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
@@ -76,10 +76,10 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction
-/// of that bound. The y axis is the share of instances with at most this number. If value and bound are both
-/// 0, this number is 1. It is undefined without a value or a bound, and if only the bound is 0. Returns no
-/// curves if the number is undefined everywhere, or if there are fewer than two algorithms.
+/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction of
+/// that bound. The y axis is the share of instances with at most this number. If value and bound are both 0,
+/// this number is 1. The number is undefined if the value or the bound is missing, or if only the bound is 0.
+/// Returns no curves if the number is undefined everywhere, or if there are fewer than two algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
@@ -90,9 +90,9 @@ pub fn value_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the cactus plot. The x axis is a time limit in seconds, and the y axis the number of instances
-/// solved within it. With several algorithms, the last curve is the virtual best. Returns no curves if
-/// nothing was solved.
+/// Returns the cactus plot. The x axis is a time limit in seconds. The y axis is the number of instances
+/// solved within this limit. With several algorithms, the last curve is the virtual best. Returns no curves
+/// if nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
     let times = numbers(group, |_, cell| seconds(cell));
     let mut curves = curves(group, &times, 1.0);
@@ -114,7 +114,7 @@ const WORST_GAP: f64 = 100.0;
 /// Returns one curve per algorithm, and the number of instances that the curves cover. The x axis is the time
 /// since the start in seconds. The y axis is the mean gap to the best bound, in percent, from that time until
 /// the next point. The mean covers the traced runs on instances with a bound. A run without a value counts as
-/// 100 %. O(lines * log(lines)).
+/// 100 %. O(lines * (algorithms + log(lines)) + runs * instances).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;

@@ -30,10 +30,10 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
     if decide { "to decide" } else { "to proof" }
 }
 
-/// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// time to proof, and the number of certified runs among the proved runs. If the question is to decide a
-/// capacity, the table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`]
-/// if it is empty.
+/// Returns a table with one row per algorithm. The columns are the gaps, the number of optima, the time
+/// spent, the time to the best answer, the time to proof, and the number of certified runs among the proved
+/// runs. If the question is to decide a capacity, the table counts decided instances instead of optima.
+/// Callers remove the column [`CERTIFIED`] if it is empty.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 8] = [
@@ -182,7 +182,7 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     Some(format!("{text}{}.", behind(&rest)))
 }
 
-/// Returns the end of the sentence: the range of the mean gaps of the algorithms behind the best, the gaps
+/// Returns the end of the sentence. It contains the range of the mean gaps of the other algorithms, the gaps
 /// of the external programs among them, and the external programs without a value.
 fn behind(others: &[&Standing]) -> String {
     let rest: Vec<&Standing> = others.iter().copied().filter(|own| own.mean_gap.is_some()).collect();

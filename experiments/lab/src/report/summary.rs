@@ -116,7 +116,8 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
     Some(table.without_empty(&["seed", CERTIFIED, "proof"]))
 }
 
-/// Returns how a proved run is certified, or `bound` if only its bound is.
+/// Returns what certifies the claim of a run (`proof` or `witness`), or `bound` if only the bound is
+/// certified.
 fn certified(row: &Record) -> String {
     if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
 }
@@ -271,7 +272,7 @@ impl Question<'_> {
         let mut text = format!(
             "\n## {title}: times\n\n\
              Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
-             time to\nthe best answer ends when a run finds its value. The time to solve is the median as well. If the \
+             time to\nthe best answer ends when a run finds its value. The time to solve is also the median. If the \
              median run is\nunsolved, this time is the limit, marked `>`, and every figure derived from it is a lower bound. \
              Means are geometric,\nshifted by {shift} s, over all instances. PAR-2 is the mean time to solve, with \
              unsolved instances counted as twice\nthe limit. Wins are instances with the shortest time to solve. A \
@@ -313,11 +314,11 @@ impl Question<'_> {
              {held}\n\
              {}\n\
              Values and bounds are in the unit given in the column `unit`, and sizes are in bytes. `seconds` is\n\
-             wall-clock time. It is that of the whole process if `whole_process` is set, as it always is for external\n\
-             programs, and otherwise that of the algorithm alone. `own_seconds` is the time that a program measures\n\
+             wall-clock time. It is the time of the whole process if `whole_process` is set, as for all external\n\
+             programs, and otherwise the time of the algorithm alone. `own_seconds` is the time that a program measures\n\
              itself, from the end of reading the instance to the answer. `own_resolution` is the resolution of that\n\
-             time if it was printed. Every solution passed the checker. The best bound of an instance is the best one\n\
-             proved by any run, and the gap is the distance from it. `peak_memory_bytes` is the high-water mark of the\n\
+             time if it was printed. Every solution passed the checker. The best bound of an instance is the best bound\n\
+             proved by any run, and the gap is the distance from this bound. `peak_memory_bytes` is the high-water mark of the\n\
              process. It is reset before each run and includes memory that was resident before the run.\n",
             self.facts(),
             sources(rows)

@@ -60,16 +60,16 @@ pub struct InputRecord {
     pub suite: String,
     /// The name of the instance or graph.
     pub name: String,
-    /// SHA-256 of the canonical form. Empty if the input could not be read.
+    /// SHA-256 of the canonical form, or an empty string if the input could not be read.
     pub sha256: String,
     /// The capacity in the instance file, in bytes. It is stored only if an algorithm decides this
     /// capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
-    /// The terms under which the instance was derived from a model, as `KEY=VALUE` separated by blanks.
+    /// The terms under which the instance was derived from a model, as `KEY=VALUE` separated by spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// The model and its import options. `None` if all options have their default values.
+    /// The model and its import options, or `None` if all options have their default values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
 }
@@ -104,7 +104,7 @@ pub struct AlgorithmRecord {
     pub problem: String,
     /// The name of the algorithm.
     pub name: String,
-    /// The terms of the question, as `KEY=VALUE` separated by blanks.
+    /// The terms of the question, as `KEY=VALUE` separated by spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
     /// Number of threads that a run may use.

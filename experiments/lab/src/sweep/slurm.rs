@@ -47,8 +47,8 @@ impl Scripts<'_> {
     /// Writes both scripts. They contain only absolute paths.
     ///
     /// # Errors
-    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself,
-    /// if a path cannot be quoted in a script, or if files cannot be written.
+    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself.
+    /// [`SweepError`] if a path cannot be quoted in a script, or if files cannot be written.
     pub fn write(&self) -> Result<Written, SweepError> {
         if self.options.contains(['\n', '\r']) {
             return Err(SweepError::Slurm("options must be on one line".to_owned()));
@@ -205,8 +205,8 @@ fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// Returns a path as the value of an `#SBATCH` option, in double quotes if it contains blanks. Only `name`
-/// may contain placeholders for the ids of jobs and tasks.
+/// Returns a path as the value of an `#SBATCH` option, in double quotes if it contains whitespace. Only
+/// `name` may contain placeholders for the ids of jobs and tasks.
 fn directive(folder: &Path, name: &str) -> String {
     let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

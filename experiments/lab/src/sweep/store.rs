@@ -24,7 +24,7 @@ pub(super) struct Store {
     rows: File,
     /// Total length of the complete rows, in bytes.
     length: u64,
-    /// Whether a row could not be written completely. No row may follow the incomplete one.
+    /// Whether a row could not be written completely. No row may follow an incomplete row.
     broken: bool,
     synced: Instant,
     _lock: File,

@@ -4,7 +4,7 @@ use super::{Inputs, Measured};
 use crate::{Amount, Reproduction};
 use minijinja::{Value, context};
 
-/// Maximum rounding error of printed seconds.
+/// Maximum rounding error of a printed time, in seconds.
 const HALF: f64 = 0.000_5;
 
 /// The rows of table 2: gains in percent and speed-ups.

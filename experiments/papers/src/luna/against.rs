@@ -70,11 +70,10 @@ pub(super) fn sample(
     }
 }
 
-/// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also
-/// a layout for sequential branches. It holds because everything live at some point during an operator
-/// conflicts with the block of that operator, and because the regions of an operator are disjoint in time.
-/// (The theorem would not hold if loops kept their state only while it is needed. Here, they keep it
-/// throughout.)
+/// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also a
+/// layout for sequential branches. It holds for two reasons. Everything live at some point during an operator
+/// conflicts with the block of that operator. The regions of an operator are disjoint in time. (The theorem
+/// would not hold if loops kept their state only while it is needed. Here, they keep it throughout.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -116,7 +115,7 @@ pub(super) enum Duel {
     Wins,
     /// Both need the same amount of memory.
     Same,
-    /// Undecided within the limits.
+    /// The comparison is undecided within the limits.
     Open,
 }
 
@@ -177,8 +176,8 @@ struct Count {
     pub graphs: usize,
     /// Number of graphs with a proved positive optimum.
     pub proved: usize,
-    /// Percentages above the optimum, one per graph with a proved optimum. The lists are for merging with
-    /// the best strategy, exact merging, and exact sequential branches.
+    /// Percentages above the optimum, one per graph with a proved positive optimum. The lists are for merging
+    /// with the best strategy, exact merging, and exact sequential branches.
     pub over: [Vec<f64>; 3],
     /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
     /// the best strategy, and merging exactly.

@@ -16,8 +16,9 @@ use plimsoll_model::{Bytes, Entry, Setup};
 /// The smallest slice that is tried, in bytes.
 const LEAST_SLICE: u64 = 256;
 
-/// The two columns of table 3.
+/// The schedule of the first column of table 3.
 pub(super) const SYNCHRONOUS: &str = "synchronous";
+/// The schedule of the second column of table 3.
 pub(super) const PING_PONG: &str = "ping-pong";
 
 /// A graph with an order for every region, from which times are computed for any machine.

@@ -9,7 +9,8 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
-/// States are compared only with sweeps in the other direction whose start is at least this many steps away.
+/// Minimum number of steps between a state and the start of a sweep in the other direction with which it is
+/// compared.
 const NEAREST: usize = 2;
 
 /// Maximum number of nodes per state of a beam.
@@ -30,7 +31,8 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub most: usize,
-    /// If there are more states, keep those with the most permutations instead of ending the sweep.
+    /// Whether a sweep with more states continues with those that have the most permutations, instead of
+    /// ending.
     pub beam: bool,
 }
 

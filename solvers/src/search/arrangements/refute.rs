@@ -17,7 +17,7 @@ pub(super) enum Found {
 /// Factor by which the maximum number of states per step grows.
 pub(super) const GROWTH: usize = 4;
 
-/// Refutes capacities. Each call resumes where the previous one ended.
+/// A schedule of sweeps that refute capacities. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(super) struct Refuter<'a> {
     reduced: &'a Reduced,

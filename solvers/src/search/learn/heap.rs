@@ -11,7 +11,7 @@ pub(super) struct Heap {
 
 const OUT: u32 = u32::MAX;
 
-/// If an activity exceeds this value, all activities are rescaled.
+/// The activity above which all activities are rescaled.
 const MOST: f64 = 1e100;
 
 impl Heap {

@@ -3,7 +3,7 @@
 use super::reduce::Reduced;
 use crate::search::memo::{Key, mix};
 
-/// Marks the end of the list of unplaced buffers.
+/// The index that marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The state of the search.

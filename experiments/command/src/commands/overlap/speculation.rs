@@ -68,7 +68,7 @@ fn row(graph: &Graph, one: &Speculation) -> Value {
         "cost_ps": one.cost,
         // The gain of the region's first segment, clamped to the range of JSON integers.
         "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
-        // Bytes fetched in vain, on average.
+        // The average number of bytes fetched but not used.
         "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
     })
 }

@@ -13,7 +13,7 @@ use plimsoll::model::{
 use plimsoll::run::run;
 use serde_json::json;
 
-/// Maximum number of buffers listed in the text; the JSON lists all.
+/// Maximum number of buffers listed in the text. The JSON report contains all of them.
 const MOST: usize = 6;
 
 /// A plan to compare with a capacity.
@@ -155,8 +155,8 @@ impl Planned<'_> {
         }))
     }
 
-    /// Searches for the spills with the least traffic after which the other buffers fit, under the order of
-    /// the plan, and describes them.
+    /// Searches for the buffers to spill with the least traffic so that the others fit, under the order of
+    /// the plan, and describes these buffers.
     fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);

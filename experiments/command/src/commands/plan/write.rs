@@ -167,10 +167,10 @@ impl<'p> Planned<'p> {
     }
 }
 
-/// Returns a layout of the runtime's arena, and describes it. The layout is that of the plan if it is valid
-/// in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime differ
-/// from those of the plan, because the runtime treats branches as if they ran in sequence, and gives each
-/// subgraph one set of tensors.
+/// Returns a layout of the runtime's arena, and its description. The layout is that of the plan if it is
+/// valid in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime
+/// differ from those of the plan, because the runtime treats branches as if they ran in sequence, and gives
+/// each subgraph one set of tensors.
 fn placed(
     asked: &Alternatives<'_>,
     planned: &Planned<'_>,
