@@ -17,7 +17,7 @@ help:
 	@echo "                (PLIMSOLL_MINIMALLOC=FILE compares with the program itself)"
 	@echo "make test-c     test the C library under sanitizers, on 100,000 random instances, and as installed"
 	@echo "make web        build the browser page: $(TARGET)/page/plimsoll.html (needs Node)"
-	@echo "make test-web   compare its engine with the command, and drive the page in Chromium"
+	@echo "make test-web   compare the page's engine with the command, and test the page in Chromium"
 	@echo "make overhead-c    compare running times through the C library and in Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"

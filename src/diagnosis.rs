@@ -38,7 +38,8 @@ pub struct Diagnosis {
     pub at_peak: Vec<BufferId>,
     /// The first step with the most live bytes.
     pub load_step: Step,
-    /// The buffers that are live at [`load_step`](Self::load_step), in order of their lowest address.
+    /// The buffers that are live at [`load_step`](Self::load_step), in ascending order of their lowest
+    /// address.
     pub at_load: Vec<BufferId>,
 }
 

@@ -111,7 +111,7 @@ pub struct FusionTotals {
     pub coverage: Coverage,
     /// An upper bound on the number of optimised relations.
     pub bound: usize,
-    /// The weakest arithmetic in which a region proved its bound.
+    /// The weakest arithmetic in which the bound of any region was proved.
     pub arithmetic: Arithmetic,
 }
 

@@ -1,5 +1,5 @@
-//! Spilling in graphs and instances: the traffic of every tensor, whether all buffers fit within a capacity,
-//! and a proof if they do not.
+//! Spilling in graphs and instances. This module computes the traffic of every tensor. It also decides
+//! whether all buffers fit within a capacity, and proves it if they do not.
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};
@@ -77,7 +77,7 @@ pub struct Shortage {
     pub peak: Option<Bytes>,
     /// A lower bound on the peak of every layout.
     pub bound: LowerBound,
-    /// A set of buffers that do not fit together. It is minimal if none of them is doubtful.
+    /// A set of buffers that do not fit together. It is minimal if its list `doubtful` is empty.
     pub reason: Irreducible,
 }
 

@@ -102,7 +102,7 @@ pub fn dsa_json(data: &[u8]) {
     assert_eq!(again.into_iter().map(|pool| pool.instance).collect::<Vec<_>>(), instances);
 }
 
-/// Reads a `TFLite` model twice, with default options and with assumptions about sizes and element types.
+/// Reads a `TFLite` model twice: with default options, and with assumptions about sizes and element types.
 /// Derives the storages and checks the round trip of the graph each time.
 ///
 /// # Panics

@@ -110,7 +110,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Returns the import of a file that contains a graph, so nothing was assumed.
+    /// Returns the import of a file that contains a graph. No assumptions were made.
     pub(crate) fn of(graph: Graph) -> Self {
         let (assumed, places, tensors) = Default::default();
         Self { graph, assumed, sizes: SizeSources::default(), places, tensors }
@@ -137,8 +137,8 @@ pub struct OperatorPlace {
 pub struct SizeSources {
     /// The number of sizes that operator rules inferred from the inputs and constants of the model.
     pub inferred: usize,
-    /// Names of tensors whose size depends on a declared shape that inference did not confirm. It is their
-    /// own shape, or that of a tensor on which they depend.
+    /// Names of tensors whose size depends on a declared shape that inference did not confirm. This shape is
+    /// their own, or that of a tensor on which they depend.
     pub declared: Vec<String>,
     /// Names of tensors whose size depends on an assumption: an upper bound on a data-dependent extent, or a
     /// size given by an option.
@@ -146,7 +146,7 @@ pub struct SizeSources {
 }
 
 /// The source of the size of a tensor. If the inputs of an operator have different sources, its outputs get
-/// the one of these sources that this enum declares last.
+/// the source that this enum declares last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Inferred from the inputs of the model by the operator rules.

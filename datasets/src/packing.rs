@@ -40,8 +40,8 @@ pub struct PackingParams {
     pub min_size: u64,
     /// The unit of all sizes in bytes. All sizes are multiples of it.
     pub unit: u64,
-    /// The probability, 0 to 1, of cutting a rectangle into a pinwheel if one fits. [`guillotine`] ignores
-    /// it.
+    /// The probability, from 0 to 1, of cutting a rectangle into a pinwheel if one fits. [`guillotine`]
+    /// ignores it.
     pub pinwheel_share: f64,
 }
 

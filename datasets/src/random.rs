@@ -67,7 +67,7 @@ pub enum LifeLaw {
     /// buffer or frees the newest live buffer, with equal probability if both are possible. There are twice
     /// as many steps as buffers.
     Stack {
-        /// The probability, 0 to 1, that the freed buffer is a random live one instead of the newest.
+        /// The probability, from 0 to 1, that the freed buffer is a random live one instead of the newest.
         disorder: f64,
     },
 }

@@ -23,7 +23,7 @@ pub struct Row {
 impl Row {
     /// Returns buffer `bN` for number N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
-        let lifespan = Lifespan::single(self.lower, self.upper).expect("a life holds a step");
+        let lifespan = Lifespan::single(self.lower, self.upper).expect("a lifespan contains a step");
         Buffer::new(format!("b{at}"), self.size, lifespan)
     }
 }

@@ -1,5 +1,5 @@
-"""TFLite models with parallel chains, two of them with control flow. They are built here because the corpora
-contain no such models."""
+"""TFLite models with parallel chains. Two of the three models have control flow. They are built here because the
+corpora contain no models of this kind."""
 
 from __future__ import annotations
 

@@ -11,26 +11,26 @@ use std::cmp::Reverse;
 /// A rule that orders buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// First live step ascending, which is the execution order.
+    /// Ascending first live step, which is the execution order.
     Start,
-    /// Size descending.
+    /// Descending size.
     Size,
-    /// Size descending, then duration descending.
+    /// Descending size, then descending duration.
     SizeDuration,
-    /// Size times duration descending.
+    /// Descending product of size and duration.
     Area,
-    /// Duration (number of live steps) descending.
+    /// Descending duration (number of live steps).
     Duration,
-    /// Duration (number of live steps) ascending.
+    /// Ascending duration (number of live steps).
     ShortDuration,
-    /// Number of conflicting buffers descending, then size descending.
+    /// Descending number of conflicting buffers, then descending size.
     Conflicts,
-    /// Maximum of the live bytes during the lifespan descending, then size descending. Buffers that are live
+    /// Descending maximum of the live bytes during the lifespan, then descending size. Buffers that are live
     /// at the most loaded step come first.
     Heat,
-    /// The order in which a visit of all steps finds the buffers. Steps with more live bytes (their
-    /// *breadth*) are visited first, and ties are broken in favour of the earlier step. At each step, the
-    /// live buffers that are not ordered yet follow, by size descending.
+    /// Descending live bytes (*breadth*) of the most loaded step of the lifespan. Ties are broken in favour
+    /// of the earlier step and then of the larger buffer. Equivalently, all steps are visited in descending
+    /// order of breadth, and each step adds its live buffers that are not ordered yet.
     Breadth,
 }
 

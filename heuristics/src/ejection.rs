@@ -2,8 +2,8 @@
 //! ejected and placed again.
 //!
 //! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
-//! above the target is removed and becomes pending. While buffers are pending, one of those with a large area
-//! is placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
+//! above the target is removed and becomes pending. While buffers are pending, one with a large area is
+//! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
 //! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
 //! penalty. The penalty, which is one plus the number of times that no gap was found for the buffer, prevents
 //! neighbours from ejecting each other forever. When no buffer is pending, the layout is valid and meets the
@@ -252,7 +252,8 @@ impl<'a> Search<'a> {
         stop
     }
 
-    /// Removes and returns one of the pending buffers with a large area.
+    /// Draws up to [`DRAWS`] pending buffers at random, and removes and returns the one with the largest
+    /// area.
     fn next(&mut self) -> u32 {
         let mut chosen = self.rng.random_range(0..self.pending.len());
         for _ in 1..DRAWS.min(self.pending.len()) {

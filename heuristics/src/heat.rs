@@ -33,7 +33,7 @@ impl Heat {
         let leaves = profile.pieces().len();
         let mut heat = Self { profile, tree: vec![0; 2 * leaves] };
         for leaf in 0..leaves {
-            heat.tree[leaves + leaf] = u32::try_from(leaf).expect("pieces fit 32 bits");
+            heat.tree[leaves + leaf] = u32::try_from(leaf).expect("the number of pieces fits into 32 bits");
         }
         for node in (1..leaves).rev() {
             heat.tree[node] = heat.hotter(heat.tree[2 * node], heat.tree[2 * node + 1]);
@@ -51,7 +51,7 @@ impl Heat {
     fn busiest(&self, from: usize, to: usize) -> u32 {
         let leaves = self.profile.pieces().len();
         let (mut left, mut right) = (from + leaves, to + leaves);
-        let mut best = u32::try_from(from).expect("pieces fit 32 bits");
+        let mut best = u32::try_from(from).expect("the number of pieces fits into 32 bits");
         while left < right {
             if left % 2 == 1 {
                 best = self.hotter(best, self.tree[left]);

@@ -126,8 +126,8 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
 /// spilled.
 ///
-/// Returns `None` in three cases. The buffers that must not be spilled exceed the capacity at some step, have
-/// contradictory fixed offsets, or fit in none of the tried placements.
+/// Returns `None` if the buffers that must not be spilled exceed the capacity at some step, or in every
+/// placement that was tried. The result is also `None` if their fixed offsets contradict each other.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before a solution is found.
@@ -197,9 +197,9 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
 
 /// Returns cliques of conflicting buffers, in time order. The total size of each clique exceeds the capacity.
 ///
-/// Without exclusions, each clique consists of all buffers of a section. With exclusions, it consists of
-/// buffers of a section that are chosen greedily, the largest first. The list is incomplete if the time of
-/// the budget runs out.
+/// Without exclusions, each clique is a maximal set of simultaneously live buffers. With exclusions, it is
+/// chosen greedily from such a set, the largest buffers first. The list is incomplete if the time of the
+/// budget runs out.
 pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();

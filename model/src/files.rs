@@ -15,8 +15,8 @@ const MOST_LINKS: usize = 40;
 /// The unfinished temporary files of this process.
 static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Writes a file atomically: the contents go to a temporary file in the same directory, which then replaces
-/// the target.
+/// Writes a file atomically: the contents go to a temporary file in the same folder, which then replaces the
+/// target.
 ///
 /// Symbolic links are followed, even to a file that does not exist yet. A new file takes over the
 /// permissions of the file that it replaces. Devices, pipes and the standard output and error of this

@@ -601,8 +601,8 @@ mod tests {
         let build = |buffer: Buffer| InstanceBuilder::new("t").buffer(buffer).build();
         assert_eq!(build(buffer("a", largest, 0, 1)).unwrap().ceiling().get(), largest);
         let refused = |buffer: Buffer| build(buffer).unwrap_err().to_string();
-        let text = "buffer 'a': size 9223372036854775808 is too large: aligned and laid end to end, the buffers \
-                    up to it need 9223372036854775808 bytes; at most 9223372036854775807 (2^63 - 1) are allowed";
+        let text = "buffer 'a': size 9223372036854775808 is too large; the buffers up to this one, aligned and laid \
+                    end to end, need 9223372036854775808 bytes, but at most 9223372036854775807 (2^63 - 1) are allowed";
         assert_eq!(refused(buffer("a", largest + 1, 0, 1)), text);
         assert!(
             refused(buffer("a", largest, 0, 1).aligned(2)).contains("size 9223372036854775807 is too large")

@@ -28,7 +28,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// The limit on the nodes of one run, as counted by the algorithm.
     pub nodes: Option<u64>,
-    /// The target in problems whose value is in bytes. A run stops at the first solution that is no worse.
+    /// The target in problems whose value is in bytes. A run stops at the first solution that is no worse
+    /// than the target.
     pub target: Option<Bytes>,
     /// The common deadline of all runs that share a time limit; see [`Limits::from_now`]. If `time` is
     /// `None`, the deadline still stops runs, but until then algorithms proceed as if there were no time

@@ -3,8 +3,8 @@
 //! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves the bytes
 //! of the buffer, and the total over all accesses is its *traffic*. The other buffers need a layout within
 //! the capacity. The goal is to minimise the traffic. The slower tier is unlimited. The problem is from the
-//! cross-unit fusion paper, where tensors that do not fit go to DDR. In optimisation it is known as storage
-//! allocation with rejection.
+//! cross-unit fusion paper, where tensors that do not fit are stored in DDR. In optimisation it is known as
+//! storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -231,8 +231,7 @@ impl Problem for Spilling {
 /// cannot remove the excess, the function returns one byte more than the total traffic. O(k^2) for k buffers.
 ///
 /// # Errors
-/// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the
-/// list.
+/// [`BoundError`] if a buffer does not exist or is repeated, or if two of the buffers do not conflict.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
     let together = share_a_step(instance, buffers);

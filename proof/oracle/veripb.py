@@ -495,7 +495,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         kind, rest = words[0], words[1:]
         if self.contradiction is not None and not self.open:
             return
-        # Steps after a contradiction are permanent again.
+        # After the contradiction of a derivation, steps add permanent facts again.
         if kind not in "utbaox" or self.contradiction is not None:
             self.close()
         if kind in "utbaox":

@@ -276,7 +276,7 @@ impl Listed {
     }
 }
 
-/// What remains to be exchanged.
+/// The buffers, holes and free units that remain to be exchanged.
 #[derive(Clone, Copy)]
 struct Rest {
     old: Set,

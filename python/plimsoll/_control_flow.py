@@ -347,8 +347,8 @@ def write(program: Program, plan: Plan, graph_module: Any, padding: int) -> list
     for part in program.parts:
         root = _root(part)
         part.mem_id, part.mem_offset = root.mem_id, root.mem_offset + _inside(part)
-    # A tensor may become another one when the program runs, and its views must follow it. If the base of a view has
-    # an offset, the emitter computes the view in advance.
+    # When the program runs, a tensor may be replaced with another one, to which its views must then refer. If the base
+    # of a view has an offset, the emitter computes the view in advance, so such bases get no offset.
     viewed = {
         id(_root(spec))
         for inner in submodules(graph_module)

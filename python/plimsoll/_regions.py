@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-#: Choices of branches under which something holds: pairs of a conditional and the number of the chosen branch.
+#: A condition on the branches that a run takes: pairs of a conditional and the number of the branch taken.
 Guard = frozenset[tuple[int, int]]
 
 ALWAYS: Guard = frozenset()

@@ -22,7 +22,7 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Number of buffers from which conflicts are not counted and no clique bound is computed.
+/// Instances with this many buffers or more get no clique bound, and their conflicts are not counted.
 const CLIQUE_BUFFERS: usize = 50_000;
 
 /// Maximum number of conflicts for which instances of more than [`POSET_BUFFERS`] buffers get a clique bound.
@@ -34,8 +34,8 @@ const CLIQUE_NODES: u64 = 20_000;
 
 /// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
-/// O(k n log n) for n buffers with k distinct alignments, plus a limited clique search if the conflict graph
-/// is not an interval graph.
+/// The time is O(k n log n) for n buffers with k distinct alignments, plus that of a limited clique search if
+/// the conflict graph is not an interval graph.
 ///
 /// ```
 /// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};

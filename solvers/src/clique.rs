@@ -1,4 +1,5 @@
-//! Finds a heavy clique of the conflict graph and proves it heaviest if the budget suffices.
+//! Finds a heavy clique of the conflict graph. In graphs of at most 2000 buffers, also proves that no clique
+//! is heavier, if the budget suffices.
 //!
 //! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a clique
 //! and the set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can

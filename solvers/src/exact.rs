@@ -62,7 +62,7 @@ impl Exact {
     }
 }
 
-/// The orders of [`Phases::blame`], and the maximum number of placements for each.
+/// The orders of [`Phases::blame`]. [`BLAMES`] is the maximum number of placements for each order.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
@@ -72,7 +72,7 @@ const SMALL_BUFFERS: usize = 500;
 /// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// Number of buffers from which neither the phase *orders* nor the search runs.
+/// Instances with this many buffers or more skip the phases *orders*, *iterate* and *search*.
 const HUGE_BUFFERS: usize = 50_000;
 
 /// Maximum number of placements of the ejection search above [`SMALL_BUFFERS`]: a constant plus an amount per
@@ -280,7 +280,8 @@ impl Phases<'_> {
             let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
             let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
             let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
-            // If only time is limited and the search has little chance, time alone ends the ejection search.
+            // If only time is limited and the search has little chance of success, the ejection search has no
+            // node limit.
             let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
             self.budget.part((!timed).then_some(nodes), time)
         };
@@ -333,16 +334,17 @@ impl Solver<Offsets> for Exact {
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
-        // With separations, a node of the search takes long and little is pruned, so the fast phases run
-        // first.
+        // With separations, a node of the search takes a long time and little is pruned, so the fast phases
+        // run first.
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let sprint = n <= SPRINT_BUFFERS && !late;
         let tight = sprint && !phases.is_settled() && Search::new(setup).reorders(instance);
         if n > SMALL_BUFFERS && !tight {
-            // The ejection search improves more on a plain placement, so with a time limit it comes first.
-            // Without a time limit, it may take a long time, so a brief iterated search precedes it.
+            // The ejection search gains more if it starts from a plain placement, so with a time limit it
+            // comes first. Without a time limit, it may take a long time, so a brief iterated search precedes
+            // it.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }

@@ -77,7 +77,9 @@ pub(crate) fn call<T: Send + 'static>(
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                 return Ended::Panicked(text.unwrap_or_default());
             }
-            Err(RecvTimeoutError::Disconnected) => return Ended::Panicked("its thread ended".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Ended::Panicked("the thread ended without an answer".to_owned());
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         let Some(stop) = budget.check() else { continue };

@@ -33,10 +33,10 @@
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The features
-//! are off by default in this crate and on by default in the command `plimsoll`. All other solvers, among
-//! them the default algorithms of all problems except shared objects, need neither feature. For each library,
-//! [`LIBRARIES`] states whether this build contains it.
+//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3. Both libraries take a long time to build. The
+//! features are off by default in this crate and on by default in the command `plimsoll`. All other solvers,
+//! among them the default algorithms of all problems except shared objects, need neither feature. For each
+//! library, [`LIBRARIES`] states whether this build contains it.
 //!
 //! # Example
 //!

@@ -54,7 +54,7 @@ impl Network {
         level
     }
 
-    /// Augments along one shortest path and returns the amount, or zero if no such path remains.
+    /// Augments the flow along one shortest path. Returns the added amount, or zero if no such path remains.
     fn push(&mut self, source: u32, sink: u32, level: &[u32], next: &mut [usize], way: &mut Vec<u32>) -> u64 {
         way.clear();
         let mut at = source;

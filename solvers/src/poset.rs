@@ -189,7 +189,7 @@ impl Chains {
             }
             ranges.push(own);
         }
-        debug_assert_eq!(top, self.total, "everything new is counted");
+        debug_assert_eq!(top, self.total, "the peak of the ranges is the total");
         ranges
     }
 }
@@ -217,7 +217,7 @@ fn cut(ranges: &mut Vec<(u64, u64)>, amount: u64) -> Vec<(u64, u64)> {
         let Some(at) =
             enough.or_else(|| (0..ranges.len()).max_by_key(|at| (length(at), std::cmp::Reverse(*at))))
         else {
-            debug_assert!(false, "more is taken than there is");
+            debug_assert!(false, "the ranges contain fewer addresses than requested");
             break;
         };
         let (start, end) = ranges[at];

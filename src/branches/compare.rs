@@ -37,7 +37,7 @@ pub struct Line {
 /// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows at least
 /// the same layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
+#[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena} bytes")]
 pub struct Broken {
     /// Scheme and solver that reported the bound.
     pub low: String,

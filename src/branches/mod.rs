@@ -172,7 +172,7 @@ pub struct ProgramPlan {
     pub witness: String,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
-    /// Number of simulated runs with tagged bytes, all without a violation.
+    /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
     /// True if the simulated runs are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,

@@ -6,12 +6,12 @@
 //! remaining memory for resident weights. At the capacity of the machine, resident sets of any size are
 //! tried too.
 //!
-//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
-//! They run at every capacity without resident weights, and with the resident sets for which `prefetch` was
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement. They
+//! run at every capacity without resident weights, and with the resident sets for which `prefetch` was
 //! fastest at this capacity. They also run with the order, the resident set and the capacity of each point
-//! that the fast schedules found, before resident sets of any size are tried. The front keeps the points that
-//! no other point dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so
-//! a request for that capacity reproduces the point.
+//! that the fast schedules found. These runs precede the attempts with resident sets of any size. The front
+//! keeps the points that no other point dominates. Every point is a capacity with timelines scheduled for
+//! exactly that capacity, so a request for that capacity reproduces the point.
 
 mod point;
 mod search;

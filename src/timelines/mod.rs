@@ -66,8 +66,8 @@ pub enum ScheduleError {
 pub struct Scheduled {
     /// One timeline per segment.
     pub timelines: Vec<Timeline>,
-    /// A lower bound on the makespan of each segment. Either this schedule proved it, or it was computed
-    /// without any schedule.
+    /// A lower bound on the makespan of each segment. The scheduling algorithm proved it, or it was computed
+    /// without running that algorithm.
     pub bounds: Vec<Time>,
     /// End of the longest run of the program.
     pub makespan: Time,
@@ -235,10 +235,10 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
 pub struct ProgramBounds {
     /// The bound of a segment is the sum of its compute times.
     pub compute: Time,
-    /// The bound of a segment is the maximum, over its operators, of the time of the transfers up to the
-    /// operator plus the time of the computations from it on.
+    /// The bound of a segment is a maximum over its operators with weights. For each of them, the time of all
+    /// transfers up to and including its own is added to the time of all computations from it on.
     pub transfers: Time,
-    /// The bound of a segment accounts for transfers that start late, because the weights do not fit on chip
+    /// The bound of a segment accounts for transfers that start late because the weights do not fit on chip
     /// beside earlier operators.
     pub memory: Time,
 }

@@ -35,7 +35,7 @@ pub(super) enum Value<'d> {
     Text(&'d str),
     /// A list or a tuple.
     List(Vec<Id>),
-    /// A dictionary: keys and values in alternation.
+    /// A dictionary, as alternating keys and values.
     Map(Vec<Id>),
 }
 
@@ -189,7 +189,7 @@ impl<'d> Machine<'d> {
         self.stack.pop().ok_or_else(|| underflow(self.at))
     }
 
-    /// Removes the latest mark, and returns the height of the stack at it.
+    /// Removes the latest mark, and returns the height of the stack at that mark.
     fn mark(&mut self) -> Result<usize, CaptureProblem> {
         self.marks.pop().filter(|&mark| mark <= self.stack.len()).ok_or_else(|| underflow(self.at))
     }
@@ -240,13 +240,13 @@ impl<'d> Machine<'d> {
         self.push(Value::Text(text.map_err(|_| wrong(at, "bytes that are not UTF-8", "UTF-8 text"))?))
     }
 
-    /// Replaces the values from a height of the stack on by a tuple.
+    /// Replaces the values at and above a height of the stack with a tuple.
     fn tuple(&mut self, height: usize) -> Result<(), CaptureProblem> {
         let elements = self.stack.split_off(height);
         self.push(Value::List(elements))
     }
 
-    /// Moves the values from a height of the stack on into the list or dictionary below them.
+    /// Moves the values at and above a height of the stack into the list or dictionary below them.
     fn extend(&mut self, height: usize, is_map: bool, at: usize) -> Result<(), CaptureProblem> {
         let added = height..self.stack.len();
         let target = height.checked_sub(1).map(|below| self.stack[below] as usize);

@@ -54,7 +54,7 @@ struct Memory {
 }
 
 pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
-    // Other pickles contain instructions that the reader rejects.
+    // Other pickles contain unsupported instructions. This check gives a clearer error for them.
     let head = String::from_utf8_lossy(&data[..data.len().min(4096)]);
     if !["segments", "device_traces"].iter().any(|key| head.contains(key)) {
         return Err(CaptureProblem::Nothing("the pickle is not a memory snapshot of PyTorch"));

@@ -53,14 +53,14 @@ const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
 const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher values give sparser instances");
-const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifetime, steps").up_to(WIDE);
+const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest duration, steps").up_to(WIDE);
 const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "every size is a multiple of this, bytes").up_to(WIDE);
 const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
-    param("min_duration", 2, "shortest lifetime, steps"),
+    param("min_duration", 2, "shortest duration, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
     param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
 ];
@@ -87,7 +87,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS,
             SPACING,
-            param("min_duration", 4, "shortest lifetime, steps").up_to(WIDE),
+            param("min_duration", 4, "shortest duration, steps").up_to(WIDE),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
@@ -179,7 +179,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "recombined",
-        "constant live bytes: the bytes of the buffers that end at a step are cut anew at random; the optimum may exceed the load",
+        "constant live bytes: the bytes freed at a step are divided at random among new buffers; the optimum may exceed the load",
         &[
             param("alive", 12, "number of buffers live at the first step; it changes slowly").up_to(1 << 12),
             param("steps", 20, "number of steps").up_to(1 << 14),
@@ -191,7 +191,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "minimalloc-like",
-        "like the challenging instances A to K of google/minimalloc: nearly full, with sizes of all magnitudes or of bricks",
+        "like the challenging instances A to K of google/minimalloc: nearly full, with sizes of all magnitudes or bricks of similar size",
         &[
             BUFFERS.or(250),
             param(

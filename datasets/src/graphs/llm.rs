@@ -139,7 +139,7 @@ pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateErr
     let layers = params.at_least("layers", 1)?;
     params.at_most("layers", 10_000)?;
     params.at_most("state", 1)?;
-    // Models with experts have no parameters `weights`, `tables` and `shards`.
+    // Models with experts do not have the parameters `weights`, `tables` and `shards`.
     let switch = |name| match params.get_or(name, 0) {
         value if value > 1 => Err(GenerateError::TooBig { name, value, most: 1 }),
         value => Ok(value == 1),

@@ -133,8 +133,8 @@ impl Weaver {
 
 /// Generates `n` operators in sequence, most of which read a weight of about `weight` KiB. These operators
 /// perform about `intensity` multiply-accumulates per byte of the weight. The size of the weight and the
-/// number per byte vary independently, each by at most `spread` percent. `free` percent of the operators have
-/// no weight and perform one multiply-accumulate per output byte.
+/// intensity vary independently, each by at most `spread` percent. `free` percent of the operators have no
+/// weight and perform one multiply-accumulate per output byte.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);

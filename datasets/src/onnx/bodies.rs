@@ -55,8 +55,9 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open` is true, either branch may run. In that case, a branch that cannot run
-    /// on its inputs is treated as never taken, and the second returned flag is true.
+    /// Infers one branch. The first flag is false if there is a cycle. If `open` is true, either branch may
+    /// run. A branch that cannot run on its inputs is then treated as never taken, and the second flag is
+    /// true.
     fn branch(
         &mut self,
         step: &Step,
@@ -246,12 +247,13 @@ impl<'m> Run<'m, '_> {
     /// some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
-            return self.abandon(step, &Reason::unknown("Scan requires at least version 9"), dead);
+            return self.abandon(step, &Reason::unknown("Scan requires operator set 9 or later"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);
         let Some(states) = step.inputs.len().checked_sub(scanned) else {
-            return self.abandon(step, &format!("num_scan_inputs is {scanned}").into(), dead);
+            let reason = format!("num_scan_inputs is {scanned}, but Scan has {} inputs", step.inputs.len());
+            return self.abandon(step, &reason.into(), dead);
         };
         let body = match self.body(step, step.inputs.len()) {
             Ok(body) => body,

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | node | operator of the same name and kind, in the order of the file; in other domains, the domain is part of the kind: `ai.x.Kind` |
 //! | `Constant` node | a tensor with role weight; no operator |
-//! | initialiser, even if it is also an input | a tensor with role weight; of external data, only the shape and the type are read |
+//! | initialiser, even if it is also an input | a tensor with role weight; for external data, only the shape and the type are read |
 //! | sparse initialiser | a tensor with role weight; its size is that of its values and indices |
 //! | input or output, also of a body | a tensor with that role |
 //! | call of a function that the file defines | the operators of its body, named after the call: `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |

@@ -19,7 +19,7 @@ const NODE_ATTRIBUTE: u64 = 5;
 const ATTRIBUTE_GRAPH: u64 = 6;
 const ATTRIBUTE_GRAPHS: u64 = 11;
 
-/// A field: its number, the place of all its bytes, and the place of its contents.
+/// A field: its number, the range of all its bytes, and the range of its contents.
 struct Span {
     number: u64,
     whole: Range<usize>,

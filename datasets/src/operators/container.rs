@@ -107,7 +107,7 @@ pub fn insert(call: &Call) -> Facts {
 
 /// Returns the error for a position outside the sequence.
 fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
-    format!("position {at} lies outside a sequence of {}", list.len()).into()
+    format!("position {at} lies outside a sequence of {} tensors", list.len()).into()
 }
 
 /// Infers the output of `SequenceErase`. The operator removes the last tensor if no position is given.
@@ -162,7 +162,7 @@ pub fn split(call: &Call) -> Facts {
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(length) && !call.bound(0) {
-        return misfit(format!("parts {sizes:?} do not make up extent {length}"));
+        return misfit(format!("parts {sizes:?} do not add up to extent {length}"));
     }
     let part = |size: u64| {
         let mut part = shape.to_vec();

@@ -33,7 +33,7 @@ pub fn reshape(call: &Call) -> Facts {
     }
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
-        // An upper bound of the number of elements is rounded down to whole rows.
+        // An upper bound on the number of elements is rounded down to whole rows.
         if known == 0 || (total % known != 0 && !call.bound(0)) {
             return misfit(format!("{} elements are not a multiple of {known}", show(from)));
         }
@@ -185,7 +185,7 @@ pub fn split(call: &Call) -> Facts {
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(shape[at]) && !call.bound(0) {
-        return misfit(format!("parts {sizes:?} do not make up extent {}", shape[at]));
+        return misfit(format!("parts {sizes:?} do not add up to extent {}", shape[at]));
     }
     let strides = strides(shape);
     let mut from = 0usize;

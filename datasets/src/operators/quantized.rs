@@ -6,8 +6,8 @@ use super::element::Element;
 use super::value::{Fact, Reason, misfit, show};
 use super::{algebra, window};
 
-/// Infers the output of `QuantizeLinear`. The output has the type of the zero point if there is one,
-/// otherwise the type that an attribute gives, and otherwise `uint8`.
+/// Infers the output of `QuantizeLinear`. The output has the type of the zero point. Without a zero point, an
+/// attribute gives the type, and the default is `uint8`.
 pub fn quantize(call: &Call) -> Facts {
     let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])

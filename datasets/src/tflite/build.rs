@@ -377,8 +377,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.graph.tensor(tensor)
     }
 
-    /// Returns the tensor of a constant or a variable. There is only one, however many copies of the subgraph
-    /// exist. Constants with the same buffer, type and shape also share one tensor.
+    /// Returns the tensor of a constant or a variable. There is only one, regardless of the number of copies
+    /// of the subgraph. Constants with the same buffer, type and shape also share one tensor.
     fn kept(
         &mut self,
         place: (usize, usize),

@@ -332,9 +332,9 @@ fn lstm(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// Infers a bidirectional LSTM cell. The inputs of the forward direction are those of [`lstm`]. The inputs of
-/// the backward direction start at
-/// 18. The states are inputs 35 and 36 (forward), and 37 and 38 (backward).
+/// Infers a bidirectional LSTM cell. The weights of the forward direction have the same positions as in
+/// [`lstm`], and those of the backward direction begin at input 18. The states are inputs 35 and 36
+/// (forward), and 37 and 38 (backward).
 fn both_lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, forward]) = (*op.ranked(4)?, *op.ranked(8)?);

@@ -2,8 +2,8 @@
 //!
 //! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
 //! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
-//! one set of tensors. Each of them is live from its first use in any run to its last. All subgraphs share
-//! one arena. The plan does not place variables, which get memory of their own.
+//! one set of tensors. Each tensor is live from its first use in any run to its last. All subgraphs share one
+//! arena. The plan does not place variables, which get memory of their own.
 //!
 //! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
 //! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.

@@ -262,8 +262,8 @@ fn segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// Infers the unsorted segment operators. An input gives the number of segments. It replaces the leading
-/// dimensions of the data, which are those of the identifiers.
+/// Infers the unsorted segment operators. An input gives the number of segments. This number replaces the
+/// leading dimensions of the data, which are the dimensions of the identifiers.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {

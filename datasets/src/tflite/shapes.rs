@@ -199,7 +199,7 @@ fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
     let wanted = op.extents(1)?;
     let facts = op.onnx("Expand", &[0, 1], Vec::new())?;
     if facts[0].shape.as_ref() != Some(&wanted) {
-        return misfit(format!("shape {} cannot be stretched to {}", show(op.shape(0)?), show(&wanted)));
+        return misfit(format!("shape {} cannot be broadcast to {}", show(op.shape(0)?), show(&wanted)));
     }
     Ok(facts.into())
 }

@@ -50,7 +50,7 @@ fn snapshots_have_one_capture_per_stream() {
     assert_eq!(found[0].planner, "PyTorch caching allocator");
     assert!(found[0].instance.buffers().iter().all(|buffer| buffer.alignment().get() == 512));
     let rows = rows(&found[0]);
-    // These are the first allocation, one that is older than the trace, and one that is live all the time.
+    // These rows are the first allocation, a block older than the trace, and a block that is always live.
     assert_eq!(rows[0], ("event0", 602_112, 1, 4, Some(69_632)));
     assert!(rows.iter().any(|row| row.0.starts_with("early") && row.2 == 0 && row.1 == 65_536));
     assert_eq!(rows.last().unwrap(), &("block0.0", 4096, 0, 26, Some(0)));

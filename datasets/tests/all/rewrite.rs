@@ -220,7 +220,7 @@ fn the_planner_of_the_runtime_is_simulated() {
     let layout = arena.layout(|tensor| Some(Bytes::new(offsets[tensor]))).unwrap();
     assert_eq!(layout.offsets()[6..], [128, 80].map(Bytes::new), "a, c and b are live");
     assert_eq!((arena.arena(&layout), layout.peak(&arena.instance)), (Bytes::new(240), Bytes::new(240)));
-    // A tensor that nothing uses takes memory too.
+    // An unused tensor occupies memory too.
     let sizes = [("x", 16), ("u", 500), ("v", 400), ("y", 16)];
     let body = subgraph("main", &sizes, [&[0], &[3]], vec![operator(ADD, &[0, 0], &[3])]);
     let arena = micro(&file(&model(vec![body])));

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Solves the problem given on the command line. An error is the text to print to standard error.
+/// Solves the problem given on the command line. An error contains the text to print to standard error.
 fn answer(arguments: &[String]) -> Result<(), String> {
     let flags = Flags::parse(arguments)?;
     let input = flags.text("input");

@@ -159,8 +159,8 @@ struct Step {
     work: Work,
 }
 
-/// Returns the chain in random order. It contains two products of every kind and size, two passes of every
-/// size, and eight operators without work.
+/// Returns the chain in random order. It contains two products for each number of rows and each size of
+/// weights, two passes of each size, and eight operators without work.
 fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     let mut all = Vec::new();
     for _ in 0..2 {

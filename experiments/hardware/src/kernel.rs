@@ -210,7 +210,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// Computes the same sums value by value, as the definition states.
+    /// Computes the same sums value by value, directly from the definition.
     fn plain<const M: usize>(rows: &[[f32; M]], weights: &[f32], blocks: usize) -> [[f32; LINE]; M] {
         let mut sums = [[0.0; LINE]; M];
         for (panel, numbers) in weights.chunks(PANEL * LINE).enumerate() {

@@ -1,6 +1,6 @@
-//! Benchmarks of the checker, every heuristic and `search` on generated instances. Except for the large
-//! instances, they resemble the MiniMalloc instances A to K. They have a few hundred buffers, and their live
-//! bytes equal the load at every step.
+//! Benchmarks of the checker, every heuristic and `search` on generated instances. All instances
+//! except the large ones resemble the MiniMalloc instances A to K. They have a few hundred buffers, and their
+//! live bytes equal the load at every step.
 //!
 //! `make bench` runs all benchmarks. `cargo bench -p plimsoll-lab --bench algorithms -- checker` runs the
 //! benchmarks whose names contain `checker`.

@@ -120,7 +120,7 @@ pub fn prove_orders(
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let proved = check_orders(text.as_slice());
-    let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
+    let proved = proved.map_err(|error| format!("the checker rejected the proof: {error}"))?;
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 

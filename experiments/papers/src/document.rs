@@ -85,7 +85,7 @@ impl Reproduction {
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) {
         let mut content = Vec::new();
-        write(&mut content).expect("memory can be written to");
+        write(&mut content).expect("writing to memory cannot fail");
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 

@@ -177,7 +177,7 @@ fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     printed.ids().map(row).collect()
 }
 
-/// Returns the buffers by descending size. Ties are broken in favour of the lower position.
+/// Returns the buffers in descending order of size. Buffers of equal size keep their order in the instance.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));

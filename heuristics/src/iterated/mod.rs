@@ -2,8 +2,8 @@
 //! an improvement.
 //!
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
-//! 1. The *portfolio* contains eleven orders that are good on some instances. Each is decoded under both
-//!    fits.
+//! 1. The *portfolio* contains eleven orders, each of which works well on some instances. Each is decoded
+//!    under both fits.
 //! 2. *Rounds* follow until a limit is reached. They alternate between two moves:
 //!    - A *random order* sorts the buffers by log size + b log duration + g log heat + noise. The factor b is
 //!      in [0, 1), the factor g is in [0, 8), and the logarithms are to base 2. Heat is the maximum of the
@@ -112,7 +112,7 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    /// At most [`ELITE`] orders, by peak ascending. If peaks are equal, the older order comes first.
+    /// At most [`ELITE`] orders, in ascending order of peak. If peaks are equal, the older order comes first.
     elite: Vec<Member>,
     run: Tracker<'a, Offsets>,
 }

@@ -7,8 +7,8 @@
 //! operator moves to just before L2, because the input that ends at L1 is live beyond L2 anyway.
 //!
 //! The CANN whitepaper does not specify the ordinary order. It names breadth-first, depth-first and reverse
-//! depth-first order, and its example is depth-first with the left branch first. It does not specify the
-//! sequence in which operators are visited either. Here, the ordinary order is a parameter. The operators are
+//! depth-first order, and its example is depth-first with the left branch first. It also does not specify the
+//! sequence in which operators are visited. Here, the ordinary order is a parameter. The operators are
 //! visited once, from the last to the first, and the effects of earlier moves are taken into account. The
 //! producers of a moved operator can thus also be moved. Operators only move to later steps.
 //!

@@ -121,7 +121,7 @@ pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Not
 pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() {
-            return Err(std::io::Error::other("it is a directory"));
+            return Err(std::io::Error::other("it is a folder"));
         }
         Ok(BufReader::new(file))
     });
@@ -505,7 +505,7 @@ impl<'a> Row<'a> {
 
 /// A likely reason why the lifespans in an answer differ from those in the instance.
 const OTHER_ORDER: &str =
-    "; the operators may run in another order: `plan --instance` writes the instance of its layout";
+    "; the layout may be for another order of the operators: `plan --instance` writes the matching instance";
 
 /// Parses a number that consists of digits only. Signs, blanks and fractions are rejected.
 pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {

@@ -1,11 +1,12 @@
 //! The execution checker. It simulates a run of a graph in its planned memory and reports every read that
 //! does not find the expected data.
 //!
-//! The checker does not use lifespans. It records which value each address contains. Each write of a tensor
-//! stores a new value at its addresses. A read is correct if all of these addresses still contain that value.
-//! Runs differ in the decisions of operators with regions ([`Graph::flow`](crate::graph::Graph::flow)): the
-//! branches taken and the trip counts. All combinations are run, up to a limit. If there are more, further
-//! runs are drawn at random.
+//! The checker does not use lifespans. Each tensor in memory occupies a *slot*, which is an address range
+//! that several tensors may share. The checker records which value each address contains. Each write of a
+//! tensor stores a new value at its addresses. A read is correct if all of these addresses still contain that
+//! value. Runs differ in the decisions of operators with regions
+//! ([`Graph::flow`](crate::graph::Graph::flow)): the branches taken and the trip counts. All combinations are
+//! run, up to a limit. If there are more, further runs are drawn at random.
 //!
 //! # Semantics
 //!

@@ -80,8 +80,8 @@ impl FusionProblem {
     /// Lists the matches of patterns in a region. O(m s^3) for m complete and partial matches of at most s
     /// steps, plus the time to read the region.
     ///
-    /// `units` contains the unit of each operator, in the order in which the region lists its operators, as
-    /// [`Units::assign`](super::Units::assign) returns them.
+    /// `units` contains one unit per operator, in the order in which the region lists its operators.
+    /// [`Units::assign`](super::Units::assign) returns this list.
     ///
     /// # Errors
     /// [`TooManyMatches`] if the region has [`MAX_MATCHES`] matches or more.

@@ -48,7 +48,7 @@ pub enum JoinError {
     #[error("input {at} of branch '{branch}' has {wants} bytes, but the trunk produces {has}")]
     Size { branch: String, at: usize, wants: Bytes, has: Bytes },
     /// The branch has fewer inputs than the trunk has outputs.
-    #[error("branch '{branch}' has {wants} inputs, but the trunk produces {has} tensors")]
+    #[error("branch '{branch}' has fewer inputs ({wants}) than the trunk has outputs ({has})")]
     Count { branch: String, wants: usize, has: usize },
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -133,7 +133,7 @@ impl<'a> Copier<'a> {
 impl Graph {
     /// Extracts the part of the body that computes `outputs` from `inputs`.
     ///
-    /// The part contains only operators on which `outputs` depend if `inputs` are given. Inputs of the body
+    /// The part contains the operators on which `outputs` depend once `inputs` are given. Inputs of the body
     /// that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
     ///
     /// # Errors
@@ -425,7 +425,7 @@ mod tests {
         idle.interface(Graph::BODY, [], [x]);
         let idle = idle.build().unwrap();
         let error = refused(Some(&trunk), &[&idle]);
-        assert_eq!(error, "branch 'idle' has 0 inputs, but the trunk produces 1 tensors");
+        assert_eq!(error, "branch 'idle' has fewer inputs (0) than the trunk has outputs (1)");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum OrderError {
     /// The storage has no unique first user.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
     NoFirst { storage: String },
-    /// The storage has no bytes, or nothing requires it to be held.
+    /// The storage has no bytes, or no operator uses it and it is not held from the start.
     #[error("storage '{storage}' has no bytes or no user")]
     Empty { storage: String },
     #[error("two storages have the name '{storage}'")]
@@ -383,7 +383,7 @@ impl OrderProblem {
     /// Returns the number of steps before the first operator in [`OrderProblem::instance`]: 1 if some storage
     /// is unused, otherwise 0.
     ///
-    /// At this step, only the storages held from the start are live, including unused ones. O(1).
+    /// At the extra step, exactly the storages held from the start are live, including unused ones. O(1).
     pub fn lead(&self) -> u64 {
         self.lead
     }

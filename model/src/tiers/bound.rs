@@ -8,11 +8,11 @@
 //!   over all tiers and steps. For every tensor, take the minimum of transfer time plus charge over its
 //!   tiers. The sum of these minima, less the maximum total charge, is therefore a lower bound. With optimal
 //!   multipliers, this bound equals that of the linear relaxation (Geoffrion 1974). Large tensors leave gaps
-//!   that byte counts ignore. Rounded weights take such gaps into account. Let k be a positive integer. If
-//!   tensors fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add up to at most
-//!   k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less than k + 1. If k
-//!   is 1, this means that at most one of the tensors is larger than half of the capacity. Counted in these
-//!   weights, the capacity consists of k *parts*. A part has a dual multiplier, just as a byte has.
+//!   that byte counts ignore. Rounded sizes take these gaps into account. Let k be a positive integer. If
+//!   tensors fit together into a capacity C, their rounded sizes `floor((k + 1) size / (C + 1))` add up to at
+//!   most k (Gomory 1958, Chvatal 1973). The reason is that the same terms without rounding add up to less
+//!   than k + 1. If k is 1, this means that at most one of the tensors is larger than half of the capacity.
+//!   In this measure, the capacity consists of k *parts*. A part has a dual multiplier, just as a byte has.
 //!   Multipliers are integers, and the bound is recomputed from them.
 //! - **Search**: a completed search.
 
@@ -106,8 +106,8 @@ pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     LowerBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
-/// Returns the weight of a tensor of `size` bytes if the capacity has `parts` parts: floor((parts + 1) size /
-/// (capacity + 1)). If `parts` is zero, the weight is the size in bytes.
+/// Returns the size of a tensor, counted in parts of a capacity that has `parts` parts: floor((parts + 1)
+/// size / (capacity + 1)). If `parts` is zero, returns the size in bytes.
 fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     match parts {
         0 => u128::from(size),

@@ -8,8 +8,8 @@
 //!   same tier.
 //! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
 //! - The regions of an operator (branches, loop bodies) form one block in one tier. The block is as large as
-//!   the largest region. The block moves the bytes of all accesses to tensors of the regions. For a branch,
-//!   only the region that moves the most bytes counts. For a loop, one iteration counts.
+//!   the largest region. Every access to a tensor of the regions counts as an access to the block. For a
+//!   branch, only the region that moves the most bytes counts. For a loop, one iteration counts.
 //! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
 //!   problem.
 

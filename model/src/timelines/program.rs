@@ -29,10 +29,10 @@ pub struct RegionOrder<'a> {
 /// The on-chip memory occupied by activations while an operator runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activations<'a> {
-    /// The bytes that are live at the step of the operator.
+    /// The bytes that are live at the step of the operator, including those of the enclosing regions.
     #[default]
     Live,
-    /// For every operator, the peak live bytes of its region.
+    /// For every operator, the peak live bytes of its region, plus the live bytes of the enclosing regions.
     Peak,
     /// Per operator of the graph: the highest end address of the buffers that are live at its step in a
     /// given layout.
@@ -65,8 +65,9 @@ pub struct OverlapSegment {
     pub problem: TimelineProblem,
     /// Per operator: the index of its weight block in the program; `None` if it has no weights.
     pub blocks: Vec<Option<usize>>,
-    /// If an operator with regions follows the segment: the bytes of activations at its step. Otherwise zero.
-    /// [`Activations::Live`] and [`Activations::Peak`] do not count the memory of its regions.
+    /// The bytes of activations at the step of the operator with regions that follows the segment; zero if no
+    /// operator with regions follows. [`Activations::Live`] and [`Activations::Peak`] do not count the memory
+    /// of these regions.
     pub border: Bytes,
 }
 
@@ -121,7 +122,7 @@ pub enum OverlapError {
     Flow(#[from] FlowError),
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
-    /// The computing time of the operator overflows, or the time to preload its weights does.
+    /// The computing time of the operator or the time to preload its weights overflows.
     #[error("the compute or transfer time of operator '{operator}' overflows (64-bit picoseconds)")]
     TooLong { operator: String },
     /// Resident weights exceed the on-chip memory.

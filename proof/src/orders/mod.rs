@@ -45,8 +45,8 @@ pub struct OrderProved {
 ///
 /// Each of the other statements refutes a *downset*, which is a set of operators with all their predecessors.
 /// The first statement refutes the empty set. Each further statement refutes the smallest downset that has
-/// been added and not yet refuted. Among downsets of equal size, it refutes the smallest binary number, in
-/// which operator `I` has the weight `2^I`. If no downset remains, the claim is proved.
+/// been added and not yet refuted. Among downsets of equal size, it refutes the downset with the smallest sum
+/// of `2^I` over its operators `I`. If no downset remains, the claim is proved.
 ///
 /// ```text
 /// e             for every operator that can run next below B bytes, adds the downset after it
@@ -56,10 +56,10 @@ pub struct OrderProved {
 ///
 /// # Soundness
 /// Let `live(D)` be the bytes live after the downset `D`. This function is submodular, and so are the bytes
-/// live while a given operator runs. A downset is completable if the other operators can run after it below
-/// `B` bytes. If a refuted downset is completable, at least one of the downsets added for it is completable.
-/// Each added downset is larger, and the set of all operators is never added. Therefore no order stays below
-/// `B` bytes.
+/// live while a given operator runs. A downset is completable if the other operators can run after it with
+/// fewer than `B` live bytes. If a refuted downset is completable, at least one of the downsets added for it
+/// is completable. Each added downset is larger, and the set of all operators is never added. Therefore, no
+/// order has a peak below `B` bytes.
 /// - `r`: let `W` be a group, and let no downset between `D` and `D + W` have fewer live bytes than `D + W`.
 ///   If the downsets `D_i` of an order complete `D`, then the downsets `D_i + W` complete `D + W`, because
 ///   `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while
@@ -227,7 +227,8 @@ impl Cover {
         Err(Reason::EnoughSpace { needed: bytes(needed), capacity: bytes(self.bound) - 1 })
     }
 
-    /// Removes and returns the smallest set. Among sets of equal size, this is the lowest as a number.
+    /// Removes and returns the set with the fewest operators. Of sets of equal size, this is the one with
+    /// the lowest binary number.
     fn take(&mut self) -> Option<Set> {
         let pending = self.pending.as_mut()?;
         let mut first = pending.by_size.first_entry()?;

@@ -9,10 +9,11 @@ const MOST_OPERATORS: usize = 64;
 /// Maximum number of sets that [`Part::is_least`] compares.
 const MOST_SETS: usize = 1 << 12;
 
-/// A set of operators of a part. The highest numbers come first, so that sets are compared as numbers.
+/// A set of operators of a part: one bit per operator, with the most significant word first. Comparing two
+/// sets therefore compares them as binary numbers.
 pub(super) type Set = Box<[u64]>;
 
-/// The operators that remain after `skip` and `keep`, numbered anew, in one direction of time.
+/// The operators that remain after `skip` and `keep`, renumbered from 0, in one direction of time.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Per operator: its number in the problem.
@@ -135,8 +136,8 @@ impl Part {
         Ok(turned.reversed().within(first, 1))
     }
 
-    /// Checks that no set has fewer live bytes than `first` if it lies between `first` and the set of common
-    /// predecessors of all operators outside `first`.
+    /// Checks that no set between `first` and `common` has fewer live bytes than `first`. Here, `common` is
+    /// the set of operators that precede every operator outside `first`.
     fn must_pass(&self, first: &[bool]) -> Result<(), Reason> {
         let mut common: Option<Vec<bool>> = None;
         for at in 0..self.len() {

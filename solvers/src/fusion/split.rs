@@ -76,7 +76,7 @@ impl<'a> Splitter<'a> {
             Some(&Known::Bound(bound)) => bound,
             None => self.priced(matches),
         };
-        // A node takes long enough that the clock is checked every time.
+        // A node takes much longer than reading the clock, so the clock is read at every node.
         if let Some(stop) = budget.tick().or_else(|| budget.check()) {
             return Err(stop);
         }

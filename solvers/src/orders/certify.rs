@@ -39,11 +39,11 @@ pub struct OrderProof {
 /// The rules of the search for a proof.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoverRules {
-    /// Sequences of operators that run without alternatives.
+    /// The kinds of safe runs to look for.
     pub settling: Settling,
     /// See [`OrderRules::jump`].
     pub jump: usize,
-    /// Cuts at downsets, and both directions of time.
+    /// Whether to cut the problem at downsets, and to search in both directions of time.
     pub cuts: bool,
     /// The rule that a test makes unsound.
     pub wrong: Option<Wrong>,
@@ -203,7 +203,7 @@ fn searched(
             attempts.extend(Attempt::all(window, rules));
         }
         if attempts.is_empty() && whole.get().is_none() && (nodes > NARROW || !rules.cuts) {
-            // No part refutes the bound. The whole problem may still refute it because parts may overlap.
+            // No part proves the bound. The whole problem may still prove it because the parts may overlap.
             attempts.extend(Attempt::all(whole.get_or_init(|| cutter.whole()), rules));
         } else if attempts.is_empty() && whole.get().is_some() {
             return Err(full.map_or(NoProof::Wrong(Bytes::new(bound)), NoProof::Stopped));

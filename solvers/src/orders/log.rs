@@ -19,7 +19,7 @@ pub(super) enum Wrong {
     Every,
     /// Operators run without alternatives although they raise the live bytes.
     Run,
-    /// Groups of operators run without alternatives, whatever is live in between.
+    /// Groups of operators run without alternatives, regardless of the bytes that are live in between.
     Group,
     /// An operator that needs one byte less than the bound refutes a downset.
     Needs,

@@ -263,8 +263,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes the frames from `jump` on, whose failure follows from that of the downset `set` after the
-    /// first `upto` nodes of the trail.
+    /// Removes the frames from index `jump` on. They fail because the downset with number `set`, which
+    /// consists of the first `upto` nodes of the trail, fails.
     fn fail_to(&mut self, jump: usize, set: u32, upto: usize) {
         if let Some(log) = &mut self.log {
             for frame in self.frames.iter().skip(jump) {
@@ -313,8 +313,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset as a node of the budget. In large nets, every downset takes long to process, so the
-/// clock is read every time.
+/// Counts one downset as a node of the budget. In large nets, processing a downset takes much longer than
+/// reading the clock, so the clock is read every time.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();

@@ -1,8 +1,8 @@
 //! The parts of a problem between cuts that a proof can justify, around the steps that need the most memory.
 //!
 //! A proof cuts before a part by `skip`, and after it by `keep`. The checker confirms a cut only if few
-//! downsets must be compared. The first cuts to try are the valleys of the best order that are nearest to
-//! such a step. If the parts between these cuts are too hard, [`narrow`] proposes other cuts.
+//! downsets must be compared. Around each of these steps, the first cuts to try are the nearest valleys of
+//! the best order. If the parts between these cuts are too hard, [`narrow`] proposes other cuts.
 
 use super::draft::{Draft, Reach};
 use super::log::{MOST_OPERATORS, Wrong};

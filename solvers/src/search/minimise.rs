@@ -450,7 +450,7 @@ impl Minimiser<'_, '_> {
     /// rarely be resumed because the range of capacities changes.
     fn forget_between(&mut self) {
         while self.engines.len() > 2 {
-            let between = *self.engines.keys().nth(1).expect("there are more than two");
+            let between = *self.engines.keys().nth(1).expect("there are more than two engines");
             self.engines.remove(&between);
         }
     }

@@ -195,9 +195,9 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns an initial layout: a first-fit placement in order of area. With many simultaneously live buffers,
-/// this placement may not finish within half of the remaining time. The result is then a valley placement, or
-/// `None` if that placement does not finish either.
+/// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live
+/// buffers, this placement may not finish within half of the remaining time. The result is then a valley
+/// placement, or `None` if that placement does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);

@@ -330,9 +330,9 @@ mod tests {
         hard_above_load(params, seed).unwrap().instance
     }
 
-    /// Returns the best bound in units that windows prove within the budget, the sections on which it was
-    /// proved, and the termination reason if the budget ran out. `low` is a known lower bound and `high` the
-    /// peak of a known layout, in units.
+    /// Returns the best bound, in units, that searches on windows prove within the budget, the sections on
+    /// which it was proved, and the termination reason if the budget ran out. `low` is a known lower bound
+    /// and `high` the peak of a known layout, in units.
     fn window_bound(
         reduced: &Reduced,
         rules: WindowRules,

@@ -87,7 +87,7 @@ impl Engine for Smt {
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
         // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks from `lower` to
-        // `from - 1` are not tried, because they are undecided or no better than necessary.
+        // `from - 1` are not tried: they are below `enough`, or z3 left them undecided.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
         let mut peak = task.enough;
         let (mut stop, mut aside) = (None, None);

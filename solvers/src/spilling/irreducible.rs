@@ -22,7 +22,7 @@ pub enum Fits {
     Layout(Layout),
     /// The buffers do not fit, as this bound proves.
     Never(LowerBound),
-    /// The question is undecided, for this termination reason.
+    /// The question is undecided, with the termination reason of the search.
     Unknown(Stop),
 }
 

@@ -33,8 +33,8 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Only timelines with a lower
-    /// makespan are of interest.
+    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Nodes whose bound reaches
+    /// this makespan are pruned.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }

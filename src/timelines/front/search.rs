@@ -383,8 +383,8 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Further exact schedules are slow and rarely improve the front. They run only for the case that
-            // the command schedules without `--front`: the whole capacity and no resident weights.
+            // Further exact schedules are slow and rarely improve the front. They run only in the case that
+            // the command handles without `--front`: the whole capacity and no resident weights.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }

@@ -55,8 +55,7 @@ struct Mixer {
     /// The probability, in percent, that an operator owns regions. It applies until the maximum nesting depth
     /// or the maximum number of tensors is reached.
     control: u64,
-    /// The number of tensors from which no further operator owns regions. This limit keeps small mixtures
-    /// small.
+    /// The number of tensors at which operators stop owning regions. This limit keeps small mixtures small.
     most: usize,
 }
 

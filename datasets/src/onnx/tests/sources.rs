@@ -130,7 +130,7 @@ fn tensors_in_bodies_of_unknown_operators_have_a_size() {
 
 #[test]
 fn dimensions_that_only_bodies_have_get_values() {
-    // Only the declaration contains the shapes of the inputs of the body of the search.
+    // Only the declaration gives the shapes of the body inputs of the search.
     let mut decoder =
         graph(&[("ids", "int32:1x1"), ("past", "1xkeptx4")], [node("Relu", "past", "p", [])], "p");
     decoder.name = "decoder".to_owned();

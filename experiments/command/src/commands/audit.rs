@@ -177,8 +177,8 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json
 /// The plan of another planner.
 struct Case {
     subject: Subject,
-    /// The planner of a captured plan. For other plans, this is the file with the layout or the option with
-    /// the peak.
+    /// The planner of a captured plan. For other plans, the name of the layout file, or `--planner-peak` if
+    /// only the peak is known.
     planner: String,
     layout: Option<Layout>,
     /// The peak that the planner reports. Without it, the peak of the layout is used.

@@ -265,7 +265,7 @@ fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), F
         (1, _) => Ok(fits.swap_remove(0)),
         (0, Some(why)) if split.pools.len() == 1 => Err(why.into()),
         (count, _) => Err(Failure::input(format!(
-            "--layout {}: it fits {} pools of {}; name the pool as POOL=FILE",
+            "--layout {}: the layout fits {} pools of {}; name the pool as POOL=FILE",
             file.display(),
             if count == 0 { "no".to_owned() } else { count.to_string() },
             path.display()

@@ -369,8 +369,8 @@ fn external_programs_follow_the_same_rules() {
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
 }
 
-/// A layout that is written before the time limit is an answer. How long writing takes depends on the
-/// machine.
+/// A layout that is written before the time limit is an answer. The test tries longer limits until the
+/// machine is fast enough to write the layout in time.
 #[cfg(unix)]
 #[test]
 fn external_programs_are_killed_at_the_limit() {

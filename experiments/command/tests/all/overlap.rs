@@ -147,7 +147,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
-    // Slices fit again; the hint names their largest size.
+    // The operators fit if their weights are sliced. The hint contains the largest slice size that fits.
     let hint = "\nhint: --slice 9 splits weights so that every operator fits\n";
     assert!(never.stdout.contains(hint), "{}", never.stdout);
     run(&["--capacity", "17", "--slice", "9"]).exits(0);

@@ -6,7 +6,7 @@ use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
 use crate::record::Record;
 use std::collections::BTreeMap;
 
-/// The names of all possible files.
+/// The names of all files that [`files`] may return.
 pub const NAMES: [&str; 6] =
     ["instances.csv", "algorithms.csv", "profile.csv", "cactus.csv", "gap-over-time.csv", "troubles.csv"];
 
@@ -48,7 +48,8 @@ fn shown<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// Returns the number of runs for every status other than `done`, as `status=number` separated by spaces.
+/// Returns the number of runs for every status other than `done`, as `status=number` pairs separated by
+/// spaces.
 pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }

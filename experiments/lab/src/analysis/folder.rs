@@ -66,7 +66,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
     }
-    // Folders with the same name get distinct names.
+    // If two records have the same name, the later one gets a numeric suffix.
     for at in 1..records.len() {
         let taken = |name: &str| records[..at].iter().any(|other| other.name == name);
         if taken(&records[at].name) {

@@ -11,13 +11,13 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By number of instances without an answer, ascending, then by mean gap, ascending. If the runs decide a
-    /// capacity, the number of solved instances comes first, descending.
+    /// In ascending order of the number of instances without an answer, and then of the mean gap. If the runs
+    /// decide a capacity, the number of solved instances takes precedence, in descending order.
     #[default]
     Gap,
-    /// By mean time spent, ascending.
+    /// In ascending order of the mean time spent.
     Time,
-    /// By name.
+    /// In alphabetical order.
     Name,
 }
 
@@ -49,7 +49,7 @@ pub struct Question {
     pub problem: String,
     /// The unit of values and bounds: `bytes`, `picoseconds` or `relations`.
     pub unit: String,
-    /// The terms of the question, as `KEY=VALUE` separated by spaces.
+    /// The terms of the question, as `KEY=VALUE` pairs separated by spaces.
     pub terms: String,
     /// Whether a capacity is decided. Otherwise the value is optimised.
     pub decide: bool,
@@ -169,8 +169,9 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance. Such a
-    /// heuristic ends early without a proof, so the limit is not its time to solve.
+    /// Returns the time to solve. Returns `None` if this time is unknown, or if the median run is unsolved
+    /// and a proof cannot be expected. In the latter case, the run usually ends long before its limit, so the
+    /// limit is not a time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
@@ -199,7 +200,7 @@ pub struct Group {
 
 impl Group {
     /// Returns the time to solve of an algorithm on an instance, both given by index. Returns `None` if there
-    /// was no run, or if the median run is unsolved and a proof cannot be expected.
+    /// was no run or its time is unknown, or if the median run is unsolved and a proof cannot be expected.
     pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
         self.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
@@ -318,11 +319,11 @@ impl Builder<'_> {
             }
         }
         if !timed {
-            notes.push("the rows contain no seconds, so there are no times".to_owned());
+            notes.push("the rows contain no times, so the report shows none".to_owned());
         }
         if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
             notes.push(
-                "some times are those of a whole process and others those of the algorithm alone, so they are not strictly comparable"
+                "some times cover a whole process and others only the algorithm, so they are not strictly comparable"
                     .to_owned(),
             );
         }

@@ -3,8 +3,8 @@
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
 //!   layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its completed runs, solved or not.
-//! - The *time to the best answer* is the median over its runs with an answer. This time ends when the run
-//!   finds its value, although the run may continue.
+//! - The *time to the best answer* is the median over its runs with an answer. It is measured until the run
+//!   finds its value, even if the run continues afterwards.
 //! - The *time to solve* is also the median over the runs, but an unsolved run counts as longer than every
 //!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit

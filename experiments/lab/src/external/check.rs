@@ -91,7 +91,7 @@ fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
         None if whose == Whose::Own => record.own_seconds = said.seconds,
         None => {}
     }
-    // The exit codes of built-in processes repeat what the row contains.
+    // The exit code of a built-in process repeats information that the row already contains.
     let spoken = whose == Whose::Own && record.status == "done" && !attempt.timed_out;
     errors.extend(attempt.remark.filter(|_| !spoken));
     record.error = errors.join("; ");

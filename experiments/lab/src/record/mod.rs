@@ -84,7 +84,7 @@ pub struct Record {
     /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds` or `relations`.
     #[serde(default = "bytes")]
     pub unit: String,
-    /// The [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` separated by spaces.
+    /// The [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` pairs separated by spaces.
     pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
@@ -149,10 +149,10 @@ pub struct Record {
     /// The resolution of `own_seconds`, in seconds: the value of one unit in the last digit that an
     /// external program printed.
     pub own_resolution: Option<f64>,
-    /// The times of the phases, as `name=seconds` separated by spaces. `to-best` is the time until the run
-    /// found its value.
+    /// The times of the phases, as `name=seconds` pairs separated by spaces. `to-best` is the time until the
+    /// run found its value.
     pub phases: String,
-    /// The counters of the algorithm, as `name=number` separated by spaces.
+    /// The counters of the algorithm, as `name=number` pairs separated by spaces.
     pub counters: String,
     /// Number of nodes. The algorithm defines the meaning of a node.
     pub nodes: Option<u64>,
@@ -162,7 +162,7 @@ pub struct Record {
     pub resident_bytes: Option<u64>,
     /// Commit of the sources.
     pub commit: String,
-    /// Whether the sources differed from that commit.
+    /// Whether tracked sources differed from `commit`: `true`, `false` or `unknown`.
     pub dirty: String,
     /// Version of plimsoll, or of the external program.
     pub version: String,
@@ -185,8 +185,8 @@ pub struct Record {
     /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. The column
     /// is empty if nothing is certified. This column and the following four are stored only on request.
     pub certified: String,
-    /// The reason why `certified` holds: `proof` (a proof that the checker accepted) or `witness` (a witness
-    /// that was recomputed).
+    /// The evidence for `certified`: `proof` (a proof that the checker accepted) or `witness` (a witness that
+    /// was recomputed).
     pub certified_by: String,
     /// Length of the proof in bytes.
     pub proof_bytes: Option<u64>,

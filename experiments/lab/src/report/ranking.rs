@@ -54,8 +54,8 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
 /// The header of the column with the certified runs, which is empty if no bound is certified.
 pub const CERTIFIED: &str = "certified";
 
-/// Returns the numbers of certified and proved runs as text, separated by `of`. Empty if no bound is
-/// certified.
+/// Returns the numbers of certified and proved runs as text, separated by `of`. Returns an empty string if no
+/// bound is certified.
 pub(super) fn certified(own: &Standing, of: &str) -> String {
     own.certified_runs.map_or_else(String::new, |count| format!("{count}{of}{}", own.proved_runs))
 }

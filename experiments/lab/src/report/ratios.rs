@@ -5,11 +5,11 @@
 //!
 //! - If the time of the algorithm is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
-//!   last digit, and the time of the reference is increased by one unit. If this changes either time by more
-//!   than 1 %, the ratio is marked as a lower bound.
-//! - If the time of the algorithm is below one unit of its last digit (`0.000`), one unit is added to it, and
-//!   half a unit is subtracted from the time of the reference. The ratio is then an upper bound, marked `<`,
-//!   and means exclude it.
+//!   last printed digit. The time of the reference is increased by one unit of its own last digit. If this
+//!   changes either time by more than 1 %, the ratio is marked as a lower bound.
+//! - If the time of the algorithm is below one unit of its last digit (`0.000`), it is increased by one unit
+//!   of this digit. The time of the reference is reduced by half a unit of its own last digit. The ratio is
+//!   then an upper bound, marked `<`, and means exclude it.
 //!
 //! **Complexity.** O(algorithms * instances * suites).
 
@@ -79,7 +79,7 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
 }
 
-/// Formats a time in the unit that the tables use for its clock.
+/// Formats a time in the unit that the tables use for times of this clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
     let figure = |seconds: f64| match clock {
         Clock::Bench => human::seconds(seconds),

@@ -21,8 +21,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Number of additional time limits that a run may use if its bound is proved. One is for the proof, and the
-/// others are for the check of the proof.
+/// Additional time for a run if the sweep proves bounds, as a multiple of the time limit. One time limit is
+/// for the proof, and the others are for the check of the proof.
 const PROOF_STAGES: u32 = 4;
 
 /// The parameters for running a sweep.

@@ -307,9 +307,9 @@ impl Sweep {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
     }
 
-    /// Returns the capacity passed to an external planner. If the run decides a capacity, this is that
-    /// capacity. Otherwise it is the capacity in the file or, if there is none, the load. If no capacity is
-    /// decided, layouts that exceed the passed capacity are also accepted.
+    /// Returns the capacity passed to an external planner. If the run decides a capacity, the planner gets
+    /// this capacity. Otherwise it gets the capacity in the file or, if there is none, the load. If no
+    /// capacity is decided, layouts that exceed the passed capacity are also accepted.
     pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();

@@ -80,7 +80,7 @@ impl Scripts<'_> {
     }
 
     /// Checks that the folder contains no shards that an earlier call wrote for another sweep or for another
-    /// number of shards. With such shards, tasks would fail.
+    /// number of shards. Tasks of the array job would fail on these shards.
     ///
     /// # Errors
     /// [`SweepError::Other`] if there are such shards.
@@ -91,8 +91,8 @@ impl Scripts<'_> {
             let here = Shard { part, of: self.array };
             let difference = match manifest.shard {
                 Some(there) if there == here => manifest.sweep.difference(sweep),
-                Some(there) => Some(format!("shard {there} there, {here} here")),
-                None => Some(format!("all runs there, shard {here} here")),
+                Some(there) => Some(format!("shard {there} instead of {here}")),
+                None => Some(format!("all runs instead of shard {here}")),
             };
             if let Some(difference) = difference {
                 return Err(SweepError::Other { folder, difference });

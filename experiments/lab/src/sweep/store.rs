@@ -200,7 +200,7 @@ fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>)
     let difference = if manifest.shard == shard {
         manifest.sweep.difference(&sweep.resolved())
     } else {
-        Some(format!("{} there, {} here", name(manifest.shard), name(shard)))
+        Some(format!("{} instead of {}", name(manifest.shard), name(shard)))
     };
     match difference {
         None => Ok(()),

@@ -182,8 +182,8 @@ struct Count {
     /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
     /// the best strategy, and merging exactly.
     pub met: [usize; 5],
-    /// Number of graphs on which merging loses to sequential branches, beats them, ties with them, or is
-    /// undecided, with both planned exactly.
+    /// Numbers of graphs on which merging loses to sequential branches, beats them, ties with them, and on
+    /// which the comparison is undecided. Both are planned exactly.
     pub duels: [usize; 4],
     /// The same counts for each strategy. Here no comparison is undecided.
     pub fast: [[usize; 4]; 3],

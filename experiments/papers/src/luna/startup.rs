@@ -260,7 +260,7 @@ mod tests {
                 }
             }
         }
-        // Copies are faster than transfers, so ping-pong loses without any setup latency.
+        // Copies are faster than transfers, so ping-pong loses even without setup latency.
         assert_eq!(uniform(3, 1, 100, 10), 0);
     }
 

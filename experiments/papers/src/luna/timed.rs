@@ -35,9 +35,9 @@ pub(super) struct Times {
     /// The machine, with slices small enough that the buffers fit under the schedules `synchronous` and
     /// `ping-pong`.
     pub machine: Machine,
-    /// Number of operators and slices in all segments.
+    /// Number of operators in all segments, after slicing.
     pub steps: usize,
-    /// Number of operators and slices on the longest control path without overlap.
+    /// Number of operators on the longest control path without overlap, after slicing.
     pub run: u64,
     /// Number of segments.
     pub segments: usize,

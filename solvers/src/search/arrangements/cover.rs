@@ -45,7 +45,7 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups that were exchanged, and returns false if it needs no more
+    /// A callback that receives each successor and the exchanged groups. It returns false if it needs no more
     /// successors. Different exchanges may lead to the same tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
     /// Number of nodes that may still be spent on the tree. Large groups are tried first, so a limit omits

@@ -37,7 +37,7 @@ impl Heap {
 
     pub fn pop(&mut self) -> Option<u32> {
         let top = *self.order.first()?;
-        let last = self.order.pop().expect("there is a first");
+        let last = self.order.pop().expect("the heap is not empty");
         self.place[top as usize] = OUT;
         if last != top {
             self.order[0] = last;

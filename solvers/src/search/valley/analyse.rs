@@ -13,8 +13,8 @@ use super::state::State;
 /// by the slack.
 pub(super) const OPEN: i64 = i64::MAX;
 
-/// A section that proves that no layout continues the state. Either no buffer can be the lowest unplaced
-/// buffer at this section, or too much of its space would be wasted.
+/// A section that rules out every continuation of the state. Either no buffer can be the lowest unplaced
+/// buffer at this section, or too much space of the section would be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dead(pub usize);
 

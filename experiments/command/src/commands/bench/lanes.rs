@@ -54,7 +54,7 @@ pub struct Chosen<P: Posed> {
     terms: Vec<Terms>,
     /// True if instances are skipped, which is the default for spilling.
     graphs_only: bool,
-    /// Performs additional runs, in separate processes.
+    /// A function that performs additional runs in separate processes, if there are any.
     more: Option<More<P>>,
 }
 

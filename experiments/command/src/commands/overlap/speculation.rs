@@ -82,8 +82,8 @@ impl Speculated {
         }
         let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
         let [expected, before] = [self.expected_seconds, self.expected_before_seconds].map(seconds);
-        let expected = format!("expected makespan {expected} instead of {before}");
-        let longest = format!("longest {} instead of {}", self.longest_ps, self.longest_before_ps);
+        let expected = format!("expected makespan {expected} ({before} without speculation)");
+        let longest = format!("longest makespan {} ({} without)", self.longest_ps, self.longest_before_ps);
         report.push(&format!("\nspeculation with {schedule}: {expected}, {longest}\n"));
         let columns = "branch, region, chance, fetched ahead = fetched, bytes, cost = cost_ps, saved = saved_ps, \
                        wasted bytes = wasted";

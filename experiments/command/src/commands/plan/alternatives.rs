@@ -38,7 +38,7 @@ pub(super) struct Alternatives<'a> {
     pub registry: &'a Registry,
     pub scheme: &'static SchemeEntry,
     pub placement: Placement<'a>,
-    /// Plans a graph without printing a report.
+    /// The function that plans a graph without printing a report.
     pub plan: PlanOf,
 }
 

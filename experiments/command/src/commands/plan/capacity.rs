@@ -25,7 +25,7 @@ pub(super) struct Planned<'a> {
     /// A lower bound over all orders and layouts, and its reason.
     pub bound: Bytes,
     pub reason: String,
-    /// Returns the operator at a step, if any, and a description of the step.
+    /// A function that returns the operator at a step, if any, and a description of the step.
     pub at: &'a dyn Fn(Step) -> (Option<OperatorId>, String),
     pub asked: &'a Alternatives<'a>,
 }
@@ -143,7 +143,7 @@ impl Planned<'_> {
         Ok(found.map(|found| match (found.fits, found.above) {
             (Some((batch, arena)), above) => {
                 let above = above.map_or_else(String::new, |(batch, arena)| {
-                    format!("; {batch} needs {}", verdict_on(arena, capacity))
+                    format!("; a batch of {batch} needs {}", verdict_on(arena, capacity))
                 });
                 let (now, fits) = (found.now, verdict_on(arena, capacity));
                 format!("a batch of {batch} instead of {now} needs {fits}{above}")
@@ -194,7 +194,7 @@ fn verdict_on(arena: Bytes, capacity: Bytes) -> String {
     let needs = bytes(arena);
     match arena.get().checked_sub(capacity.get()) {
         None | Some(0) => {
-            format!("{needs} and fits, {} to spare", bytes(Bytes::new(capacity.get() - arena.get())))
+            format!("{needs} and fits with {} to spare", bytes(Bytes::new(capacity.get() - arena.get())))
         }
         Some(short) => format!("{needs}, {} short", bytes(Bytes::new(short))),
     }

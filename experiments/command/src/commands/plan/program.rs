@@ -190,7 +190,7 @@ fn report(
         "weights": graph.bytes(Role::Weight),
         "buffers": program.buffers().len(),
         "points": program.points().len(),
-        // Number of simulated runs with tagged bytes, all without a violation.
+        // Number of simulated runs. In each of them, every read returned the value written.
         "runs": found.runs,
         // True if these are all possible runs in which no loop exceeds a fixed number of trips.
         "all_runs": found.all_runs,
