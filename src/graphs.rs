@@ -34,7 +34,7 @@ pub enum GraphRunError {
         source: StructureError,
     },
     /// The checker rejected a layout planned under the conflicts derived from the structure of the graph.
-    #[error("region '{region}', {algorithm}: {} pairs collide: {first}", .count)]
+    #[error("region '{region}', {algorithm}: {}: {first}", collisions(*.count))]
     Races {
         /// Name of the region.
         region: String,
@@ -323,6 +323,10 @@ impl GraphRun<'_> {
         let peak = order.peak(&storages.problem);
         Ok(OrderedRegion { region, storages, outcome, order, peak, file_peak, seconds })
     }
+}
+
+fn collisions(count: usize) -> String {
+    if count == 1 { "1 pair collides".to_owned() } else { format!("{count} pairs collide") }
 }
 
 fn invalid(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {

@@ -252,9 +252,9 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Returns up to [`STRETCHES`] steps at which the proof can start, those with the fewest live buffers
-/// first. For more than 4096 buffers, the list is empty, because finding these steps takes O(n^2) time for
-/// n buffers.
+/// Returns up to [`STRETCHES`] steps at which the proof can start, those with the fewest live buffers first.
+/// For more than 4,096 buffers, the list is empty, because finding these steps takes O(n^2) time for n
+/// buffers.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();

@@ -9,6 +9,7 @@ use crate::claim::Stop;
 use crate::layout::Piece;
 use crate::orders::OrderProblem;
 use crate::units::{Bytes, OperatorId};
+use crate::words::byte_count;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -35,8 +36,8 @@ pub struct Race {
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([victim, intruder], shared) = (&self.names, self.shared);
-        write!(f, "'{victim}' and '{intruder}' share {shared} bytes: ")?;
+        let ([victim, intruder], shared) = (&self.names, byte_count(self.shared));
+        write!(f, "'{victim}' and '{intruder}' share {shared}: ")?;
         match (&self.reader, &self.writer) {
             (_, None) => write!(f, "'{intruder}' is held from the start"),
             (None, Some(writer)) => {

@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn incorrect_answers_are_rejected() {
-        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 bytes"));
+        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 byte"));
         assert!(
             reasons(&entry!([0, 5], None, Some(Claim::Optimal), false), None).contains("does not follow")
         );

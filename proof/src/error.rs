@@ -62,7 +62,7 @@ pub enum Reason {
     Underived(u64),
     /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed.
     NotAUnit(u64),
-    /// At this step, there is no live buffer, too little space, or too much free space for a sweep.
+    /// This step has no live buffer, or it has too little or too much free space for a sweep.
     NotFull(u64),
     /// Too many buffers are live at the step, or begin there, for a sweep.
     TooManyLive(u64),

@@ -8,7 +8,7 @@
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
 //!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
 //!    the order.
-//! 3. *sprint*: [`Search`] with at most 60 000 nodes. It settles most instances of moderate size.
+//! 3. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size.
 //! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase

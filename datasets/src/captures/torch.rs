@@ -20,7 +20,7 @@
 //!
 //! The addresses become offsets: all ranges that were ever reserved are laid end to end, in order of their
 //! addresses. A capture has no layout if these ranges do not fit into the peak. This happens if the allocator
-//! has returned segments and reserved others.
+//! has returned segments to the device and then reserved others.
 //!
 //! Source: `torch/cuda/memory.py`, `c10/cuda/CUDACachingAllocator.cpp`,
 //! `torch/csrc/cuda/memory_snapshot.cpp`.

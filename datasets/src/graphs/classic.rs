@@ -130,8 +130,8 @@ mod tests {
         let params = [("classifier".to_owned(), 0)].into();
         let convolutions = GraphFamily::named("vgg16").unwrap().generate(0, &params).unwrap();
         assert_eq!((parameters(&convolutions), convolutions.operators().len()), (14_714_688, 31));
-        // The network has 11 689 512 parameters with batch normalisation. Folding turns its 9600 scales and
-        // shifts into 4800 biases.
+        // The network has 11,689,512 parameters with batch normalisation. Folding turns its 9,600 scales and
+        // shifts into 4,800 biases.
         assert_eq!(parameters(&make("resnet18", 1)), 11_689_512 - 4_800);
         assert_eq!(arithmetic(&make("resnet18", 1), &weighty), 1_814_073_344);
     }

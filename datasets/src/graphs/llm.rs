@@ -67,10 +67,10 @@ impl Model {
     }
 }
 
-/// LLaMA-13B with 13 015 864 320 parameters.
+/// LLaMA-13B with 13,015,864,320 parameters.
 pub(super) const LLAMA_13B: Model = Model::dense(5120, 40, 13824, 32_000, true);
 
-/// Baichuan-13B with 13 264 901 120 parameters.
+/// Baichuan-13B with 13,264,901,120 parameters.
 pub(super) const BAICHUAN_13B: Model = Model::dense(5120, 40, 13696, 64_000, false);
 
 /// Returns a model like `LLaMA` with the sizes given by the parameters. [`graph`] reads the parameters that

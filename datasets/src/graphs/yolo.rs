@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn yolov5s_is_the_published_one() {
-        // Folding turns 19 008 scales and shifts into 9504 biases.
+        // Folding turns 19,008 scales and shifts into 9,504 biases.
         assert_eq!(parameters(&make("yolov5s", &[("norm", 1)])), 7_235_389);
         let graph = make("yolov5s", &[]);
         assert_eq!(parameters(&graph), 7_225_885);

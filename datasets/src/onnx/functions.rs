@@ -186,7 +186,7 @@ struct Copy<'c, 'f> {
     prefix: String,
     /// For each tensor of the function: its name in the graph.
     names: HashMap<&'f str, String>,
-    /// Attributes of the call, and the function's default values of those that the call does not contain.
+    /// The attributes of the call, and the function's defaults for attributes that the call omits.
     attributes: HashMap<&'c str, &'c Attribute>,
     /// The version of the standard ONNX operators, if it differs from that of the model.
     opset: Option<i64>,

@@ -84,7 +84,7 @@ impl Run<'_, '_> {
         {
             let (subject, name) = ((origin.subject)(), slot.name);
             self.contradictions.push(format!(
-                "operator {subject}: tensor '{name}' is declared as {}, but is inferred as {}, which is used",
+                "operator {subject}: tensor '{name}' is declared as {} but inferred as {}; the inferred shape is used",
                 show(declared),
                 show(shape)
             ));

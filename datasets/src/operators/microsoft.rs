@@ -225,7 +225,7 @@ fn unfold(call: &Call) -> Facts {
     let size = extent(call.attr("size").ok_or("the size is missing")?.into(), "the size")?;
     let step = extent(call.attr("step").unwrap_or(1).into(), "the step")?.max(1);
     let Some(slack) = shape[at].checked_sub(size) else {
-        return misfit(format!("windows of {size} do not fit {}", shape[at]));
+        return misfit(format!("windows of {size} do not fit into the extent {}", shape[at]));
     };
     shape[at] = slack / step + 1;
     shape.push(size);

@@ -249,7 +249,7 @@ fn longest(call: &Call) -> Result<u64, Reason> {
 }
 
 /// Infers the outputs of `BeamSearch` and `WhisperBeamSearch`: the sequences, their scores, and the scores of
-/// all words at every step.
+/// all tokens of the vocabulary at every step.
 pub fn beam_search(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let (length, batch) = (longest(call)?, input[0]);

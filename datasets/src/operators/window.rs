@@ -67,7 +67,10 @@ impl Window {
                 _ => -1,
             };
             if places < 0 {
-                return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
+                return misfit(format!(
+                    "a window of {reach} does not fit into the padded extent {}",
+                    length + begin + end
+                ));
             }
             extent(places, "an extent")
         };

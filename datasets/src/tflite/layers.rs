@@ -155,7 +155,7 @@ fn depth_and_space(op: &Operation) -> Result<Made, Reason> {
     match down {
         true if whole(h, block) && whole(w, block) => op.one([n, h / block, w / block, times(c, square)?]),
         false if whole(c, square) => op.one([n, times(h, block)?, times(w, block)?, c / square]),
-        _ => misfit(format!("blocks of {block} do not fit {}", show(&[n, h, w, c]))),
+        _ => misfit(format!("blocks of {block} do not fit input {}", show(&[n, h, w, c]))),
     }
 }
 
@@ -169,7 +169,7 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
         && edges.len() == 2 * blocks.len()
         && !blocks.contains(&0);
     if !fits {
-        return misfit(format!("blocks {} do not fit {}", show(&blocks), show(input)));
+        return misfit(format!("blocks {} do not fit input {}", show(&blocks), show(input)));
     }
     let all = extent(blocks.iter().map(|&block| i128::from(block)).product(), "the number of blocks")?;
     let mut shape = input.to_vec();
@@ -239,7 +239,7 @@ fn rfft(op: &Operation) -> Result<Made, Reason> {
             shape[rank - 1] = width / 2 + 1;
             op.one(shape)
         }
-        (lengths, _) => misfit(format!("lengths {} do not fit {}", show(lengths), show(&shape))),
+        (lengths, _) => misfit(format!("lengths {} do not fit input {}", show(lengths), show(&shape))),
     }
 }
 

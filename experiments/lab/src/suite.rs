@@ -100,7 +100,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "large",
-        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (needs 1 GB of memory; only for offsets)",
+        about: "eight generated families with 10,000, 100,000 and 1,000,000 buffers (needs 1 GB of memory; only for offsets)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {

@@ -31,7 +31,7 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// Returns a number that identifies the class of a size, or [`u64::MAX`] for a buffer that shares no
+    /// Returns a number that identifies the class of a size, or [`u64::MAX`] if buffers of this size share no
     /// object.
     fn of(self, size: Bytes) -> u64 {
         match self {

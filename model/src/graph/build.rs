@@ -498,7 +498,7 @@ mod tests {
         assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));
     }
 
-    /// One operator has 200 000 aliases. Comparing them pairwise would take minutes.
+    /// One operator has 200,000 aliases. Comparing them pairwise would take minutes.
     #[test]
     fn aliases_are_looked_up() {
         let mut g = GraphBuilder::new("g");

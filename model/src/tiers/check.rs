@@ -19,7 +19,7 @@ use crate::units::{Bytes, TierId};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
     /// The number of tiers or addresses differs from the number of tensors.
-    #[error("there are {given} {what}, but {expected} tensors")]
+    #[error("the number of {what} is {given}, but the number of tensors is {expected}")]
     Count {
         /// `tiers` or `addresses`.
         what: &'static str,

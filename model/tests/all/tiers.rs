@@ -185,9 +185,9 @@ fn the_checker_finds_violations() {
         ["tensor 'x' is in tier 7, but there are only 3 tiers"]
     );
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
-    assert_eq!(faults(&short), ["there are 1 tiers, but 5 tensors"]);
+    assert_eq!(faults(&short), ["the number of tiers is 1, but the number of tensors is 5"]);
     let bare = TierPlan { offsets: None, ..good };
-    assert_eq!(faults(&bare), ["there are 0 addresses, but 5 tensors"]);
+    assert_eq!(faults(&bare), ["the number of addresses is 0, but the number of tensors is 5"]);
     let counted = problem.clone().with_addresses(Addresses::Counted);
     assert!(check_tiers(&counted, &bare).is_empty());
 }

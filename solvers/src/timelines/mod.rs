@@ -85,7 +85,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
 /// registry is `exact`.
 ///
 /// It ignores the seed and uses one thread. For n operators, each node of the first search is charged as
-/// 1 + n^2 / 10 000 nodes of the budget, rounded down. Each node of the second search is charged as one.
+/// 1 + n^2 / 10,000 nodes of the budget, rounded down. Each node of the second search is charged as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 

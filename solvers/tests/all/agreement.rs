@@ -7,7 +7,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
-/// Number of instances per test. Two tests together cover 2 000 instances.
+/// Number of instances per test. Two tests together cover 2,000 instances.
 const INSTANCES: u64 = 1_000;
 
 fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {

@@ -92,7 +92,9 @@ fn contradictions_are_noted() {
     assert_eq!(shown(&import, "h"), "float32:2x3");
     assert_eq!(
         import.assumed,
-        ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
+        [
+            "operator 0 'h' (Relu): tensor 'h' is declared as 2x4 but inferred as 2x3; the inferred shape is used"
+        ]
     );
     // With another batch size, the declaration does not apply.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);

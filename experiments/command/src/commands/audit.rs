@@ -140,7 +140,7 @@ fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
     }
     let file = shown(&args.subject.instance);
     Err(Failure::input(format!(
-        "{file} contains the plan of its planner; LAYOUT and --planner-peak are not allowed"
+        "{file} already contains captured plans; LAYOUT and --planner-peak are not allowed"
     )))
 }
 

@@ -101,8 +101,8 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
 }
 
-/// Copies an instance without its offsets if every row has one, so that the page can compare this layout with
-/// the optimum. Returns `None` if a row has no offset.
+/// If every row has an offset, copies the instance without the offsets, so that the page can compare the
+/// layout that they form with the optimum. Returns `None` if a row has no offset.
 fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
     let read = || -> Result<Option<Vec<u8>>, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;

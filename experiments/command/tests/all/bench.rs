@@ -356,7 +356,7 @@ fn external_programs_follow_the_same_rules() {
     };
     is("good", "done", "optimal", "8", "");
     is("high", "done", "feasible", "12", "");
-    is("wrong", "refused", "", "", "conflict and share 1 bytes");
+    is("wrong", "refused", "", "", "conflict and share 1 byte");
     is("garbage", "failed", "", "", "the answer: line 1");
     is("quiet", "failed", "", "", "no answer");
     is("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9");

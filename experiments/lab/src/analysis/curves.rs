@@ -62,9 +62,9 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Returns the performance profile of times. The x axis is the ratio of a time to the fastest time on the
-/// same instance. The y axis is the share of instances with at most this ratio. Returns no curves if
-/// nothing was solved or if there are fewer than two algorithms.
+/// Returns the performance profile of times. The factor of an instance is the time of an algorithm divided by
+/// the fastest time on this instance. The y axis is the share of instances whose factor is at most x. Returns
+/// no curves if nothing was solved or if there are fewer than two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -76,10 +76,11 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction of
-/// that bound. The y axis is the share of instances with at most this number. If value and bound are both 0,
-/// this number is 1. The number is undefined if the value or the bound is missing, or if only the bound is 0.
-/// Returns no curves if the number is undefined everywhere, or if there are fewer than two algorithms.
+/// Returns the performance profile of values. The factor of an instance is 1 plus the gap to the best bound,
+/// as a fraction of that bound. The y axis is the share of instances whose factor is at most x. If value and
+/// bound are both 0, the factor is 1. The factor is undefined if the value or the bound is missing, or if
+/// only the bound is 0. Returns no curves if every factor is undefined, or if there are fewer than two
+/// algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),

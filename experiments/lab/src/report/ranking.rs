@@ -80,8 +80,8 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
 }
 
 /// Returns one sentence about the best algorithm, the number of instances that it solves, and the results of
-/// the other algorithms. Returns `None` if the best algorithm decides no instance or, for an optimised
-/// value, has no gap.
+/// the other algorithms. Returns `None` if the best algorithm decides no instance or, for an optimised value,
+/// if its gap is not defined on any instance.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();
     sort(&mut all, &group.question, Sort::Gap);

@@ -32,8 +32,9 @@ pub(super) struct Planned<'a> {
 
 impl Planned<'_> {
     /// Adds the line about the step with the most live bytes and, if the command line gives a capacity, the
-    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if
-    /// no order and no layout fits, and 3 if this plan does not fit, but another may.
+    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if it
+    /// is proved that no combination of order and layout fits, and 3 if this plan does not fit, but another
+    /// may.
     pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
         let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else {
             self.needs(report);
