@@ -3,11 +3,11 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "captured")]
-    captured().expect("the files of captured/manifest.csv");
+    captured().expect("the files that captured/manifest.csv lists are readable");
 }
 
-/// Writes the files that the manifest lists into one compressed archive. A line with its path and its number
-/// of bytes precedes each file.
+/// Writes the files that the manifest lists into one compressed archive. Each file is preceded by a line with
+/// its path and its length in bytes.
 #[cfg(feature = "captured")]
 fn captured() -> std::io::Result<()> {
     use std::path::{Path, PathBuf};

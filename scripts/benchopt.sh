@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs benchopt and the Python package into an environment of their own, and runs the benchmark with three
+# Installs benchopt and the Python package into a separate environment, and runs the benchmark with three
 # solvers on random instances and on a CSV file.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -40,7 +40,7 @@ try_installation() {
         cc capi/examples/plan.c $(pkg-config --cflags --libs --static plimsoll) -o "$folder/static"
         "$folder/static" >/dev/null
     else
-        echo "no pkg-config: its file is not tested" >&2
+        echo "pkg-config is not installed: the pkg-config file is not tested" >&2
     fi
     cat >"$folder/CMakeLists.txt" <<EOF
 cmake_minimum_required(VERSION 3.16)
@@ -71,7 +71,7 @@ test)
     try_installation "$prefix"
     ;;
 overhead)
-    : "${PLIMSOLL_CORPORA:?must name the folder of the corpora, see 'plimsoll datasets fetch'}"
+    : "${PLIMSOLL_CORPORA:?must name the folder of the corpora; see 'plimsoll datasets fetch'}"
     cargo test --profile "${PROFILE:-release}" --locked --package plimsoll-capi --test c \
         overhead -- --ignored --exact --nocapture
     ;;

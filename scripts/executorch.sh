@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs ExecuTorch and the Python package into an environment of their own (6 GB), runs the tests, and plans
-# and runs 19 programs with branches and loops, and 18 networks. RECORD sets the folder of the records, and
-# NETWORKS selects networks by name.
+# Installs ExecuTorch and the Python package into a separate environment (6 GB), and runs the tests. Then
+# plans and runs 19 programs with branches and loops, and 18 networks. RECORD sets the folder of the records,
+# and NETWORKS selects networks by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Python package in an environment of its own, and checks its types and behaviour.
+# Builds the Python package in a separate environment, and checks its types and behaviour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

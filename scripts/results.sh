@@ -130,7 +130,7 @@ with_minimalloc() { # additional options
     if found MiniMalloc PLIMSOLL_MINIMALLOC; then
         peers+=(--external "minimalloc=$program --capacity={capacity} --input={input} --output={output}$1")
         peers+=(--external-version "minimalloc=echo $(commit_of "$PLIMSOLL_MINIMALLOC")")
-        # The time between reading and writing, with millisecond resolution.
+        # MiniMalloc reports the time between reading and writing, with millisecond resolution.
         peers+=(--external-elapsed 'minimalloc=Elapsed time ([0-9.]+)s')
     fi
 }

@@ -44,7 +44,7 @@ clang_folders() {
     done
 }
 
-# Checks for libclang itself, not for the C++ library or the sanitiser runtimes.
+# Checks for libclang itself, not for the C++ library or the sanitizer runtimes.
 has_libclang() {
     local folder file
     while IFS= read -r folder; do

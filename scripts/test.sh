@@ -13,7 +13,7 @@ step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
 step cargo test --workspace --locked
 step bash scripts/python.sh
-# The same without HiGHS and z3, that is, with the features that `make run` builds.
+# Runs the checks without HiGHS and z3, that is, with the features that `make run` builds.
 step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
 step cargo build -p plimsoll-command --no-default-features --locked
 # Saves the binary, because the next step overwrites it with the full command.

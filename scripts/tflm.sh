@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs tflite-micro, onnx and onnxruntime into an environment of their own, measures the scratch memory of
+# Installs tflite-micro, onnx and onnxruntime into a separate environment, measures the scratch memory of
 # kernels, writes plans into models with `plimsoll plan --write`, and runs the models. PLIMSOLL_CORPORA is the
-# folder of the corpora, PLIMSOLL a command that is already built, RECORD the folder of the record, ENVIRONMENT
-# that of the packages, and MODELS a list of further TFLite models. experiments/runtimes/models.csv lists the
-# origins of the further models in the record.
+# folder of the corpora, and PLIMSOLL is the path of an existing build of the command. RECORD is the folder of
+# the record, ENVIRONMENT is that of the packages, and MODELS is a list of further TFLite models.
+# experiments/runtimes/models.csv lists the origins of the further models in the record.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -31,14 +31,15 @@ pub struct Diagnosis {
     /// The buffers that end above the bound, those with the highest end first.
     pub above: Vec<BufferId>,
     /// Maximal intervals of steps with constant extent and constant live bytes, in order of time. Steps
-    /// without a live buffer are omitted.
+    /// at which no placed buffer is live are omitted.
     pub sections: Vec<Section>,
     /// The buffers that are live at the first step whose extent is the peak, in descending order of their
     /// lowest address.
     pub at_peak: Vec<BufferId>,
     /// The first step with the most live bytes.
     pub load_step: Step,
-    /// The buffers that are live at [`load_step`](Self::load_step), in order of their lowest address.
+    /// The buffers that are live at [`load_step`](Self::load_step), in ascending order of their lowest
+    /// address.
     pub at_load: Vec<BufferId>,
 }
 
@@ -65,8 +66,8 @@ impl Diagnosis {
     /// Diagnoses a layout. `pieces` contains the address ranges of every buffer, as returned by
     /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on the peak, in bytes.
     ///
-    /// O(n log n), where n is the sum, over all buffers, of the number of address ranges times the number of
-    /// lifespan intervals.
+    /// Takes O(n log n) time, where n is the sum, over all buffers, of the number of address ranges times the
+    /// number of lifespan intervals.
     pub fn of(instance: &Instance, pieces: &[Vec<Piece>], bound: Bytes) -> Self {
         let end = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.end()).max().unwrap_or_default();
         let start = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.start).min();

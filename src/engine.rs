@@ -1,4 +1,4 @@
-//! [`Engine`]: one call per question. The independent checker has accepted every answer.
+//! [`Engine`]: one call per question. The independent checker validates every answer.
 
 use crate::branches::{BranchError, OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
 use crate::fusion::{FuseError, FuseRun, FusedRegion};
@@ -72,7 +72,7 @@ macro_rules! boxed {
 
 boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 
-/// The registry, the seed, the number of threads and the limits with which questions are answered.
+/// The registry, the seed, the number of threads and the limits that are used to answer questions.
 ///
 /// ```
 /// use plimsoll::Engine;
@@ -86,7 +86,7 @@ boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// The known algorithms; [`Registry::register`] adds one.
+    /// The available algorithms; [`Registry::register`] adds one.
     pub registry: Registry,
     /// Seed and number of threads of every run.
     pub setup: Setup,
@@ -133,8 +133,8 @@ impl Engine {
     /// Answers any problem with the named algorithm.
     ///
     /// # Errors
-    /// If the name is unknown, the algorithm does not support the input or fails, or the checker rejects its
-    /// answer.
+    /// Returns an error if the name is unknown, the algorithm does not support the input or fails, or the
+    /// checker rejects its answer.
     pub fn answer<P: Listed>(&self, solver: &str, input: &P::Input) -> Result<Outcome<P>, EngineError> {
         Ok(run(self.entry::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
     }
@@ -151,7 +151,8 @@ impl Engine {
     /// traffic in bytes. A spilled buffer is written once and read once.
     ///
     /// # Errors
-    /// If the instance has no capacity; otherwise see [`answer`](Self::answer).
+    /// Returns [`EngineError::Spill`] if the instance has no capacity. Otherwise, see
+    /// [`answer`](Self::answer).
     pub fn spill(&self, instance: &Instance) -> Result<Outcome<Spilling>, EngineError> {
         self.answer(DEFAULT, &SpillProblem::written_and_read(instance.clone())?)
     }
@@ -178,7 +179,7 @@ impl Engine {
     /// See [`BranchError`].
     ///
     /// # Panics
-    /// Never: the scheme `exclusive` always exists.
+    /// Never panics, because the scheme `exclusive` always exists.
     pub fn plan<'g>(&self, graph: &'g Graph) -> Result<MemoryPlan<'g>, EngineError> {
         let (limits, options) = (self.limits(), ProgramOptions::default());
         let ordered = ordered_program(graph, &self.ordering(DEFAULT, limits.share(2))?, options)?;

@@ -22,7 +22,7 @@ pub struct FuseRun<'a> {
     pub entry: &'static Entry<Fusions>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of the whole graph; its regions share the time.
+    /// Limits of the whole graph, whose regions share the time.
     pub limits: Limits,
 }
 
@@ -111,7 +111,7 @@ pub struct FusionTotals {
     pub coverage: Coverage,
     /// An upper bound on the number of optimised relations.
     pub bound: usize,
-    /// The weakest arithmetic in which a region proved its bound.
+    /// The weakest arithmetic in which the bound of any region was proved.
     pub arithmetic: Arithmetic,
 }
 

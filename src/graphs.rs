@@ -30,11 +30,11 @@ pub enum GraphRunError {
     Structure {
         /// Name of the region.
         region: String,
-        /// The reason why they could not be computed.
+        /// The reason why the conflicts could not be computed.
         source: StructureError,
     },
     /// The checker rejected a layout planned under the conflicts derived from the structure of the graph.
-    #[error("region '{region}', {algorithm}: {} pairs collide: {first}", .count)]
+    #[error("region '{region}', {algorithm}: {}: {first}", collisions(*.count))]
     Races {
         /// Name of the region.
         region: String,
@@ -94,7 +94,7 @@ pub struct OrderedRegion {
     pub region: RegionId,
     /// The order problem, and the operators and tensors of the graph to which its ids refer.
     pub storages: Storages,
-    /// The answer of the order algorithm.
+    /// The answer of the order algorithm. For joint plans, it is derived from the answer of the joint solver.
     pub outcome: Outcome<Orders>,
     /// The order found, or the file order if none was found.
     pub order: Order,
@@ -289,11 +289,11 @@ impl GraphRun<'_> {
         Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound, seconds })
     }
 
-    /// Returns the order problem of a region. `blocks` contains the size of the block of every inner region,
+    /// Returns the order problem of a region. `blocks` contains the peak or the arena of every inner region,
     /// in bytes, indexed by region.
     ///
     /// # Errors
-    /// [`GraphRunError::Problem`].
+    /// Returns [`GraphRunError::Problem`] if the region does not define a valid order problem.
     pub fn storages(
         &self,
         graph: &Graph,
@@ -323,6 +323,10 @@ impl GraphRun<'_> {
         let peak = order.peak(&storages.problem);
         Ok(OrderedRegion { region, storages, outcome, order, peak, file_peak, seconds })
     }
+}
+
+fn collisions(count: usize) -> String {
+    if count == 1 { "1 pair collides".to_owned() } else { format!("{count} pairs collide") }
 }
 
 fn invalid(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {

@@ -123,8 +123,8 @@
 //!
 //! # Your own algorithm
 //!
-//! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs
-//! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] includes it.
+//! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then has
+//! the same limits and the same checker as every other algorithm, and [`Engine::compare`] includes it.
 //! `examples/own_heuristic.rs` does this in 40 lines of code.
 //!
 //! # Limits

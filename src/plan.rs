@@ -26,7 +26,7 @@ pub trait Plan: InstanceProblem + Listed {
     /// Writes a checked solution as CSV: the columns of the instance, then those of the solution.
     ///
     /// # Errors
-    /// Any error from the writer.
+    /// Returns any error from the writer.
     fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
 }
 

@@ -1,5 +1,5 @@
-//! The registry contains every algorithm of every problem. The command, the benchmarks and the tests find
-//! algorithms only here.
+//! The registry, which contains every algorithm of every problem. The command, the benchmarks and the tests
+//! find algorithms only here.
 
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::tiers::Tiers;
@@ -8,7 +8,7 @@ use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spil
 use plimsoll_solvers::Library;
 
 /// The algorithms of all problems. In the lists that [`registry()`] returns, the heuristics come before the
-/// exact solvers, and each group has the order of its crate. [`Registry::register`] appends to a list.
+/// exact solvers, and each group keeps the order of its crate. [`Registry::register`] appends to a list.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     /// The offset problem: one offset per buffer.
@@ -30,7 +30,7 @@ pub struct Registry {
     /// Fusion: which operators run as one.
     pub fusions: Vec<&'static Entry<Fusions>>,
     /// Exact solvers for the offset problem, each with one part switched off, for ablation studies. They run
-    /// only if named in full.
+    /// only if their full names are given.
     pub variants: Vec<&'static Entry<Offsets>>,
 }
 
@@ -42,7 +42,8 @@ pub trait Listed: Problem {
     /// Returns a mutable reference to the algorithms of the problem.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
-    /// Returns the variants of the problem's solvers for ablation studies. They run only if named in full.
+    /// Returns the variants of the problem's solvers for ablation studies. They run only if their full names
+    /// are given.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
     }
@@ -76,7 +77,7 @@ impl Registry {
     /// Adds an algorithm, built by [`Entry::new`].
     ///
     /// # Errors
-    /// [`NameTaken`] if the problem already has an algorithm of this name.
+    /// Returns [`NameTaken`] if the problem already has an algorithm of this name.
     pub fn register<P: Listed>(&mut self, entry: &'static Entry<P>) -> Result<(), NameTaken> {
         if self.find::<P>(entry.name).is_some() {
             return Err(NameTaken { problem: P::NAME, name: entry.name });

@@ -1,5 +1,5 @@
-//! Spilling in graphs and instances: the traffic of every tensor, whether all buffers fit within a capacity,
-//! and a proof if they do not.
+//! Spilling in graphs and instances. This module computes the traffic of every tensor. It also decides
+//! whether all buffers fit within a capacity, and proves it if they do not.
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};
@@ -60,7 +60,7 @@ fn views<'a>(operator: &'a Operator, shares: &dyn Fn(TensorId, TensorId) -> bool
 /// Returns the offset problem of an ordered region, with a capacity in bytes.
 ///
 /// # Errors
-/// If the sizes add up to 2^63 bytes or more.
+/// Returns an error if the sizes add up to 2^63 bytes or more.
 pub fn region_instance(
     region: &OrderedRegion,
     align: Bytes,
@@ -77,29 +77,29 @@ pub struct Shortage {
     pub peak: Option<Bytes>,
     /// A lower bound on the peak of every layout.
     pub bound: LowerBound,
-    /// A minimal set of buffers that do not fit together.
+    /// A set of buffers that do not fit together. It is minimal if its list `doubtful` is empty.
     pub reason: Irreducible,
 }
 
 /// Whether all buffers fit within a capacity.
 #[derive(Clone, Debug)]
 pub enum Capacity {
-    /// They fit.
+    /// All buffers fit.
     Met,
-    /// They do not fit.
+    /// Not all buffers fit.
     Short(Box<Shortage>),
     /// The question is undecided; the reason is the limit that was reached.
     Unknown(Stop),
 }
 
-/// Decides whether all buffers fit within the capacity. If they do not fit, also computes the lowest peak and
-/// a minimal set of buffers that do not fit together.
+/// Decides whether all buffers fit within the capacity. If they do not fit, also searches for the lowest peak
+/// and a minimal set of buffers that do not fit together.
 ///
 /// The limits apply separately to each of these three computations. If the limits contain a deadline, the
 /// computations share the time until it.
 ///
 /// # Errors
-/// If an algorithm fails, or if the checker rejects its answer.
+/// Returns an error if an algorithm fails, or if the checker rejects its answer.
 pub fn capacity(
     instance: &Instance,
     entry: &Entry<Offsets>,

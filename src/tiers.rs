@@ -19,7 +19,7 @@ pub enum TierCaseError {
     /// A region cannot be ordered.
     #[error(transparent)]
     Order(#[from] GraphRunError),
-    /// Some operator cannot run on any unit.
+    /// An operator cannot run on any unit.
     #[error(transparent)]
     Units(#[from] UnitsError),
     /// The patterns match too often to list all matches.
@@ -54,10 +54,10 @@ pub struct TierSetting<'a> {
     /// The processing units and memories.
     pub machine: &'a TierMachine,
     /// Liveness options, limits and the order algorithm. If operators are fused, the order of the body is not
-    /// used. Inputs and outputs must be inside the arena.
+    /// used. The liveness options must keep inputs and outputs inside the arena.
     pub run: GraphRun<'a>,
-    /// How operators of the body are fused; `None` if each runs on its own. Groups run in topological order.
-    /// Among the ready groups, the one with the earliest operator comes next.
+    /// How operators of the body are fused; `None` if each operator runs on its own. Groups run in
+    /// topological order. Among the ready groups, the one with the earliest operator comes next.
     pub fusing: Option<Fusing<'a>>,
     /// Whether a plan assigns addresses or only counts bytes.
     pub addresses: Addresses,

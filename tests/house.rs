@@ -88,7 +88,8 @@ impl Structure {
         for name in inner {
             let own = folder.join(&name);
             let file = [own.with_extension("rs"), own.join("mod.rs")].into_iter().find(|file| file.exists());
-            let file: PathBuf = file.unwrap_or_else(|| panic!("{}: no file of {name}", file_name(path)));
+            let file: PathBuf =
+                file.unwrap_or_else(|| panic!("{}: no file for module {name}", file_name(path)));
             self.add(&file, &own, &[path.as_slice(), &[name]].concat());
         }
     }
@@ -146,7 +147,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the path from the root of the crate; `None` for a path outside the crate.
+    /// Returns the path from the root of the crate, or `None` for a path outside the crate.
     fn absolute(&mut self, names: &[String]) -> Option<Names> {
         let first = names.first()?;
         let mut base = match first.as_str() {
@@ -360,12 +361,12 @@ fn drawing() -> String {
 fn the_drawing_matches_the_imports() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
     let text = fs::read_to_string(path).unwrap();
-    let (before, rest) = text.split_once(START).expect("the drawing begins");
-    let (drawn, after) = rest.split_once(END).expect("the drawing ends");
+    let (before, rest) = text.split_once(START).expect("ARCHITECTURE.md has the start marker");
+    let (drawn, after) = rest.split_once(END).expect("ARCHITECTURE.md has the end marker");
     let now = format!("```text\n{}```\n", drawing());
     if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
         fs::write(path, format!("{before}{START}{now}{END}{after}")).unwrap();
     } else {
-        assert_eq!(drawn, now, "PLIMSOLL_WRITE_DOCS=1 cargo test --test house writes it");
+        assert_eq!(drawn, now, "run PLIMSOLL_WRITE_DOCS=1 cargo test --test house to update ARCHITECTURE.md");
     }
 }

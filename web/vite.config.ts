@@ -29,7 +29,7 @@ function stripped(module: Uint8Array): Uint8Array {
   for (let at = 8; at < module.length; ) {
     const start = at;
     const section = module[at++];
-    // The length of a section is in LEB128: seven bits per byte, the lowest first.
+    // The length of a section is encoded in LEB128: seven bits per byte, lowest bits first.
     let length = 0;
     for (let shift = 0, more = true; more; shift += 7) {
       length += (module[at] & 127) * 2 ** shift;

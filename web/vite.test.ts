@@ -1,5 +1,5 @@
-// Compiles the tests to JavaScript, because not all supported versions of Node run TypeScript. The results are
-// written below `node_modules`, where they find their packages.
+// Compiles the tests to JavaScript, because not all supported versions of Node run TypeScript. The compiled
+// tests are written below `node_modules`, so that Node finds their packages.
 
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";

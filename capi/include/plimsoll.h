@@ -2,7 +2,7 @@
 //
 // This file is generated from capi/src. Do not edit it.
 //
-// Units: sizes, offsets, alignments and peaks are bytes; lifespans are steps; times are seconds.
+// Units: sizes, offsets, alignments and peaks are in bytes, lifespans in steps, and times in seconds.
 // A lifespan [lower, upper) begins with its first live step and ends before the step `upper`.
 //
 // Errors: every function that can fail returns a code, 0 on success. `plimsoll_error` then returns
@@ -43,7 +43,7 @@ typedef enum plimsoll_code {
   // The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
   // fixed offset or the capacity.
   PLIMSOLL_INVALID_LAYOUT = 6,
-  // An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
+  // An internal error, such as a panic or an answer that the checker rejected. No answer is returned.
   PLIMSOLL_INTERNAL = 7,
 } plimsoll_code;
 
@@ -77,10 +77,10 @@ typedef struct plimsoll_instance {
   uint64_t handle;
 } plimsoll_instance;
 
-// Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
-// is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
-// in bytes. If the function returns false, the search ends and returns its best layout so far. The function
-// may call any other function of this library, and must return to its caller.
+// A function that `plimsoll_solve` calls in the thread of its caller, at every improvement and at least
+// every 20 ms. `peak` is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound`
+// is the lower bound in bytes. If the function returns false, the search ends and returns its best layout so
+// far. The function may call any other function of this library, and must return to its caller.
 typedef bool (*plimsoll_progress)(void *user, uint64_t peak, uint64_t bound);
 
 // The options of a solve. Initialise them with `plimsoll_options_init`, then change what you need.
@@ -96,7 +96,7 @@ typedef struct plimsoll_options {
   uint64_t seed;
   // The number of threads, at least 1; 1 by default.
   size_t threads;
-  // Called during the search; may be null.
+  // The progress function, which may be null.
   plimsoll_progress progress;
   // The first argument of `progress`.
   void *user;
@@ -110,9 +110,9 @@ typedef struct plimsoll_solution {
 
 // The status, peak and bound of a solution, and the effort of the search.
 typedef struct plimsoll_summary {
-  // What is proved.
+  // The solution status: what is proved.
   enum plimsoll_status status;
-  // Why the search ended.
+  // The termination reason: why the search ended.
   enum plimsoll_termination termination;
   // The number of buffers, and therefore of offsets.
   size_t buffers;
@@ -179,7 +179,7 @@ enum plimsoll_code plimsoll_instance_exclude(struct plimsoll_instance instance,
                                              size_t a,
                                              size_t b);
 
-// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes it.
+// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes the capacity.
 enum plimsoll_code plimsoll_instance_set_capacity(struct plimsoll_instance instance,
                                                   uint64_t capacity);
 

@@ -19,9 +19,9 @@
 
 namespace plimsoll {
 
-// Appends the offset of every allocation to `offsets`. Returns false, with the reason in `error` and
-// `offsets` unchanged, if an allocation has a negative size or start or an alignment below 1, or if no plan
-// was found. `timeLimit` is in seconds.
+// Appends the offset of every allocation to `offsets`. Returns false if an allocation has a negative size or
+// start or an alignment below 1, or if no plan was found. In this case, `error` contains the reason, and
+// `offsets` is unchanged. `timeLimit` is in seconds.
 template <typename Offsets, typename Allocs>
 bool planMemory(const Allocs &allocs, Offsets &offsets, std::string &error, double timeLimit = 10.0) {
     const std::size_t count = allocs.size();

@@ -24,7 +24,7 @@ pub enum plimsoll_code {
     /// The layout is not valid: two conflicting buffers share bytes, or an offset violates an alignment, a
     /// fixed offset or the capacity.
     PLIMSOLL_INVALID_LAYOUT = 6,
-    /// An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
+    /// An internal error, such as a panic or an answer that the checker rejected. No answer is returned.
     PLIMSOLL_INTERNAL = 7,
 }
 

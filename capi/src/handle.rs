@@ -1,4 +1,4 @@
-//! Handles are numbers that are never reused, so a stale handle is always recognised.
+//! Handles: numbers that are never reused, so a stale handle is always detected.
 
 use crate::error::{Failure, plimsoll_code as Code};
 use std::collections::HashMap;

@@ -87,7 +87,8 @@ impl Draft {
     }
 }
 
-/// Locks a draft. A panic cannot leave it half changed, because changes are checked before they are made.
+/// Locks a draft. A panic cannot leave the draft half changed, because changes are checked before they are
+/// made.
 pub fn lock(draft: &Mutex<Draft>) -> MutexGuard<'_, Draft> {
     draft.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -222,7 +223,7 @@ pub extern "C" fn plimsoll_instance_exclude(
     })
 }
 
-/// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes it.
+/// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes the capacity.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_set_capacity(
     instance: plimsoll_instance,

@@ -67,10 +67,10 @@ pub enum plimsoll_termination {
     PLIMSOLL_INTERRUPTED = 3,
 }
 
-/// Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
-/// is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
-/// in bytes. If the function returns false, the search ends and returns its best layout so far. The function
-/// may call any other function of this library, and must return to its caller.
+/// A function that `plimsoll_solve` calls in the thread of its caller, at every improvement and at least
+/// every 20 ms. `peak` is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound`
+/// is the lower bound in bytes. If the function returns false, the search ends and returns its best layout so
+/// far. The function may call any other function of this library, and must return to its caller.
 #[allow(non_camel_case_types, reason = "the name in C")]
 pub type plimsoll_progress = Option<unsafe extern "C" fn(user: *mut c_void, peak: u64, bound: u64) -> bool>;
 
@@ -90,7 +90,7 @@ pub struct plimsoll_options {
     pub seed: u64,
     /// The number of threads, at least 1; 1 by default.
     pub threads: usize,
-    /// Called during the search; may be null.
+    /// The progress function, which may be null.
     pub progress: plimsoll_progress,
     /// The first argument of `progress`.
     pub user: *mut c_void,
@@ -101,9 +101,9 @@ pub struct plimsoll_options {
 #[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct plimsoll_summary {
-    /// What is proved.
+    /// The solution status: what is proved.
     pub status: plimsoll_status,
-    /// Why the search ended.
+    /// The termination reason: why the search ended.
     pub termination: plimsoll_termination,
     /// The number of buffers, and therefore of offsets.
     pub buffers: usize,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// the minimum, the rounds end as soon as the instance has taken longer than [`ENOUGH`].
 const ROUNDS: Range<usize> = 3..200;
 
-/// See [`ROUNDS`].
+/// The time per instance after which no further round begins.
 const ENOUGH: Duration = Duration::from_secs(4);
 
 /// The number of runs of an instance in one process and round. In the first run, caches are cold.
@@ -193,8 +193,8 @@ fn overhead() {
 ///
 /// After each call, glibc returns the free memory of a main thread to the system, but not that of other
 /// threads. In the next call, the main thread of a C program would therefore incur page faults, but the
-/// thread of a test would not. These page faults cost 2 to 4 % of calls that take 1 to 6 ms. Two settings of
-/// glibc avoid the difference.
+/// thread of a test would not. These page faults account for 2 to 4 % of the time of calls that take 1 to
+/// 6 ms. Two settings of glibc avoid the difference.
 fn through_c(program: &Path, instance: &Instance) -> f64 {
     let mut input = String::new();
     (0..RUNS).for_each(|_| replayed(instance, &mut input));

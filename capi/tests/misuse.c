@@ -1,4 +1,5 @@
-// Tests that every misuse returns a code and a message and never crashes. Prints the line of the first failure.
+// Tests that every misuse returns a code and a message, and that no misuse causes a crash. Prints the line of
+// the first failure.
 
 #include <plimsoll.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static bool stop_at_once(void *user, uint64_t peak, uint64_t bound) {
     seen->calls++;
     seen->peak = peak;
     seen->bound = bound;
-    // Calls are allowed here.
+    // A progress callback may call the library.
     return plimsoll_version() == NULL;
 }
 
@@ -46,7 +47,7 @@ int main(void) {
     EXPECT(strcmp(plimsoll_error(), "") == 0);
     EXPECT(strchr(plimsoll_version(), '.') != NULL);
 
-    // Null pointers.
+    // Null pointers are refused.
     REFUSED(plimsoll_instance_new(NULL), PLIMSOLL_INVALID_ARGUMENT, "'instance' is null");
     REFUSED(plimsoll_options_init(NULL), PLIMSOLL_INVALID_ARGUMENT, "'options' is null");
     EXPECT(plimsoll_instance_new(&instance) == PLIMSOLL_OK && instance.handle != 0);
@@ -54,14 +55,14 @@ int main(void) {
             "'sizes' is null, but count is 3");
     REFUSED(plimsoll_solve(instance, NULL, NULL), PLIMSOLL_INVALID_ARGUMENT, "'solution' is null");
 
-    // Invalid handles.
+    // Invalid handles are refused.
     REFUSED(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL), PLIMSOLL_INVALID_HANDLE,
             "instance 0");
     REFUSED(plimsoll_solution_summary(solution, &summary), PLIMSOLL_INVALID_HANDLE, "solution 0");
     solution.handle = instance.handle;
     REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "never created");
 
-    // Invalid buffers.
+    // Invalid buffers and rules are refused.
     REFUSED(plimsoll_instance_add(instance, 3, sizes, upper, lower, NULL), PLIMSOLL_INVALID_ARGUMENT,
             "buffer 0: interval [2, 0)");
     REFUSED(plimsoll_instance_add(instance, 3, sizes, lower, upper, zeros), PLIMSOLL_INVALID_ARGUMENT,
@@ -73,7 +74,7 @@ int main(void) {
     REFUSED(plimsoll_instance_exclude(instance, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "'b' is 9");
     REFUSED(plimsoll_instance_add_gap(instance, 1, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "buffer 1: gap");
 
-    // Invalid options.
+    // Invalid options are refused.
     EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
     options.algorithm = "exactly";
     REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_UNSUPPORTED, "'exactly'");
@@ -87,7 +88,7 @@ int main(void) {
     REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "'threads' is 0");
     options.threads = 1;
 
-    // The checker.
+    // The checker refuses a wrong count, a null pointer and an invalid layout.
     REFUSED(plimsoll_check(instance, 2, offsets, &peak), PLIMSOLL_INVALID_ARGUMENT, "'count' is 2");
     REFUSED(plimsoll_check(instance, 3, NULL, &peak), PLIMSOLL_INVALID_ARGUMENT, "'offsets' is null");
     EXPECT(plimsoll_check(instance, 3, offsets, &peak) == PLIMSOLL_OK && peak == 10);
@@ -104,7 +105,8 @@ int main(void) {
     REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "was freed");
     EXPECT(plimsoll_instance_set_capacity(instance, UINT64_MAX) == PLIMSOLL_OK);
 
-    // A contradiction is found when the instance is used. It cannot be removed, so the instance is freed.
+    // Contradictory rules are reported when the instance is solved. Rules cannot be removed, so the instance
+    // is freed.
     EXPECT(plimsoll_instance_new(&other) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_separate(other, 0, 1) == PLIMSOLL_OK);
@@ -113,7 +115,7 @@ int main(void) {
     EXPECT(plimsoll_instance_free(other) == PLIMSOLL_OK);
     REFUSED(plimsoll_instance_free(other), PLIMSOLL_INVALID_HANDLE, "was freed");
 
-    // Progress, cancellation, and a solution that outlives its instance.
+    // Tests progress, cancellation, and a solution that outlives its instance.
     struct seen seen = {0, 0, 0};
     options.progress = stop_at_once;
     options.user = &seen;

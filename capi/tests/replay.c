@@ -1,8 +1,9 @@
 // Solves instances from standard input, and prints one line per instance: status, peak, bound, offsets.
 //
-// An instance is a line `buffers rules capacity`, then a line `size lower upper alignment` per buffer, then a line
-// `kind a b c` per rule: `f` fixes buffer a at b, `g` adds the gap [b, c) to buffer a, `s` separates a and b, `x`
-// excludes them. The last line of the output is the shortest time of all calls for one instance, in seconds.
+// An instance is a line `buffers rules capacity`, then a line `size lower upper alignment` per buffer, then a
+// line `kind a b c` per rule: `f` fixes buffer a at b, `g` adds the gap [b, c) to buffer a, `s` separates a
+// and b, `x` excludes them. The last line of the output is the shortest time that the calls for one instance
+// took, in seconds.
 
 #include <inttypes.h>
 #include <math.h>

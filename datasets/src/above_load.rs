@@ -40,11 +40,11 @@ pub struct AboveLoadParams {
     pub live: u64,
     /// The load at every step, in bytes: a multiple of `unit`, and at least four units per live buffer.
     pub bytes: u64,
-    /// All sizes are multiples of this number of bytes, which is at least 1.
+    /// The unit of all sizes in bytes, at least 1. All sizes are multiples of it.
     pub unit: u64,
     /// The maximum number of buffers that die together, and the maximum number of their heirs. At least 3.
-    /// With three, early decisions constrain late ones. With many, the difficulty is to find subsets whose
-    /// sizes match.
+    /// With a value of 3, early decisions constrain late ones. With a large value, the difficulty is to find
+    /// subsets whose sizes match.
     pub turnover: u64,
 }
 
@@ -80,8 +80,9 @@ pub struct AboveLoad {
     pub proved: bool,
 }
 
-/// Generates an instance with constant load whose optimum tends to exceed the load. The share of seeds for
-/// which it does grows with the number of buffers. The same parameters and seed give the same instance.
+/// Generates an instance with constant load whose optimum tends to exceed the load. The share of seeds whose
+/// optimum exceeds the load grows with the number of buffers. The same parameters and seed give the same
+/// instance.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof
@@ -103,12 +104,14 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
 /// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
-/// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
-/// must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is kept.
+/// such layout survives. Hence, no short interval of time shows that the optimum exceeds the load, and a
+/// proof must cover many exchanges. Each exchange is drawn at most [`DRAWS`] times, and the last draw is
+/// kept.
 ///
-/// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
-/// exchange and o up to [`ORDERS`] orders. With more than eight buffers at the first step, there are too many
-/// orders to track, and the result is that of [`hard_above_load`].
+/// Takes O(n k + n d o) time for n buffers, k of them live at a step. Here, d is the number of draws per
+/// exchange, at most [`DRAWS`], and o is the number of orders, at most [`ORDERS`]. With more than eight
+/// buffers at the first step, there are too many orders to track, and the result is that of
+/// [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -204,12 +207,12 @@ impl Lives {
         self.params.buffers - self.made.len() as u64
     }
 
-    /// Lets some buffers die and adds their heirs.
+    /// Ends the lifespans of randomly chosen buffers and adds their heirs.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let live = &mut self.live;
         live.shuffle(rng);
-        // Exchanging a single buffer would only divide it, and exchanging all live buffers would start from
-        // scratch.
+        // Exchanging a single buffer would only divide it. Exchanging all live buffers would make the layout
+        // independent of earlier steps.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
@@ -249,9 +252,9 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Returns up to [`STRETCHES`] steps at which the proof can start, those with the fewest live buffers
-/// first. For more than 4096 buffers, the list is empty, because finding these steps takes O(n^2) time for
-/// n buffers.
+/// Returns up to [`STRETCHES`] steps at which the proof can start, those with the fewest live buffers first.
+/// For more than 4,096 buffers, the list is empty, because finding these steps takes O(n^2) time for n
+/// buffers.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
@@ -470,7 +473,7 @@ mod tests {
                 above += u32::from(!part);
             }
         }
-        assert!(above > 20, "only {above} stretches proved anything");
+        assert!(above > 20, "only {above} stretches have a proof");
     }
 
     #[test]
@@ -479,7 +482,7 @@ mod tests {
             let proved =
                 |&seed: &u64| hard_above_load(AboveLoadParams::with_buffers(buffers), seed).unwrap().proved;
             let share = (0..20).filter(proved).count();
-            assert!(share >= least, "{buffers} buffers: only {share} of 20");
+            assert!(share >= least, "{buffers} buffers: only {share} of 20 seeds have a proof");
         }
     }
 }

@@ -6,7 +6,7 @@ use plimsoll_model::{BufferId, Bytes, Instance};
 /// about twelve plain buffers.
 pub(crate) fn optimum(instance: &Instance) -> Bytes {
     let total = instance.total_size().get();
-    Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
+    Bytes::new(optimum_up_to(instance, total).expect("placing all buffers end to end gives a layout"))
 }
 
 /// Returns the minimum peak over all layouts if it is at most `limit` bytes. A tighter limit makes the

@@ -7,7 +7,7 @@ use plimsoll_model::csv::{ReadOptions, read_instance};
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/captured"));
 
 /// Returns the instances of `datasets/captured`, which other compilers handed to their memory planners. Their
-/// names are `FRAMEWORK-NAME`. Linear in the number of buffers.
+/// names have the form `FRAMEWORK-NAME`. O(n log n) for n buffers.
 ///
 /// # Panics
 /// Never: the tests read every file.

@@ -40,7 +40,7 @@ pub const DERIVATIONS: &[Derivation] = &[
     family(
         "refilled",
         "derived from --of FILE: the slack below the load is filled with similar buffers",
-        &[param("unit", 0, "every size is a multiple of this, bytes; 0: the grain of the instance")
+        &[param("unit", 0, "unit of the sizes of added buffers, bytes; 0: the grain of the instance")
             .up_to(1 << 60)],
         |params, seed| {
             let unit = Some(params.get("unit")).filter(|&unit| unit > 0);

@@ -33,10 +33,10 @@ pub enum GenerateError {
     /// Sizes that add up to more than the address space, 2^63 - 1 bytes.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,
-    /// The generated instance is invalid because its sizes exceed the address space.
+    /// A generated instance that is invalid because its sizes exceed the address space.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// The generated graph is invalid because its sizes exceed the address space.
+    /// A generated graph that is invalid because its sizes exceed the address space.
     #[error(transparent)]
     Graph(#[from] Box<GraphError>),
 }

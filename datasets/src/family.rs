@@ -31,8 +31,8 @@ pub(crate) const fn family<T>(
 
 impl<T> Generator<T> {
     /// Generates the value for these parameters and this seed, and returns it with its name. The name
-    /// consists of the family, the given parameters, the number of buffers (if the family has that parameter)
-    /// and the seed. Families without randomness accept a seed too.
+    /// consists of the family, the given parameters except `buffers`, the number of buffers (if the family
+    /// has that parameter) and the seed. Families without randomness accept a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,

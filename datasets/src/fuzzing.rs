@@ -1,7 +1,7 @@
-//! Bodies of the fuzz targets. They check that no reader panics, and that everything that was read survives a
-//! round trip of writing and reading.
+//! Bodies of the fuzz targets. They check that no reader panics, and that a round trip of writing and reading
+//! preserves everything that was read.
 //!
-//! The targets in `fuzz/` and the smoke test share these functions, so regular tests run them as well.
+//! The targets in `fuzz/` and the smoke test share these functions, so regular tests also run them.
 
 use crate::captures::{Capture, CaptureFormat, read_capture, read_xla};
 use crate::dsa::{read_dsa, write_dsa};
@@ -102,7 +102,7 @@ pub fn dsa_json(data: &[u8]) {
     assert_eq!(again.into_iter().map(|pool| pool.instance).collect::<Vec<_>>(), instances);
 }
 
-/// Reads a `TFLite` model twice, with default options and with assumptions about sizes and element types.
+/// Reads a `TFLite` model twice: with default options, and with assumptions about sizes and element types.
 /// Derives the storages and checks the round trip of the graph each time.
 ///
 /// # Panics
@@ -123,9 +123,9 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model three times: with default options, with an assumed batch size and an assumed size
-/// for unsized tensors, and with a default for every free dimension. Derives the storages and checks the
-/// round trip of the graph each time.
+/// Reads an ONNX model three times. The options are the defaults, then a batch size and a size for tensors of
+/// unknown size, and then a value for every free dimension. Derives the storages and checks the round trip of
+/// the graph each time.
 ///
 /// # Panics
 /// If the storages of a graph cannot be derived, or if the written graph reads back differently.
@@ -203,7 +203,7 @@ fn check_captures(captures: Vec<Capture>) {
     }
 }
 
-/// Checks that a graph can be converted to storages, and that it survives a round trip.
+/// Checks that a graph can be converted to storages, and that a round trip preserves it.
 fn check_graph(graph: &Graph) {
     let sharing = LivenessOptions { in_place: true, ..LivenessOptions::default() };
     for region in 0..graph.regions().len() {

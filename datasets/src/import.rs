@@ -22,7 +22,7 @@ pub struct Scratch {
     pub bytes: u64,
 }
 
-/// Import options: information that the file does not contain.
+/// The options of the importers. Most of them supply information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportOptions {
@@ -39,9 +39,9 @@ pub struct ImportOptions {
     /// The element type, such as `float16`, that replaces every floating-point type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// Keeps operators that read only constants. By default, such operators are removed and their outputs
-    /// become weights ([`Graph::folded`]), since ONNX runtimes compute these outputs when they load the
-    /// model. The option does not affect `TFLite` models. For graph files, it is an error.
+    /// Whether operators that read only constants are kept. By default, such operators are removed and their
+    /// outputs become weights ([`Graph::folded`]), since ONNX runtimes compute these outputs when they load
+    /// the model. The option does not affect `TFLite` models. For graph files, it is an error.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_constants: bool,
     /// The size in bytes of tensors whose shape or type cannot be determined. Without it, such tensors are an
@@ -104,13 +104,13 @@ pub struct Import {
     pub sizes: SizeSources,
     /// For each operator of the graph, its place in the file. Empty for files that already contain a graph.
     pub places: Vec<OperatorPlace>,
-    /// For each tensor of the graph, its index in its subgraph of a `TFLite` file. `None` for memory that is
-    /// not a tensor of the file. Empty for other formats.
+    /// For each tensor of the graph, its index in its subgraph of a `TFLite` file, or `None` for memory that
+    /// is not a tensor of the file. Empty for other formats.
     pub tensors: Vec<Option<usize>>,
 }
 
 impl Import {
-    /// Returns the import of a file that contains a graph, so nothing was assumed.
+    /// Returns the import of a file that contains a graph. No assumptions were made.
     pub(crate) fn of(graph: Graph) -> Self {
         let (assumed, places, tensors) = Default::default();
         Self { graph, assumed, sizes: SizeSources::default(), places, tensors }
@@ -137,8 +137,8 @@ pub struct OperatorPlace {
 pub struct SizeSources {
     /// The number of sizes that operator rules inferred from the inputs and constants of the model.
     pub inferred: usize,
-    /// Names of tensors whose size depends on a shape that the file declares and that inference did not
-    /// confirm: their own shape, or that of a tensor on which they depend.
+    /// Names of tensors whose size depends on a declared shape that inference did not confirm. This shape is
+    /// their own, or that of a tensor on which they depend.
     pub declared: Vec<String>,
     /// Names of tensors whose size depends on an assumption: an upper bound on a data-dependent extent, or a
     /// size given by an option.
@@ -146,7 +146,7 @@ pub struct SizeSources {
 }
 
 /// The source of the size of a tensor. If the inputs of an operator have different sources, its outputs get
-/// the one of these sources that this enum declares last.
+/// the source that this enum declares last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Inferred from the inputs of the model by the operator rules.
@@ -154,7 +154,7 @@ pub(crate) enum Source {
     Inferred,
     /// Declared in the file.
     Declared,
-    /// An upper bound, or given by an option.
+    /// Assumed as an upper bound, or given by an option.
     Assumed,
 }
 
@@ -187,7 +187,7 @@ impl SizeSources {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportError {
-    /// The file cannot be imported.
+    /// A file that cannot be imported.
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: ImportProblem },
     /// A JSON file that is not a valid graph.
@@ -208,7 +208,7 @@ pub enum ImportProblem {
     UnknownFormat,
     #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),
-    /// The file is truncated, inconsistent or malformed. The field describes the problem and its location.
+    /// A truncated, inconsistent or malformed file. The field describes the problem and its location.
     #[error("damaged: {0}")]
     Damaged(String),
     /// The size of an output of an operator cannot be determined.

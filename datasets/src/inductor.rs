@@ -1,10 +1,10 @@
 //! Reads the graphs that `PyTorch` Inductor exports if `reorder_for_peak_memory_debug` is set.
 //!
-//! The file contains the kernels in execution order with their buffers, and per buffer its sizes and the
-//! buffers that its kernel reads. Kernels become operators, and buffers become tensors. A kernel with several
-//! results allocates a buffer without a size of its own, from which other kernels extract the results. In the
-//! graph, the first kernel makes the memory of these results. The extracted tensors have no bytes, and
-//! operators that read them also read that memory.
+//! The file contains the kernels in execution order with their buffers. For each buffer, it lists the bytes
+//! allocated and freed, and the buffers that its kernel reads. Kernels become operators, and buffers become
+//! tensors. A kernel with several results has one buffer without a size of its own, from which other kernels
+//! extract the results. In the graph, the first kernel produces the memory of these results. The extracted
+//! tensors have no bytes, and operators that read them also read that memory.
 //!
 //! **Source.** `export_graph_for_simulator` and `compute_size_for_scheduler_buffer` in
 //! `torch/_inductor/memory.py`, `PyTorch` 2.15.
@@ -36,7 +36,7 @@ struct Buffer {
     name: String,
     /// Bytes allocated before its kernel runs.
     size_alloc: u64,
-    /// Bytes freed after its last reader.
+    /// Bytes freed after its last reader runs.
     size_free: u64,
     is_input: bool,
     is_output: bool,
@@ -83,7 +83,7 @@ struct Reader<'a> {
     node: Vec<Option<usize>>,
     /// The dependencies of each buffer.
     deps: Vec<Vec<usize>>,
-    /// For each buffer that another node allocates: that node.
+    /// For each buffer, the node that allocates its memory, if that is not the buffer's own node.
     origin: Vec<Option<usize>>,
 }
 
@@ -131,8 +131,8 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Returns the node that allocates a buffer if that is not the buffer's own node: the node of the buffer
-    /// from which it is extracted.
+    /// Returns the node that allocates the memory of an extracted buffer, or `None` if the buffer's own node
+    /// allocates it.
     fn origin(&self, at: usize) -> Result<Option<usize>, ImportProblem> {
         let buffer = &self.file.buffers[at];
         if buffer.size_alloc >= buffer.size_free || self.node[at].is_none() {
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             if other.size_alloc > other.size_free {
                 return Ok(self.node[next].filter(|_| self.node[next] != self.node[at]));
             }
-            // Only buffers without a size of their own lie between.
+            // The buffers in between have no size of their own.
             let deps = self.deps[next].iter();
             open.extend(deps.filter(|&&dep| self.file.buffers[dep].size_free == 0 && seen.insert(dep)));
         }
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
 
     fn graph(&self, name: &str) -> Result<Graph, ImportProblem> {
         let mut graph = GraphBuilder::new(name);
-        // The tensors of each buffer: its memory if another node allocates it, and the buffer itself.
+        // The tensors of each buffer: the buffer itself and, if another node allocates it, its memory.
         let tensors: Vec<Vec<TensorId>> = self
             .file
             .buffers
@@ -244,7 +244,8 @@ mod tests {
         format!(r#"{{"nodes": [{}], "buffers": [{}]}}"#, nodes.join(", "), buffers.join(", "))
     }
 
-    /// Two branches of a convolution, and a kernel with two results of which one is returned.
+    /// Returns a document with two branches of a convolution, and a kernel with two results, one of which is
+    /// returned.
     fn split() -> String {
         document(
             &[("op0", "buf0"), ("op1", "buf1"), ("op2", "buf2"), ("op3", "buf3"), ("op4", "buf4")],

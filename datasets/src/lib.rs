@@ -1,6 +1,7 @@
 //! Sources of problems: worked examples, generators and importers.
 //!
-//! A generator is deterministic: the same parameters and seed give the same instance on every machine.
+//! A generator is deterministic: the same parameters and seed give the same instance or graph on every
+//! machine.
 
 mod above_load;
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub struct Corpus {
     pub folder: &'static str,
     /// The upstream project, and the location of the files in it.
     pub upstream: &'static str,
-    /// The source from which each file can be fetched individually.
+    /// The source from which the files can be fetched.
     pub origin: Origin,
     /// The commit or version.
     pub version: &'static str,

@@ -4,8 +4,9 @@ use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProble
 use plimsoll_model::graph::GraphFileError;
 use std::path::Path;
 
-/// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. With any other
-/// extension, a `TFLite` model is recognised by its first bytes.
+/// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. A JSON file can
+/// be a graph file or an export of `PyTorch` Inductor. With any other extension, a `TFLite` model is
+/// recognised by its first bytes.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -13,7 +14,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
     import_bytes(path, read(path).map_err(|problem| problem.of(path))?, options)
 }
 
-/// Reads the bytes of a file, as [`import_file`] does.
+/// Imports the bytes of a file, as [`import_file`] does.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -70,8 +71,9 @@ fn fold(import: Import) -> Import {
     Import { graph, assumed, sizes, places, tensors: Vec::new() }
 }
 
-/// Reads an ONNX model. `origin` is used in messages and as the name of the graph. The time is linear in the
-/// size of the file, apart from the evaluation of small constants.
+/// Reads an ONNX model. `origin` is used in messages and as the name of the graph. Operators that read only
+/// constants are always kept. The time is linear in the size of the file, apart from the evaluation of small
+/// constants.
 ///
 /// # Errors
 /// See [`ImportError`].

@@ -31,16 +31,17 @@ pub struct PackingParams {
     pub buffers: u64,
     /// The width of the rectangle in steps.
     pub steps: u64,
-    /// The height of the rectangle in bytes, which is the load and the optimum. A multiple of `unit`.
+    /// The height of the rectangle in bytes, which is the load and the optimum. It must be a multiple of
+    /// `unit`.
     pub bytes: u64,
     /// The minimum duration of a buffer in steps.
     pub min_duration: u64,
-    /// The minimum size of a buffer in bytes. A multiple of `unit`.
+    /// The minimum size of a buffer in bytes. It must be a multiple of `unit`.
     pub min_size: u64,
-    /// All sizes are multiples of this number of bytes.
+    /// The unit of all sizes in bytes. All sizes are multiples of it.
     pub unit: u64,
-    /// The probability, 0 to 1, of cutting a rectangle into a pinwheel if one fits. [`guillotine`] ignores
-    /// it.
+    /// The probability, from 0 to 1, of cutting a rectangle into a pinwheel if one fits. [`guillotine`]
+    /// ignores it.
     pub pinwheel_share: f64,
 }
 

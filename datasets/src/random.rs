@@ -13,14 +13,15 @@ use rand::{RngExt, SeedableRng};
 /// The distribution of sizes, in bytes before rounding up to the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// All sizes from `min` to `max` are equally likely.
+    /// A uniform distribution of sizes from `min` to `max`.
     Uniform {
         /// The smallest size in bytes, at least 1.
         min: u64,
         /// The largest size in bytes.
         max: u64,
     },
-    /// Log-uniform: first a binary order of magnitude is drawn uniformly, then a size of that magnitude.
+    /// A log-uniform distribution. First, a binary order of magnitude is drawn uniformly, and then a size of
+    /// that magnitude.
     LogUniform {
         /// The smallest size in bytes, at least 1.
         min: u64,
@@ -40,33 +41,33 @@ pub enum SizeLaw {
 /// equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LifeLaw {
-    /// All durations from 1 to `max_duration` are equally likely.
+    /// A uniform distribution of durations from 1 to `max_duration`.
     Uniform {
-        /// All lifespans lie in `[0, steps)`.
+        /// The number of steps. All lifespans lie in `[0, steps)`.
         steps: u64,
         /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// Durations are log-uniform from 1 to `max_duration`, like sizes.
+    /// A log-uniform distribution of durations from 1 to `max_duration`, like that of sizes.
     LogUniform {
-        /// All lifespans lie in `[0, steps)`.
+        /// The number of steps. All lifespans lie in `[0, steps)`.
         steps: u64,
         /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// About half of the buffers live for less than twice `min_duration` steps. For every `k`, about one
-    /// buffer in `k` lives for at least `k` times `min_duration` steps.
+    /// A heavy-tailed distribution. About half of the buffers live for less than twice `min_duration` steps.
+    /// For every `k`, about one buffer in `k` lives for at least `k` times `min_duration` steps.
     HeavyTailed {
-        /// All lifespans lie in `[0, steps)`.
+        /// The number of steps. All lifespans lie in `[0, steps)`.
         steps: u64,
         /// The shortest duration in steps, at least 1 and at most `steps`.
         min_duration: u64,
     },
-    /// Resembles the trace of an allocator under nested calls. Every step allocates a buffer or frees the
-    /// newest live buffer, with equal probability if both are possible. There are twice as many steps as
-    /// buffers.
+    /// A distribution like that in the trace of an allocator under nested calls. Every step allocates a
+    /// buffer or frees the newest live buffer, with equal probability if both are possible. There are twice
+    /// as many steps as buffers.
     Stack {
-        /// The probability, 0 to 1, that the freed buffer is a random live one instead of the newest.
+        /// The probability, from 0 to 1, that the freed buffer is a random live one instead of the newest.
         disorder: f64,
     },
 }

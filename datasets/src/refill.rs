@@ -9,7 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 
-/// Filling ends once less than one unit is free at this percentage of the steps or more.
+/// The percentage of the steps at which less than one unit must be free for filling to end.
 pub const FULL_PERCENT: u64 = 99;
 
 /// Keeps all buffers and fills the slack below the load with further buffers. Their durations and sizes are
@@ -18,9 +18,9 @@ pub const FULL_PERCENT: u64 = 99;
 /// the steps between the first and the last.
 ///
 /// The load does not change. The capacity is dropped, since a layout within it need not exist. The same
-/// instance, unit and seed give the same result. O(m s) for m new buffers and s intervals of constant load.
-/// If the instance has n buffers, each new buffer after the first 10 n fills the slack at some step
-/// completely, so m is at most 10 n + s.
+/// instance, unit and seed give the same result. O(m (m + s)) for m new buffers and s intervals with constant
+/// live bytes. If the instance has n buffers, each new buffer after the first 10 n completely fills the slack
+/// at one step or more. Therefore, m is at most 10 n plus the number of steps.
 ///
 /// # Errors
 /// [`GenerateError`] for a unit of 0, or if the sizes exceed the address space.
@@ -147,7 +147,7 @@ impl Slack {
 /// candidates, the seed decides. Buffers with a fixed offset, a separation or an exclusion are kept as they
 /// are.
 ///
-/// The load does not change. The optimum cannot be smaller than before: every layout of the result becomes a
+/// The load does not change. The optimum cannot be smaller than before. Every layout of the result becomes a
 /// layout of the original if all parts of a joined buffer get its offset. The capacity is dropped, since a
 /// layout within it need not exist. O(n log n) for n buffers.
 ///
@@ -198,7 +198,7 @@ mod tests {
     use plimsoll_model::{InstanceBuilder, Interval};
     use proptest::prelude::*;
 
-    /// Returns the sum of the load over all steps.
+    /// Returns the sum of the live bytes over all steps.
     fn area(instance: &Instance) -> u128 {
         LoadProfile::of(instance)
             .pieces()

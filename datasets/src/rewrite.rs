@@ -18,8 +18,8 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// Returns the format of a file that [`import_file`](crate::import_file) reads; `None` for a graph
-    /// file.
+    /// Returns the format of a model file, as [`import_file`](crate::import_file) determines it, or `None`
+    /// for any other file.
     pub fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
         let extension = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -72,7 +72,7 @@ impl<'a> ModelFile<'a> {
 
     /// Reorders the operators. `import` is the graph of this file, and `orders` contains the operators of
     /// each of its regions in their new order. If a subgraph of `TFLite` became several regions, the first
-    /// region determines the order of the subgraph. O(size of the file).
+    /// region determines the order of the subgraph. The time is linear in the size of the file.
     ///
     /// # Errors
     /// If the file does not allow another order; see [`ImportProblem`].

@@ -1,4 +1,4 @@
-//! Instances as streams of rows, so that a large instance can be written without being held in memory.
+//! Instances as streams of rows, so that a large instance can be written without collecting its buffers.
 //!
 //! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream. The stream is
 //! identical to the file of the collected instance. To compute the load, the writer keeps two numbers for the
@@ -23,7 +23,7 @@ pub struct Row {
 impl Row {
     /// Returns buffer `bN` for number N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
-        let lifespan = Lifespan::single(self.lower, self.upper).expect("a life holds a step");
+        let lifespan = Lifespan::single(self.lower, self.upper).expect("a lifespan contains a step");
         Buffer::new(format!("b{at}"), self.size, lifespan)
     }
 }

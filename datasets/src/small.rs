@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 pub struct SmallParams {
     /// Number of buffers.
     pub buffers: usize,
-    /// All steps are below this number.
+    /// Number of steps, counted from 0.
     pub steps: u64,
     /// Maximum size in bytes; the minimum is 1.
     pub max_size: u64,
@@ -84,7 +84,7 @@ fn lifespan(params: SmallParams, rng: &mut Xoshiro256PlusPlus) -> Lifespan {
     if params.gaps && upper - lower >= 3 && rng.random_bool(0.5) {
         let from = rng.random_range(lower + 1..upper - 1);
         let to = rng.random_range(from + 1..upper);
-        return Lifespan::with_gaps(hull, [Interval::new(from, to)]).expect("the gap lies inside");
+        return Lifespan::with_gaps(hull, [Interval::new(from, to)]).expect("the gap lies inside the hull");
     }
-    Lifespan::from_intervals([hull]).expect("the interval holds a step")
+    Lifespan::from_intervals([hull]).expect("the interval contains a step")
 }

@@ -35,7 +35,7 @@ fn guillotine(buffers: u64, seed: u64) -> Instance {
     packing("guillotine", buffers, seed, &format!("guillotine-{buffers}-{seed}"))
 }
 
-/// Returns, in ascending order, the seeds for which the generator proves that there is no layout at the load.
+/// Returns the seeds, in ascending order, for which the generator proves that there is no layout at the load.
 /// Each seed comes with its instance.
 fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> {
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
@@ -43,8 +43,8 @@ fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> 
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// Generates the graphs of a list. Each line contains a family, `--seed N` and `--param NAME=VALUE`, as in
-/// `generate`.
+/// Generates the graphs of a list. Each line contains a family and its options `--seed N` and `--param
+/// NAME=VALUE`, as in `generate`.
 fn graphs(list: &str) -> Vec<Graph> {
     let graph = |line: &str| {
         let mut words = line.split_whitespace();
@@ -158,9 +158,9 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 /// Returns instances of 20 to 120 buffers whose optimum provably exceeds the load. They test lower bounds.
 ///
 /// About eight buffers are simultaneously live. There are three variants. In the first, two or three buffers
-/// die together. In the second, about seven buffers are live at each step, and only the last exchange of
-/// buffers rules out a layout at the load. In the third, five or six buffers die together, and their sizes
-/// must add up to those of the buffers that replace them.
+/// end at the same step. In the second, about seven buffers are live at each step, and only the last exchange
+/// of buffers rules out a layout at the load. In the third, five or six buffers end at the same step, and
+/// their sizes must add up to those of the buffers that replace them.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -178,8 +178,8 @@ pub fn above_load_suite() -> Vec<Instance> {
 }
 
 /// Returns instances like those of [`above_load_suite`] with nine to twelve simultaneously live buffers and
-/// 60 to 120 buffers in total. Two or three buffers die together. Sizes are multiples of 1/64 of the load in
-/// one variant, and arbitrary in the other.
+/// 60 to 120 buffers in total. Two or three buffers end at the same step. Sizes are multiples of 1/64 of the
+/// load in one variant, and arbitrary in the other.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for live in [9, 10, 11, 12] {

@@ -66,8 +66,8 @@ fn derived(method: &'static str, value: u64) -> Fact {
 /// Sizes of the outputs of operators 1 to 8 in the patent's example, in M.
 const PATENT_SIZES: [u64; 8] = [5, 10, 8, 20, 2, 6, 15, 3];
 
-/// Returns the patent's example: eight operators and a table of exclusive pairs. One M of the source is one
-/// byte here.
+/// Returns the patent's example: eight operators and a table of exclusive pairs. One byte stands for 1 M in
+/// the source.
 ///
 /// # Panics
 /// Never: the table is valid.
@@ -104,8 +104,8 @@ pub fn patent() -> Worked {
     }
 }
 
-/// Returns the graph of the patent's example: eight operators with one output each. One M of the source is
-/// one byte.
+/// Returns the graph of the patent's example: eight operators with one output each. One byte stands for 1 M
+/// in the source.
 ///
 /// The text of the patent lists an edge between 6 and 8, but its table of exclusive operators implies one
 /// between 7 and 8. With `as_listed`, the graph has the edges of the list. Otherwise, the last edge leads

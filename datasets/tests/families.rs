@@ -216,7 +216,7 @@ fn powers_of_two_keep_to_their_ends() {
 
 #[test]
 fn large_exchanges_above_the_load_are_given_up() {
-    // There are too many ways to fill a hole with twenty heirs to try all of them.
+    // A hole with twenty heirs can be filled in too many ways to try all of them.
     for (buffers, turnover) in [(25, 9), (25, 1 << 24)] {
         let said = written("above-load", 7, &[("buffers", buffers), ("turnover", turnover)]);
         assert_eq!((said.buffers as u64, said.load.get()), (buffers, 1 << 18));

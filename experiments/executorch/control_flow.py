@@ -260,8 +260,8 @@ def inputs(shapes: tuple[Any, ...], choices: tuple[bool, ...]) -> tuple[Tensor, 
 
 
 def equal_runs(program: Any, path: Path, make: Callable[[], nn.Module], shapes: tuple[Any, ...]) -> tuple[int, int]:
-    """Returns the number of runs whose outputs equal those of eager execution, and the number of all runs. One
-    loaded method runs all outcomes in sequence, so data that an earlier run left behind would show up."""
+    """Returns the number of runs whose outputs equal those of eager execution, and the number of all runs. One loaded
+    method runs all outcomes in sequence, so the use of stale data from an earlier run would be detected."""
     from executorch.runtime import Runtime
 
     path.write_bytes(program.buffer)

@@ -3,13 +3,13 @@ Plimsoll, and runs the two programs in the runtime. Writes one row per network t
 
     python networks.py FOLDER [NETWORK...]
 
-Networks have random weights (seed 0) and are exported in fp32 without delegation. Sizes are in bytes, and
-times in seconds. `load`, `lower_bound`, `peak` and `status` describe Plimsoll's layouts of the tensors.
-`greedy` and `plimsoll` are the total sizes of all planned memories, and `file_greedy` and `file_plimsoll` are
-those stored in the program files. `process_greedy` and `process_plimsoll` give the growth of the data segment
-of a process in which the runtime loads the program and its method. `solve_seconds` is the time of the solver,
-and `plan_seconds` that of the whole planner, excluding greedy. `greedy_seconds` is the time of greedy. `equal`
-is the number of random inputs, out of 5, on which the outputs of both programs are bit-identical.
+Networks have random weights (seed 0) and are exported in fp32 without delegation. Sizes are in bytes, and times
+in seconds. `load`, `lower_bound`, `peak` and `status` describe Plimsoll's layouts of the tensors. `greedy` and
+`plimsoll` are the total sizes of all planned memories, and `file_greedy` and `file_plimsoll` are the sizes
+stored in the program files. `process_greedy` and `process_plimsoll` give the growth of the data segment of a
+process in which the runtime loads the program and its method. `solve_seconds` is the time of the solver, and
+`plan_seconds` is the time of the whole planner, excluding greedy. `greedy_seconds` is the time of greedy.
+`equal` is the number of random inputs, out of 5, on which the outputs of both programs are bit-identical.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-//! Stores the commit, the presence of local changes, the compiler and the build profile in the binary. Rows
-//! of records contain these facts.
+//! Stores the commit, a flag for local changes, the compiler and the build profile in the binary. The rows of
+//! records contain these facts.
 
 use std::path::Path;
 use std::process::Command;

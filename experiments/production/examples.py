@@ -29,14 +29,14 @@ Rule = Callable[[list[Buffer]], Offsets]
 GRAIN = 64
 
 
-def meet(a: Buffer, b: Buffer) -> bool:
+def conflict(a: Buffer, b: Buffer) -> bool:
     return a.lower < b.upper and b.lower < a.upper
 
 
 def gaps(one: Buffer, placed: list[Buffer], at: Offsets) -> list[tuple[int, int]]:
     """Returns the gaps that are large enough, as start and length. The last one has no end."""
     end, found = 0, []
-    for other in sorted((other for other in placed if meet(one, other)), key=lambda other: at[other.id]):
+    for other in sorted((other for other in placed if conflict(one, other)), key=lambda other: at[other.id]):
         start = -(-end // one.alignment) * one.alignment
         if at[other.id] - start >= one.size:
             found.append((start, at[other.id] - start))
@@ -65,11 +65,11 @@ def by_size(buffers: list[Buffer]) -> Offsets:
 
 def buckets(buffers: list[Buffer]) -> Offsets:
     """ExecuTorch: in order of descending size, into buckets end to end. A buffer goes to the start of the first bucket
-    in which it meets no other one, or else above all buffers that it meets, in the first bucket where that fits.
-    Otherwise it opens a bucket of its size."""
+    in which it conflicts with no other buffer. If there is none, it goes above all buffers that it conflicts with, in
+    the first bucket where that fits. Otherwise it opens a bucket of its size."""
     found: list[list[tuple[Buffer, int]]] = []
     for one in sorted(reversed(buffers), key=lambda one: -one.size):
-        tops = [max((start + b.size for b, start in own if meet(b, one)), default=0) for own in found]
+        tops = [max((start + b.size for b, start in own if conflict(b, one)), default=0) for own in found]
         fits = (number for number, top in enumerate(tops) if top and top + one.size <= found[number][0][0].size)
         number = tops.index(0) if 0 in tops else next(fits, len(found))
         if number == len(found):
@@ -113,7 +113,7 @@ class Slot:
         size = self.size()
         if one.size > size and not last:
             return False
-        met = [part for part in self.parts if any(meet(one, other) for other in Slot(part).buffers())]
+        met = [part for part in self.parts if any(conflict(one, other) for other in Slot(part).buffers())]
         if met:
             return (
                 len(met) == 1 and isinstance(met[0], list) and (met[0][0].add(one, False) or met[0][1].add(one, last))
@@ -139,8 +139,8 @@ class Slot:
 
 
 def splits(buffers: list[Buffer]) -> Offsets:
-    """Inductor: in order of descending size. A buffer that meets one part of a slot goes into that part. If it meets
-    none, it becomes a part; if it meets several, it goes to the end of the pool."""
+    """Inductor: in order of descending size. A buffer that conflicts with one part of a slot goes into that part. If
+    it conflicts with none, it becomes a part. If it conflicts with several, it goes to the end of the pool."""
     root: Slot | None = None
     for one in sorted(buffers, key=lambda one: (-one.size, one.lower - one.upper)):
         if root is None:
@@ -156,7 +156,7 @@ def storages(buffers: list[Buffer]) -> Offsets:
     of it."""
     found: list[tuple[int, list[Buffer]]] = []
     for one in sorted(buffers, key=lambda one: one.lower):
-        free = [at for at, (_, own) in enumerate(found) if not any(meet(one, other) for other in own)]
+        free = [at for at, (_, own) in enumerate(found) if not any(conflict(one, other) for other in own)]
         enough = [at for at in free if one.size <= found[at][0] <= 16 * one.size]
         less = [at for at in free if one.size // 16 <= found[at][0] < one.size]
         if enough or less:

@@ -1,5 +1,5 @@
-"""TFLite models with parallel chains, two of them with control flow. They are built here because the corpora
-contain no such models."""
+"""TFLite models with parallel chains. Two of the three models have control flow. They are built here because the
+corpora contain no models of this kind."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def fan(subgraph: Subgraph, source: int, name: str) -> int:
 
 
 def parallel() -> bytes:
-    """A fan without control flow."""
+    """Returns a fan without control flow as a TFLite model."""
     model = Model()
     main = Subgraph(model, "main")
     source = main.tensor("x")
@@ -114,7 +114,7 @@ def parallel() -> bytes:
 
 
 def branching() -> bytes:
-    """A fan, followed by an `If` with a fan in each branch."""
+    """Returns a TFLite model with a fan, followed by an `If` with a fan in each branch."""
     model = Model()
     main = Subgraph(model, "main")
     condition, source = main.tensor("condition", BOOL, 1), main.tensor("x")
@@ -133,7 +133,8 @@ def branching() -> bytes:
 
 
 def looping() -> bytes:
-    """A `While` with a fan in its body. The loop runs until the counter, which is an input, reaches 4."""
+    """Returns a TFLite model with a `While` whose body is a fan. The loop runs until the counter, which is an input,
+    reaches 4."""
     model = Model()
     one, limit = (model.constant(value.to_bytes(4, "little")) for value in (1, 4))
     half = model.constant(b"\0\0\0\x3e" * LENGTH)

@@ -1,10 +1,10 @@
 """Measures the scratch memory that the kernels of a model request in tflite-micro, and prints the sizes as CSV
-for `plimsoll plan --scratch`: one row per scratch buffer, with the indices of the subgraph and of the operator
-in the file.
+for `plimsoll plan --scratch`. Each row describes one scratch buffer and contains the indices of the subgraph and
+of the operator in the file.
 
     python scratch.py MODEL.tflite > scratch.csv
 
-A model file does not contain these requests, and the interpreter does not report them. The interpreter reports
+A model file does not contain the requests, and the interpreter does not report them. The interpreter reports
 only the size of the part of its arena that holds tensors and scratch buffers (`head`). For each operator, this
 script writes a model of that operator alone, with an offline plan, and varies the plan:
 

@@ -3,19 +3,19 @@ Writes one row per model to `rows.csv` in a folder.
 
     python tflm.py PLIMSOLL CORPORA FOLDER [MODEL.tflite...]
 
-The columns are as follows, with sizes in bytes. `scratch` is the total size of all scratch buffers that
-kernels request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that
-Plimsoll computes for the tensors and scratch buffers of the written model. The run fails unless the
-interpreter reports this size. For the original model, the interpreter must report the size that Plimsoll
-computes for the planner of the interpreter. `greedy` and `planned` are the smallest arenas in which
-tflite-micro runs the original model and the written model, found by bisection to within 16 bytes. They
-include persistent data. `file_order` is the corresponding size for a plan in file order
-(`--order as-in-file`), and `in_place` that for a plan in which elementwise operators overwrite an input
-(`--in-place`). `saved_percent` and `in_place_percent` are the savings of `planned` and `in_place` relative to
-`greedy`. `moved` is the number of operators whose position changed. `inputs` is the number of random inputs, and
-`equal` the number of inputs for which all models have bitwise equal outputs in their smallest arenas. The
-arena of ONNX Runtime cannot be set, so the rows of its models contain no size except that of the plan. The
-models `built_*` come from `control_models.py`. They have parallel chains, and two of them have control flow.
+The columns are as follows, with sizes in bytes. `scratch` is the total size of all scratch buffers that kernels
+request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that Plimsoll computes
+for the tensors and scratch buffers of the written model. The run fails unless the interpreter reports this size.
+For the original model, the interpreter must report the size that Plimsoll computes for the planner of the
+interpreter. `greedy` and `planned` are the smallest arenas in which tflite-micro runs the original model and the
+written model, found by bisection to within 16 bytes. They include persistent data. `file_order` is the
+corresponding size for a plan in file order (`--order as-in-file`), and `in_place` is the size for a plan in which
+elementwise operators overwrite an input (`--in-place`). `saved_percent` and `in_place_percent` are the savings of
+`planned` and `in_place` relative to `greedy`. `moved` is the number of operators whose position changed. `inputs`
+is the number of random inputs, and `equal` the number of inputs for which all models have bitwise equal outputs in
+their smallest arenas. The arena of ONNX Runtime cannot be set, so the rows of its models contain no size except
+that of the plan. The models `built_*` come from `control_models.py`. They have parallel chains, and two of them
+have control flow.
 """
 
 from __future__ import annotations

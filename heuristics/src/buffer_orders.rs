@@ -1,8 +1,8 @@
 //! The orders in which heuristics place buffers.
 //!
-//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so an order
-//! is a function of the instance. The complexity is O(n log n) for n buffers without gaps in their
-//! lifespans, except for [`Order::Conflicts`].
+//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so the
+//! instance determines the order. The complexity is O(n log n) for n buffers without gaps in their lifespans,
+//! except for [`Order::Conflicts`].
 
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
@@ -11,25 +11,26 @@ use std::cmp::Reverse;
 /// A rule that orders buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// First live step ascending, which is the execution order.
+    /// Ascending first live step, which is the execution order.
     Start,
-    /// Size descending.
+    /// Descending size.
     Size,
-    /// Size descending, then duration descending.
+    /// Descending size, then descending duration.
     SizeDuration,
-    /// Size times duration descending.
+    /// Descending product of size and duration.
     Area,
-    /// Duration (number of live steps) descending.
+    /// Descending duration (number of live steps).
     Duration,
-    /// Duration (number of live steps) ascending.
+    /// Ascending duration (number of live steps).
     ShortDuration,
-    /// Number of conflicting buffers descending, then size descending.
+    /// Descending number of conflicting buffers, then descending size.
     Conflicts,
-    /// Largest load during the lifespan descending, then size descending. Buffers that are live at the most
-    /// loaded step come first.
+    /// Descending maximum of the live bytes during the lifespan, then descending size. Buffers that are live
+    /// at the most loaded step come first.
     Heat,
-    /// Visits the steps in descending order of live bytes (their *breadth*); ties are broken in favour of the
-    /// earlier step. At each step, the live buffers that are not ordered yet follow, by size descending.
+    /// Descending live bytes (*breadth*) of the most loaded step of the lifespan. Ties are broken in favour
+    /// of the earlier step and then of the larger buffer. Equivalently, all steps are visited in descending
+    /// order of breadth, and each step adds its live buffers that are not ordered yet.
     Breadth,
 }
 
@@ -69,7 +70,7 @@ impl Order {
     }
 }
 
-/// Returns, for every buffer, the number of buffers that conflict with it.
+/// Returns the number of conflicting buffers for every buffer.
 ///
 /// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with
 /// gaps are processed individually. O(n log n + p log p + g n) for n buffers, of which g have gaps, and p

@@ -2,12 +2,12 @@
 //! ejected and placed again.
 //!
 //! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
-//! above the target is removed and becomes pending. While buffers are pending, one of the larger pending
-//! buffers is placed into a gap below the target. If there is no gap, it is placed at the cheapest offset,
-//! and the buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area
-//! times its penalty. The penalty, which is one plus the number of times that no gap was found for the
-//! buffer, prevents neighbours from ejecting each other forever. When no buffer is pending, the layout is
-//! valid and meets the target, and the search sets a lower target.
+//! above the target is removed and becomes pending. While buffers are pending, one with a large area is
+//! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
+//! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
+//! penalty. The penalty, which is one plus the number of times that no gap was found for the buffer, prevents
+//! neighbours from ejecting each other forever. When no buffer is pending, the layout is valid and meets the
+//! target, and the search sets a lower target.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
@@ -47,7 +47,7 @@ use rand::{RngExt, SeedableRng};
 /// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
 const STEP: f64 = 0.3;
 
-/// Number of pending buffers that are drawn at random. The largest of them is placed next.
+/// Number of pending buffers that are drawn at random. The drawn buffer with the largest area is placed next.
 const DRAWS: usize = 4;
 
 /// Increase of [`State::work`] between two checks of the clock.
@@ -140,7 +140,7 @@ struct Search<'a> {
     pending: Vec<u32>,
     /// Number of placements after which a target is abandoned.
     patience: u64,
-    /// Targets above the bound are multiples of this number of bytes.
+    /// The grain of the instance in bytes. Targets above the bound are multiples of it.
     grain: u64,
     checked: usize,
 }
@@ -252,7 +252,8 @@ impl<'a> Search<'a> {
         stop
     }
 
-    /// Removes and returns one of the larger pending buffers.
+    /// Draws up to [`DRAWS`] pending buffers at random, and removes and returns the one with the largest
+    /// area.
     fn next(&mut self) -> u32 {
         let mut chosen = self.rng.random_range(0..self.pending.len());
         for _ in 1..DRAWS.min(self.pending.len()) {

@@ -1,15 +1,15 @@
-//! The largest load during the lifespan of a buffer.
+//! The maximum of the live bytes during the lifespan of a buffer.
 
 use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
 
-/// Finds the most loaded step of a lifespan.
+/// A structure that finds the most loaded step of a lifespan.
 ///
-/// This is a segment tree over the load profile. If the lifespans have n intervals in total, the tree is
-/// built in O(n log n) time with linear memory. A query takes O(log n) time per interval of the lifespan.
+/// It is a segment tree over the load profile. If the lifespans have n intervals in total, the tree is built
+/// in O(n log n) time with linear memory. A query takes O(log n) time per interval of the lifespan.
 #[derive(Clone, Debug)]
 pub struct Heat {
     profile: LoadProfile,
-    /// Node `i` contains the index of the piece with the larger load of the two in nodes `2i` and `2i + 1`.
+    /// Node `i` contains the index of the piece with more live bytes, among those in nodes `2i` and `2i + 1`.
     /// The index of the first leaf is the number of pieces.
     tree: Vec<u32>,
 }
@@ -33,7 +33,7 @@ impl Heat {
         let leaves = profile.pieces().len();
         let mut heat = Self { profile, tree: vec![0; 2 * leaves] };
         for leaf in 0..leaves {
-            heat.tree[leaves + leaf] = u32::try_from(leaf).expect("pieces fit 32 bits");
+            heat.tree[leaves + leaf] = u32::try_from(leaf).expect("the number of pieces fits into 32 bits");
         }
         for node in (1..leaves).rev() {
             heat.tree[node] = heat.hotter(heat.tree[2 * node], heat.tree[2 * node + 1]);
@@ -41,7 +41,7 @@ impl Heat {
         heat
     }
 
-    /// Returns the piece with the larger load. Ties are broken in favour of the earlier piece.
+    /// Returns the piece with more live bytes. Ties are broken in favour of the earlier piece.
     fn hotter(&self, a: u32, b: u32) -> u32 {
         let key = |piece: u32| (self.profile.pieces()[piece as usize].1, std::cmp::Reverse(piece));
         if key(a) >= key(b) { a } else { b }
@@ -51,7 +51,7 @@ impl Heat {
     fn busiest(&self, from: usize, to: usize) -> u32 {
         let leaves = self.profile.pieces().len();
         let (mut left, mut right) = (from + leaves, to + leaves);
-        let mut best = u32::try_from(from).expect("pieces fit 32 bits");
+        let mut best = u32::try_from(from).expect("the number of pieces fits into 32 bits");
         while left < right {
             if left % 2 == 1 {
                 best = self.hotter(best, self.tree[left]);
@@ -75,8 +75,8 @@ impl Heat {
         let piece_at = |step: Step| pieces.partition_point(|(interval, _)| interval.upper <= step);
         let mut best: Option<Peak> = None;
         for part in lifespan.intervals() {
-            // The borders of lifespans are borders of pieces, unless the load does not change there and the
-            // pieces were merged.
+            // The borders of lifespans are borders of pieces, unless the live bytes do not change there and
+            // the pieces were merged.
             let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
             let (interval, load) = pieces[self.busiest(piece_at(part.lower), to) as usize];
             if best.is_none_or(|best| load > best.load) {

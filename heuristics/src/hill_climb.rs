@@ -1,12 +1,12 @@
 //! Hill climbing over orders, as in TVM's unified static memory planner.
 //!
 //! **Definition.** A state is an order, and its value is the peak of its [first-fit](crate::place) placement.
-//! The initial order is by size descending, and ties are broken in favour of the buffer with more conflicts.
-//! A move selects a buffer `x` that ends at the peak, and a buffer that precedes `x` in the order. The second
+//! The initial order is by descending size. Ties are broken in favour of the buffer with more conflicts. A
+//! move selects a buffer `x` that ends at the peak, and a buffer that precedes `x` in the order. The second
 //! buffer conflicts with `x` or with a buffer `y` that precedes and conflicts with `x`. In the latter case,
-//! the second buffer also precedes `y`. The move swaps the positions of the two selected buffers. A better or
-//! equal order is accepted. A worse one is accepted with a probability that starts at one half and falls
-//! linearly to zero over the attempts.
+//! the second buffer also precedes `y`. The move swaps the positions of the two selected buffers. An order of
+//! equal or lower peak is accepted. A worse one is accepted with a probability that starts at one half and
+//! falls linearly to zero over the attempts.
 //!
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.
@@ -77,8 +77,8 @@ fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget
     }
 }
 
-/// Returns two positions to swap. Returns `None` if no movable buffer ends at the peak, or if the chosen one
-/// conflicts with no movable buffer that precedes it.
+/// Returns two positions to swap. Returns `None` if no movable buffer ends at the peak, or if the chosen
+/// buffer conflicts with no movable buffer that precedes it.
 fn pick(
     instance: &Instance,
     order: &[BufferId],
@@ -98,7 +98,7 @@ fn pick(
     let neighbours = before(late);
     let near = *choose(&neighbours, rng)?;
     let further = before(near);
-    // Half of the moves use a neighbour of the neighbour if there is one.
+    // Half of the moves use a neighbour of `near` instead of `near` itself, if there is one.
     let early = if rng.random_bool(0.5) { choose(&further, rng).copied().unwrap_or(near) } else { near };
     Some((early, late))
 }

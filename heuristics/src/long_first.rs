@@ -2,9 +2,9 @@
 //!
 //! In an allocation trace of a server, a few buffers are live for most of the run and occupy most of the
 //! memory. A million other buffers have short lifespans. If valley fit places all buffers at once, it leaves
-//! gaps between the long ones, and these gaps persist to the end. Therefore the longest buffers are packed
-//! separately by an [ejection search](EjectionSearch) on a small instance. Valley fit then starts from the
-//! upper edge of this packing.
+//! gaps between the long buffers, and these gaps persist to the end. Therefore, the longest buffers are
+//! packed separately by an [ejection search](EjectionSearch) on a small instance. Valley fit then starts from
+//! the upper edge of this packing.
 
 use crate::ejection::EjectionSearch;
 use crate::ranks::Ranks;
@@ -13,7 +13,7 @@ use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, 
 
 /// Maximum number of buffers that are packed separately.
 const MOST_LONG: usize = 5_000;
-/// At most one buffer in [`ONE_IN`] is packed separately.
+/// Inverse of the maximum fraction of the buffers that are packed separately.
 const ONE_IN: usize = 500;
 
 /// Minimum share of the long buffers in the total duration of all buffers. Below this share, the method
@@ -25,9 +25,9 @@ const PUTS: u64 = 30;
 
 /// Returns a layout with the longest buffers at the bottom.
 ///
-/// Returns `None` if there are too few buffers, if the share of the longest ones in the total duration is
-/// too small, if a buffer is fixed or separated, or if the budget is exhausted first. The ejection search
-/// uses at most a quarter of the remaining time.
+/// Returns `None` if a buffer is fixed or separated, if there are too few buffers, or if the budget is
+/// exhausted first. The result is also `None` if the share of the longest buffers in the total duration is
+/// too small. The ejection search uses at most a quarter of the remaining time.
 pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option<Layout> {
     if instance.has_fixed() || !instance.separations().is_empty() {
         return None;
@@ -47,7 +47,8 @@ pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option
     fill(instance, &ranks, &scores, skyline, &placed, budget).ok()
 }
 
-/// Returns the ids of the longest buffers, ascending, if their share in the total duration is large enough.
+/// Returns the ids of the longest buffers in ascending order if their share in the total duration is large
+/// enough.
 fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     let count = (ranks.lower.len() / ONE_IN).min(MOST_LONG);
     if count < 2 {

@@ -3,10 +3,10 @@
 //!
 //! | planner | order | fit |
 //! |---|---|---|
-//! | sequential, large-first, short-first (LUNA) | start, size, duration ascending | first |
-//! | greedy by size (Pisarchyk and Lee) | size | best |
+//! | sequential, large-first, short-first (LUNA) | start, descending size, ascending duration | first |
+//! | greedy by size (Pisarchyk and Lee) | descending size | best |
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
-//! | global decreasing size best fit (XLA) | size, duration | best |
+//! | global decreasing size best fit (XLA) | descending size, then descending duration | best |
 //!
 //! The [placement engine](crate::place) guarantees valid layouts. Placing n buffers takes O(n^2) time in
 //! the worst case, and linear memory.

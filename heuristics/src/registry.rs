@@ -130,15 +130,15 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
-        about: "anytime search over placement orders: a portfolio, random weights, and blame for high buffers",
-        source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
+        about: "anytime: tries a portfolio of orders, random orders, and orders in which high buffers come earlier",
+        source: "this project; based on Joslin, Clements: Squeaky Wheel Optimization, 1999",
         time: "anytime: O(n^2) per placement of n buffers, usually far less",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
     Entry {
         name: "valley-fit",
         kind: Kind::Heuristic,
-        about: "fills valleys of the skyline with the longest buffer that fits; a million buffers in seconds",
+        about: "fills valleys of the skyline with the longest buffer that fits; takes seconds for a million buffers",
         source: "this project; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
         time: "O(n log n) in practice for n buffers",
         build: &|_| {
@@ -167,7 +167,7 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
-/// The size classes are powers of two of at least 512 bytes.
+/// The size classes that are powers of two, from 512 bytes.
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
 /// All heuristics for the shared-object problem.
@@ -267,7 +267,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         kind: Kind::Heuristic,
         about: "in stages of descending size; within a stage, the buffer closest in time to a free object comes first",
         source: PISARCHYK,
-        time: "O(n^2) distances for n buffers, more if buffers lose their objects",
+        time: "O(n^2) distances for n buffers, more if the closest object of a buffer is taken",
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {

@@ -1,12 +1,12 @@
 //! Heuristics for spilling. They spill one buffer at a time at the most overloaded step, and finally restore
 //! the spilled buffers that still fit.
 //!
-//! Without exclusions, buffers that are live at the most loaded step are spilled one by one until no load
-//! exceeds the capacity. While no placement fits, buffers that end above the capacity are spilled. Finally,
-//! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
-//! the buffer that they spill. One spills the buffer with the largest *area* (size times steps), which frees
-//! the most memory. The other spills the buffer with the largest area per byte of traffic. O(n (T + P)) for n
-//! buffers if the load changes at T steps and a placement takes time P.
+//! Without exclusions, buffers that are live at the most loaded step are spilled one by one until the live
+//! bytes are within the capacity at every step. While no placement fits, buffers that end above the capacity
+//! are spilled. Finally, spilled buffers are restored if they fit, those with the most traffic first. The two
+//! heuristics differ in the buffer that they spill. One spills the buffer with the largest *area* (size times
+//! steps), which frees the most memory. The other spills the buffer with the largest area per byte of
+//! traffic. O(n (T + P)) for n buffers if the live bytes change at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -47,7 +47,7 @@ const ORDERS: [(Order, Fit); 5] = [
     (Order::Start, Fit::First),
 ];
 
-/// The number of buffers spilled per round doubles each time that this many rounds have passed.
+/// Number of rounds after which the number of buffers spilled per round doubles.
 const PATIENT: u32 = 8;
 /// Maximum number of doublings.
 const MOST_AT_ONCE: u32 = 10;
@@ -126,8 +126,8 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
 /// spilled.
 ///
-/// Returns `None` if the buffers that must not be spilled exceed the capacity at some step, have fixed
-/// offsets that contradict each other, or fit in none of the tried placements.
+/// Returns `None` if the buffers that must not be spilled exceed the capacity at some step, or in every
+/// placement that was tried. The result is also `None` if their fixed offsets contradict each other.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before a solution is found.
@@ -197,9 +197,9 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
 
 /// Returns cliques of conflicting buffers, in time order. The total size of each clique exceeds the capacity.
 ///
-/// Without exclusions, each clique consists of all buffers of a section. With exclusions, it consists of
-/// buffers of a section that are chosen greedily, the largest first. The list is incomplete if the time of
-/// the budget runs out.
+/// Without exclusions, each clique is a maximal set of simultaneously live buffers. With exclusions, it is
+/// chosen greedily from such a set, the largest buffers first. The list is incomplete if the time of the
+/// budget runs out.
 pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();
@@ -254,14 +254,14 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
     Ok(best)
 }
 
-/// The kept buffers, and their load at every step.
+/// The kept buffers, and their live bytes at every step.
 struct Greedy<'a> {
     problem: &'a SpillProblem,
     choice: SpillChoice,
     stays: Vec<bool>,
-    /// The steps at which the load may change, ascending.
+    /// The steps at which the live bytes may change, ascending.
     steps: Vec<Step>,
-    /// The load from each of these steps to the next.
+    /// The live bytes from each of these steps to the next.
     load: Vec<u64>,
 }
 
@@ -306,8 +306,8 @@ impl<'a> Greedy<'a> {
         may.max_by(|&a, &b| self.choice.compare(self.problem, a, b).then(b.cmp(&a)))
     }
 
-    /// Spills buffers until no load exceeds the capacity. Returns false if an overloaded step has only
-    /// buffers that must not be spilled.
+    /// Spills buffers until the live bytes are within the capacity at every step. Returns false if an
+    /// overloaded step has only buffers that must not be spilled.
     fn below_capacity(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let capacity = self.problem.capacity().get();
         loop {

@@ -2,10 +2,10 @@
 //!
 //! **Definition.** Level 1 merges buffers of equal size and alignment that do not conflict into *blocks*. In
 //! execution order, each buffer joins the first block without a conflict. Level 2 processes the blocks by
-//! size descending. The largest remaining block becomes a *host* above the previous hosts. Every later block
+//! descending size. The largest remaining block becomes a *host* above the previous hosts. Every later block
 //! that does not conflict with the host becomes a *guest* inside the addresses of the host, if there is
 //! space. The guest is placed at the lowest aligned offset at which it does not collide with earlier guests.
-//! Guests may be inside other guests to any depth. Without fixed buffers and alignment padding, the peak is
+//! Guests may be inside other guests to any depth. Without fixed buffers or alignment padding, the peak is
 //! the sum of the sizes of the hosts.
 //!
 //! ```text
@@ -18,8 +18,8 @@
 //! buffers with which they conflict. All buffers are placed through an [`Arrangement`], which guarantees a
 //! valid layout.
 //!
-//! **Complexity.** Level 1 is O(n b) for n buffers and b blocks. Level 2 needs O(h b) gap searches for h
-//! hosts. Memory is linear.
+//! **Complexity.** Level 1 is O(n b) for n buffers and b blocks. Level 2 makes O(h b) attempts for h hosts. A
+//! successful attempt needs at least one gap search per member of the block. Memory is linear.
 //!
 //! **Source.** The CANN whitepaper. The peak of its worked example is 4608.
 
@@ -45,7 +45,7 @@ pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Opti
     pack(instance, blocks, budget)
 }
 
-/// Level 1: merges buffers into blocks. Returns the blocks by size descending, then by alignment descending,
+/// Merges buffers into blocks (level 1). Returns the blocks by descending size, then by descending alignment,
 /// and then by their first member in execution order.
 fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, Stop> {
     let mut order = Order::Start.of(instance);
@@ -85,7 +85,7 @@ fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool 
         || block.members.iter().all(|&member| !instance.conflict(member, id))
 }
 
-/// Level 2: packs the blocks and returns the layout.
+/// Packs the blocks (level 2) and returns the layout.
 fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut arrangement = Arrangement::new(instance);
     let (mut pending, mut top) = (blocks, Bytes::ZERO);
@@ -115,8 +115,8 @@ fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<
 /// Returns the lowest offset at or above `from` that is free for every member.
 fn lowest(arrangement: &Arrangement, block: &Block, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
     let mut offset = from.align_up(block.alignment)?;
-    // Every search can only raise the offset. The offset is valid when all members in succession have
-    // accepted it.
+    // Every search can only raise the offset. The offset is valid once all members have accepted it in
+    // succession.
     let mut agreed = 0;
     for &member in block.members.iter().cycle() {
         let found = arrangement.find(member, Fit::First, offset, below)?;

@@ -41,15 +41,14 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Start,
     /// In every order, the sizes of the storages held at the last step add up to the bound.
     End,
-    /// In every order, the sizes of the storages held while this operator runs, together with its scratch,
-    /// add up to the bound. Each of these storages is allocated when the operator runs or earlier, and is
-    /// needed until then or longer.
+    /// In every order, certain storages have been allocated when this operator runs, and are still needed
+    /// then. Their sizes and the scratch of the operator add up to the bound.
     Around { operator: O },
     /// A completed search by an exact method found no answer below the bound.
     Search { solver: String },
     /// A completed search found no layout below the bound for the buffers live in the steps `lower..upper`,
-    /// with lifespans clipped to this window. No layout of this part is below the bound, so no layout of the
-    /// whole instance is either.
+    /// with lifespans clipped to this window. Every layout of the instance contains a layout of these
+    /// buffers, so the bound also holds for the instance.
     Window { lower: Step, upper: Step, solver: String },
 }
 
@@ -360,8 +359,8 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
     }
 }
 
-/// Confirms a bound by recomputing its witness from the definitions. For n buffers, O(n log n + k^2) for a
-/// clique of k buffers, and O(n) for a load without exclusions.
+/// Confirms a bound by recomputing its witness from the definitions. A clique of k among n buffers takes
+/// O(n log n + k^2) time, and a load without exclusions takes O(n) time.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound. For a bound that rests on a search, the error

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// The maximum number of nodes that [`Budget::tick`] counts between two readings of the clock.
 const MOST_STRIDE: u64 = 256;
 
-/// The interval at which [`Budget::tick`] aims to read the clock. The stride of [`Clock`] is halved if
-/// readings are further apart, and doubled if they are much closer together.
+/// The interval at which [`Budget::tick`] aims to read the clock. The stride of [`Clock`] is halved if two
+/// readings are further apart, and doubled if they are less than a quarter of this interval apart.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The resources that a run may use. The algorithm polls the budget. Times are measured with a monotonic
@@ -86,8 +86,8 @@ impl Budget {
         }
     }
 
-    /// Stops the run when `limit` has passed since the creation of the budget. A limit beyond the range of
-    /// the clock is ignored.
+    /// Stops the run when `limit` has passed since the creation of the budget. The limit replaces an earlier
+    /// time limit or deadline. A limit beyond the range of the clock means no limit.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.deadline = self.started.checked_add(limit);
@@ -130,8 +130,8 @@ impl Budget {
         self
     }
 
-    /// Counts one node and returns the reason to stop, if any. The call is cheap: the clock is read only
-    /// every few milliseconds, or at every node if nodes take longer.
+    /// Counts one node and returns the reason to stop, if any. The call is cheap: it reads the clock and the
+    /// cancellation flags once per 1 to 256 nodes, depending on the time per node.
     #[inline]
     pub fn tick(&mut self) -> Option<Stop> {
         self.nodes += 1;

@@ -7,7 +7,8 @@ use crate::units::BufferId;
 /// The conflict relation as sorted neighbour lists.
 ///
 /// It is meant for algorithms that look up neighbours repeatedly. Memory use is linear in the number of
-/// conflicts, which is quadratic in the number of buffers if all are simultaneously live.
+/// buffers and conflicts. If all buffers are simultaneously live, the number of conflicts is quadratic in the
+/// number of buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictGraph {
     starts: Vec<usize>,
@@ -16,7 +17,7 @@ pub struct ConflictGraph {
 
 impl ConflictGraph {
     /// Builds the graph by a sweep over the steps. O(n log n + c log c) for n buffers and c conflicts. If
-    /// buffers have gaps, n counts intervals and c counts pairs of overlapping intervals.
+    /// there are gaps or exclusions, n counts intervals and c counts pairs of overlapping intervals.
     ///
     /// # Panics
     /// Never: an unlimited budget is never exhausted.

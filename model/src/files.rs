@@ -15,8 +15,8 @@ const MOST_LINKS: usize = 40;
 /// The unfinished temporary files of this process.
 static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Writes a file atomically: the contents go to a temporary file in the same directory, which then replaces
-/// the target.
+/// Writes a file atomically: the contents go to a temporary file in the same folder, which then replaces the
+/// target.
 ///
 /// Symbolic links are followed, even to a file that does not exist yet. A new file takes over the
 /// permissions of the file that it replaces. Devices, pipes and the standard output and error of this
@@ -29,8 +29,8 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
     replace(path, false, write)
 }
 
-/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. Even after a
-/// power failure, the old file or the new one exists in full.
+/// Writes a file as [`write_atomically`] does, and flushes the new file to disk before it replaces the old
+/// one. Even after a power failure, the old file or the new one exists in full.
 ///
 /// # Errors
 /// The same as for [`write_atomically`].
@@ -92,8 +92,8 @@ fn writing() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Creates and registers a temporary file. The list is locked meanwhile, so that [`remove_unfinished`] in
-    /// another thread does not miss the file.
+    /// Creates and registers a temporary file. The list stays locked until both are done, so that
+    /// [`remove_unfinished`] in another thread does not miss the file.
     fn create(
         builder: &tempfile::Builder<'_, '_>,
         folder: &Path,

@@ -1,10 +1,10 @@
 //! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
 //!
 //! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
-//! input. A layout of the other buffers is then extended: the buffer lies at its fixed offset, or at offset
-//! 0 if it has none. If fixed offsets contradict each other, the answer to the offset problem and the
-//! split-buffer problem is `infeasible`, with two contradictory buffers as the witness. All other inputs are
-//! passed on unchanged, at the cost of one scan.
+//! input. A solution for the other buffers is then extended. In a layout, each removed buffer lies at its
+//! fixed offset, or at offset 0 if it has none. If fixed offsets contradict each other, the answer to the
+//! offset problem and the split-buffer problem is `infeasible`, with two contradictory buffers as the
+//! witness. All other inputs are passed on unchanged, at the cost of one scan.
 
 use crate::bound::Reason;
 use crate::budget::Budget;

@@ -296,7 +296,7 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
 }
 
 /// Finds two conflicting buffers that are fixed at overlapping addresses. No layout exists if there is such a
-/// pair. Among several pairs, the one with the lowest address is returned.
+/// pair. Among several such pairs, the one whose lower buffer has the lowest offset is returned.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()
@@ -601,8 +601,8 @@ mod tests {
         let build = |buffer: Buffer| InstanceBuilder::new("t").buffer(buffer).build();
         assert_eq!(build(buffer("a", largest, 0, 1)).unwrap().ceiling().get(), largest);
         let refused = |buffer: Buffer| build(buffer).unwrap_err().to_string();
-        let text = "buffer 'a': size 9223372036854775808 is too large: aligned and laid end to end, the buffers \
-                    up to it need 9223372036854775808 bytes; at most 9223372036854775807 (2^63 - 1) are allowed";
+        let text = "buffer 'a': size 9223372036854775808 is too large; the buffers up to this one, aligned and laid \
+                    end to end, need 9223372036854775808 bytes, but at most 9223372036854775807 (2^63 - 1) are allowed";
         assert_eq!(refused(buffer("a", largest + 1, 0, 1)), text);
         assert!(
             refused(buffer("a", largest, 0, 1).aligned(2)).contains("size 9223372036854775807 is too large")

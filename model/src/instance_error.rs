@@ -37,8 +37,8 @@ pub enum InstanceError {
     /// The buffers exceed the address space if they are aligned and laid end to end above the highest end of
     /// a fixed buffer.
     #[error(
-        "buffer '{name}': {column} {value} is too large: aligned and laid end to end, the buffers up to it need \
-         {needed} bytes; at most {limit} (2^63 - 1) are allowed"
+        "buffer '{name}': {column} {value} is too large; the buffers up to this one, aligned and laid end to end, \
+         need {needed} bytes, but at most {limit} (2^63 - 1) are allowed"
     )]
     TotalOverflow {
         buffer: BufferId,

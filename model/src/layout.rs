@@ -31,7 +31,7 @@ impl Layout {
     }
 
     /// Returns the peak in bytes: the maximum of offset + size over all buffers of non-zero size, or 0 if
-    /// there are none. The sum saturates, so a layout with an overflow has a huge peak.
+    /// there are none. The sum saturates, so a layout with an overflow has a peak of 2^64 - 1 bytes.
     pub fn peak(&self, instance: &Instance) -> Bytes {
         let tops = instance
             .buffers()

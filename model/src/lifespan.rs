@@ -120,8 +120,8 @@ impl Lifespan {
     /// Creates a lifespan from an interval and the gaps in it, as in `MiniMalloc`'s CSV format.
     ///
     /// # Errors
-    /// [`LifespanError`] if a gap is empty, is not inside `hull` or overlaps another gap, or if no live step
-    /// remains.
+    /// [`LifespanError`] if `hull` is empty, if a gap is empty, is not inside `hull` or overlaps another gap,
+    /// or if no live step remains.
     pub fn with_gaps(
         hull: Interval,
         gaps: impl IntoIterator<Item = Interval>,

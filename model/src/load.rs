@@ -5,7 +5,7 @@ use crate::instance::Instance;
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Bytes, Step};
 
-/// The live bytes at every step, as a step function. It is built in O(n log n) for n intervals of buffers.
+/// The live bytes at every step, as a step function. It is built in O(n log n) for n lifespan intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadProfile {
     pieces: Vec<(Interval, Bytes)>,
@@ -68,8 +68,8 @@ impl LoadProfile {
     }
 }
 
-/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n
-/// intervals of buffers.
+/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n lifespan
+/// intervals.
 pub fn load(instance: &Instance) -> (Bytes, Step) {
     LoadProfile::of(instance).peak()
 }
@@ -99,7 +99,7 @@ pub struct Section {
 /// The starts and ends of all intervals are sorted by step. A set is recorded just before the first end that
 /// follows a start. Any two buffers that are live at a common step belong to a common section, so the
 /// sections cover all pairs of buffers that overlap in time. Time and memory are O(n log n + s) for n
-/// intervals of buffers, where s is the number of buffers summed over all sections. The sum s is at most
+/// lifespan intervals, where s is the number of buffers summed over all sections. The sum s is at most
 /// quadratic in n.
 ///
 /// ```text

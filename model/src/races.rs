@@ -9,6 +9,7 @@ use crate::claim::Stop;
 use crate::layout::Piece;
 use crate::orders::OrderProblem;
 use crate::units::{Bytes, OperatorId};
+use crate::words::byte_count;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -16,8 +17,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The index of the allocation that would be overwritten. If only one of the two allocations must begin
-    /// after the other has begun, the other is the victim. Otherwise, the victim is the one with the smaller
-    /// index. Storages have the first indices, followed by scratch.
+    /// after the other has begun, the victim is the one that begins first. Otherwise, the victim is the one
+    /// with the smaller index. Storages have the lowest indices, followed by scratch.
     pub victim: usize,
     /// The index of the allocation that overlaps the victim.
     pub intruder: usize,
@@ -35,8 +36,8 @@ pub struct Race {
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([victim, intruder], shared) = (&self.names, self.shared);
-        write!(f, "'{victim}' and '{intruder}' share {shared} bytes: ")?;
+        let ([victim, intruder], shared) = (&self.names, byte_count(self.shared));
+        write!(f, "'{victim}' and '{intruder}' share {shared}: ")?;
         match (&self.reader, &self.writer) {
             (_, None) => write!(f, "'{intruder}' is held from the start"),
             (None, Some(writer)) => {
@@ -137,8 +138,8 @@ pub struct Precedences<'a> {
 }
 
 impl<'a> Precedences<'a> {
-    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(m^2 + u
-    /// (n + e)) for m allocations with u uses in total, n operators and e edges.
+    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. For m
+    /// allocations with u uses in total, n operators and e edges, O(m (m + n) + u (m + n + e)).
     ///
     /// # Panics
     /// If `added` contains unknown operators.
@@ -146,7 +147,7 @@ impl<'a> Precedences<'a> {
         Self::within(problem, added, &mut Budget::unlimited()).expect("an unlimited budget does not run out")
     }
 
-    /// Like [`Precedences::of`], within the budget `watch`.
+    /// Derives the possible overlaps as [`Precedences::of`] does, within the budget `watch`.
     ///
     /// # Errors
     /// The termination reason, if the budget is exhausted.
@@ -189,7 +190,8 @@ impl<'a> Precedences<'a> {
     /// victim and intruder.
     ///
     /// `pieces` lists the address ranges of each allocation: first those of the storages, then those of the
-    /// scratch of every operator that needs scratch. O(m^2 p) for m allocations of p pieces each.
+    /// scratch of every operator that needs scratch. O(m^2 p + n (n + e)) for m allocations of p pieces each,
+    /// n operators and e edges.
     ///
     /// # Panics
     /// If `pieces` does not have one list per allocation.

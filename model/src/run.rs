@@ -28,7 +28,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// The limit on the nodes of one run, as counted by the algorithm.
     pub nodes: Option<u64>,
-    /// In problems whose value is in bytes, the run stops at the first solution of at most this value.
+    /// The target in problems whose value is in bytes. A run stops at the first solution that is no worse
+    /// than the target.
     pub target: Option<Bytes>,
     /// The common deadline of all runs that share a time limit; see [`Limits::from_now`]. If `time` is
     /// `None`, the deadline still stops runs, but until then algorithms proceed as if there were no time
@@ -137,8 +138,8 @@ pub fn run<P: Problem>(
     run_measured(entry, input, setup, limits, observer, || None)
 }
 
-/// Like [`run`], but calls `peak_memory` to read the peak resident memory of the process. This call takes
-/// place after the algorithm has ended and before the checker runs.
+/// Runs an algorithm as [`run`] does, and calls `peak_memory` to read the peak resident memory of the
+/// process. This call takes place after the algorithm has ended and before the checker runs.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -150,7 +151,7 @@ pub fn run_measured<P: Problem>(
     attempt(entry, input, setup, &mut limits.budget(), observer, peak_memory)
 }
 
-/// Like [`run`], within a budget that may have cancellation flags of its own.
+/// Runs an algorithm as [`run`] does, within a budget that may have cancellation flags of its own.
 pub fn run_within<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -353,7 +354,7 @@ mod tests {
 
     #[test]
     fn incorrect_answers_are_rejected() {
-        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 bytes"));
+        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 byte"));
         assert!(
             reasons(&entry!([0, 5], None, Some(Claim::Optimal), false), None).contains("does not follow")
         );

@@ -5,7 +5,8 @@ use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
 use std::fmt;
 
-/// The input is not supported, or the algorithm failed internally. Exhausting the budget is not an error.
+/// The reason why an algorithm returns no outcome: an unsupported input or an internal failure. Exhausting
+/// the budget is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {

@@ -3,8 +3,8 @@
 //! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves the bytes
 //! of the buffer, and the total over all accesses is its *traffic*. The other buffers need a layout within
 //! the capacity. The goal is to minimise the traffic. The slower tier is unlimited. The problem is from the
-//! cross-unit fusion paper, where tensors that do not fit go to DDR. In optimisation it is known as storage
-//! allocation with rejection.
+//! cross-unit fusion paper, where tensors that do not fit are stored in DDR. In optimisation it is known as
+//! storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -31,7 +31,7 @@ pub enum SpillError {
     NoCapacity { instance: String },
     #[error("there are {given} traffic values, but {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error("the traffic of all buffers adds up to 2^63 bytes or more")]
+    #[error("the traffic of all buffers adds up to 2^63 - 1 bytes or more")]
     TooMuch,
 }
 
@@ -225,14 +225,13 @@ impl Problem for Spilling {
     }
 }
 
-/// Returns a lower bound on the traffic of spilling that makes the given buffers, which conflict pairwise,
-/// fit into the capacity. The bound is the minimum traffic under two assumptions: fractions of a buffer may
-/// be spilled, and spilling a whole buffer removes at most the excess. If spilling cannot remove the excess,
-/// returns one byte more than the total traffic. O(k^2) for k buffers.
+/// Returns a lower bound on the traffic. The given buffers conflict pairwise, so spilling must remove the
+/// excess of their total size over the capacity. The bound is the minimum traffic under two assumptions:
+/// fractions of a buffer may be spilled, and spilling a whole buffer removes at most the excess. If spilling
+/// cannot remove the excess, the function returns one byte more than the total traffic. O(k^2) for k buffers.
 ///
 /// # Errors
-/// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another buffer in the
-/// list.
+/// [`BoundError`] if a buffer does not exist or is repeated, or if two of the buffers do not conflict.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
     let together = share_a_step(instance, buffers);
@@ -279,8 +278,8 @@ impl Instance {
         self.induced_with(kept, |buffer| buffer)
     }
 
-    /// Like [`induced`](Self::induced), but modifies each buffer with `change`. The modified buffers must be
-    /// valid.
+    /// Returns the same instance as [`induced`](Self::induced), with each buffer modified by `change`. The
+    /// modified buffers must be valid.
     pub(crate) fn induced_with(&self, kept: &[BufferId], change: impl FnMut(Buffer) -> Buffer) -> Self {
         let mut place = vec![usize::MAX; self.len()];
         for (at, id) in kept.iter().enumerate() {

@@ -178,8 +178,9 @@ pub enum ParseBytesError {
     TooLarge,
 }
 
-/// Parses a whole number of bytes, or a decimal number with a unit, optionally separated by a blank. `k`,
-/// `M`, `G` and `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
+/// Parses a whole number of bytes, or a decimal number with a unit, optionally separated by blanks. `KiB`,
+/// `MiB` and `GiB`, and the letters `k`, `m` and `g` in either case, stand for powers of 1024. `kB` or `KB`,
+/// `MB` and `GB` stand for powers of 1000, and `B` stands for one byte.
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 

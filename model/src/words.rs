@@ -1,4 +1,4 @@
-//! Hexadecimal text for bytes, and descriptions of JSON errors in plain words.
+//! Hexadecimal text for bytes, numbers of bytes, and descriptions of JSON errors in plain words.
 
 use crate::units::Bytes;
 use std::fmt::Write as _;
@@ -9,6 +9,11 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// Formats a number of bytes with its unit: `1 byte`, `2 bytes`.
+pub fn byte_count(bytes: Bytes) -> String {
+    if bytes == Bytes::new(1) { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }
 
 /// Describes an error in a JSON document with line, column, and the value or member at fault, as in `line 3,

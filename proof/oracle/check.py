@@ -130,7 +130,7 @@ class Checker:
         self.facts.orders.add((a, b))
 
     def end(self, side, stack):
-        """A lower bound on the end of a stack: the lowest height of its buffers plus its extent.
+        """Returns a lower bound on the end of a stack: the lowest height of its buffers plus its extent.
 
         Heights and ends are measured on the given side.
         """
@@ -140,7 +140,7 @@ class Checker:
         return min(self.facts.heights[side][b] for b in stack) + extent
 
     def close(self):
-        """Ends the current derivation, if any. It must have found its contradiction."""
+        """Ends the current derivation, if any. The derivation must have found a contradiction."""
         if self.open:
             clause, orders, proved = self.open
             require(proved, f"clause {clause} is not derived")
@@ -196,7 +196,8 @@ class Checker:
 
     def declare(self, name):
         require(name in self.instance.buffers, f"unknown buffer {name}")
-        require(self.instance.buffers[name].size > 0 and name not in self.names, f"bad buffer {name}")
+        require(self.instance.buffers[name].size > 0, f"buffer {name} has size 0")
+        require(name not in self.names, f"buffer {name} is declared twice")
         self.names.append(name)
         b = len(self.names) - 1
         below, above = self.of(b).fixed, 0
@@ -220,7 +221,7 @@ class Checker:
         require(kind == "at" and len(words) == 1, f"not a statement of a sweep: {kind}")
         step = number(words[0])
         live = [b for b in range(len(self.names)) if any(s <= step < e for s, e in self.of(b).live)]
-        require(live, "not full")
+        require(live, f"no buffer is live at step {step}")
         self.pairwise(live)
         self.sweep.at({b: self.of(b).size // self.unit for b in live})
 
@@ -280,12 +281,12 @@ class Checker:
             self.conflicting(a, b)
             heights = self.facts.heights
             needed = heights[0][a] + self.of(a).size + self.of(b).size + heights[1][b]
-            require(needed > self.capacity, f"enough space: {needed}")
+            require(needed > self.capacity, f"there is enough space: {needed} bytes are needed")
             self.order(b, a)
         else:
             self.pairwise(buffers)
             needed = self.end(0, buffers) + min(self.facts.heights[1][b] for b in buffers)
-            require(needed > self.capacity, f"enough space: {needed}")
+            require(needed > self.capacity, f"there is enough space: {needed} bytes are needed")
             raise Contradiction
 
 
@@ -295,17 +296,17 @@ def check(instance, lines):
     lines = [(at, words) for at, words in enumerate(lines, 1) if words]
     at = 1
     try:
-        require(lines and lines[0][1] == ["plimsoll-proof", "1"], "header")
-        require(len(lines) > 1 and len(lines[1][1]) == 2 and lines[1][1][0] == "bound", "bound")
+        require(lines and lines[0][1] == ["plimsoll-proof", "1"], "expected 'plimsoll-proof 1'")
+        require(len(lines) > 1 and len(lines[1][1]) == 2 and lines[1][1][0] == "bound", "expected 'bound B'")
         bound = number(lines[1][1][1])
-        require(bound > 0, "bound")
+        require(bound > 0, "the bound is 0")
         checker = Checker(instance, bound)
         for position, (at, words) in enumerate(lines[2:], 3):
             if checker.statement(words):
                 require(position == len(lines), "text after the proof")
                 return bound
         checker.close()
-        require(checker.sweep and checker.sweep.finish(), "incomplete")
+        require(checker.sweep and checker.sweep.finish(), "the proof is incomplete")
         return bound
     except (Rejected, Refused, IndexError) as reason:
         raise Rejected(f"{at} {reason}") from None

@@ -37,7 +37,7 @@ class Section:
         self.inside, self.sides, self.turned, self.pending = None, [set(), set()], False, None
 
     def statement(self, words):
-        """Follows a statement. Returns true if it completes the proof."""
+        """Processes a statement. Returns true if it completes the proof."""
         kind, words = words[0], words[1:]
         if self.bound is None:
             self.problem(kind, words)
@@ -45,7 +45,7 @@ class Section:
         if kind == "held":
             require(not words, "words after 'held'")
             held = [sum(s[0] for s in self.storages if s[side]) for side in (1, 2)]
-            require(max(held) >= self.bound, "enough space")
+            require(max(held) >= self.bound, "the storages held at either end have fewer bytes than the bound")
             return True
         if kind in ("skip", "keep", "reverse"):
             require(self.pending is None, f"misplaced {kind}")
@@ -66,7 +66,7 @@ class Section:
                 if self.during(ran, v) < self.bound:
                     self.add(ran | {v})
         elif kind == "r":
-            require(words, "no operators")
+            require(words, "r needs a group of operators")
             for word in words:
                 group = [self.operator(one) for one in word.split("+")]
                 require(len(group) == len(set(group)) and not ran & set(group), "an operator runs twice")
@@ -76,11 +76,12 @@ class Section:
         elif kind == "x":
             require(len(words) == 1, "x needs one operator")
             v = self.operator(words[0])
-            require(v not in ran, f"{v} has run")
+            require(v not in ran, f"operator {v} has run")
             earlier = self.reach(v, True) | {v} | ran | self.sides[0]
             later = self.reach(v, False) | {v} | self.sides[1]
             held = [s for s in self.storages if (s[1] or s[3] & earlier) and (s[2] or s[3] & later)]
-            require(sum(s[0] for s in held) + self.scratch[v] >= self.bound, "enough space")
+            needed = sum(s[0] for s in held) + self.scratch[v]
+            require(needed >= self.bound, f"operator {v} needs fewer bytes than the bound")
         else:
             raise Rejected(f"unknown statement {kind}")
         return not self.pending
@@ -99,16 +100,16 @@ class Section:
             require(all(a < b for a, b in zip(users, users[1:])), "users are not ascending")
             self.storages.append((size, *flags, frozenset(users)))
         else:
-            require(kind == "bound" and len(words) == 1, "bound")
+            require(kind == "bound" and len(words) == 1, "expected 'bound B'")
             self.bound = number(words[0], 2**64)
-            require(self.bound > 0, "bound")
+            require(self.bound > 0, "the bound is 0")
             named = [self.before, [s[3] for s in self.storages]]
-            require(all(v < len(self.before) for lists in named for some in lists for v in some), "no operator")
+            require(all(v < len(self.before) for lists in named for some in lists for v in some), "unknown operator")
             self.inside = frozenset(range(len(self.before)))
 
     def operator(self, word):
         v = number(word, 2**32)
-        require(v in self.inside, f"no operator {v}")
+        require(v in self.inside, f"unknown operator {v}")
         return v
 
     def turn(self):
@@ -152,7 +153,7 @@ class Section:
         least = self.live(ran | group)
         known = todo = {frozenset(ran)}
         while todo:
-            require(all(self.live(some) >= least for some in todo), "not least")
+            require(all(self.live(some) >= least for some in todo), "fewer live bytes after some of the operators")
             todo = {some | {v} for some in todo for v in self.ready(some, group)} - known
             known = known | todo
             require(len(known) <= MOST_SETS, "too many sets")

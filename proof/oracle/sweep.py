@@ -36,7 +36,10 @@ def node(kind, children):
 
 
 def line(tree, chosen):
-    """The leaves outside `chosen` as a fixed sequence of trees that all chosen leaves can follow, or None."""
+    """Returns the leaves outside `chosen` as a fixed sequence of trees, or None.
+
+    All chosen leaves can come after this sequence.
+    """
     if not is_node(tree):
         return [] if tree in chosen else [tree]
     kind, children = tree
@@ -58,7 +61,7 @@ def line(tree, chosen):
 
 
 def exchanged(tree, chosen, block):
-    """The tree of all permutations in which the chosen leaves are contiguous, with `block` in their place.
+    """Returns the tree of all permutations with the chosen leaves contiguous and replaced by `block`.
 
     Returns None if there are no such permutations.
     """
@@ -90,7 +93,7 @@ def exchanged(tree, chosen, block):
 
 
 def inserted(tree, block, top=True):
-    """Trees that together have all permutations of `tree` with `block` inserted at any place.
+    """Returns trees that together have all permutations of `tree` with `block` inserted at any place.
 
     If `top` is false, the places before and after all leaves need not be included.
     """
@@ -107,7 +110,10 @@ def inserted(tree, block, top=True):
 
 
 def runs(tree, defining):
-    """Sets of leaves that are contiguous in every permutation; if `defining`, only those that define the tree."""
+    """Returns the sets of leaves that are contiguous in every permutation.
+
+    If `defining` is true, returns only the sets that define the tree.
+    """
     if not is_node(tree):
         return set()
     kind, children = tree
@@ -174,7 +180,10 @@ class Sweep:
         return self.before is not None and not self.before[2]
 
     def contains(self, tree):
-        """Whether a listed tree has all permutations of a tree. Holes may be omitted, and are interchangeable."""
+        """Returns true if a listed tree has all permutations of a tree.
+
+        Holes are interchangeable and may be omitted.
+        """
         holes = [leaf for leaf in leaves(tree) if is_hole(leaf)]
         for other in self.now[2]:
             named = [leaf for leaf in leaves(other) if is_hole(leaf)]

@@ -5,20 +5,20 @@ Usage: veripb.py INSTANCE.csv PROOF NAME [INSTANCE.csv PROOF NAME ...]
 
 It writes NAME.opb, the question whether the declared buffers fit into bound - 1 bytes, and NAME.pbp, its
 refutation in version 3.0 of VeriPB's format. It prints "translated" or "refused REASON" for each proof. It
-does not check the proof; that is the task of VeriPB. If the second argument is a layout LAYOUT.csv, it writes
+does not check the proof: VeriPB does. If the second argument is a layout LAYOUT.csv, it writes
 NAME.fit.opb, the question whether all buffers fit into the peak of this layout, and NAME.fit.pbp, the layout
 as its solution.
 
 The variables of the question are the bits of each offset, in multiples of the alignment, and one order per
-conflicting pair. The weight of the highest bit is chosen such that all bits together add up to the highest
-possible offset. Every value of the bits is therefore a possible offset, and inverting all bits turns the
-layout upside down. `K(a,b)` requires that the end of a is at most the offset of b if a lies below b:
+conflicting pair. The weight of the highest bit makes the weights of all bits add up to the highest possible
+offset. Every value of the bits is therefore a possible offset, and inverting all bits turns the layout upside
+down. `K(a,b)` requires that the end of a is at most the offset of b if a lies below b:
 
     offset(b) - offset(a) + C * [b below a] >= size(a)
 
 A derivation becomes a proof by contradiction, an order becomes a literal, a height becomes a bound on an
 offset, and a step becomes an addition of constraints. A stack needs one inequality for each pair of its
-buffers, see `Translator.between`.
+buffers; see `Translator.between`.
 """
 
 import csv
@@ -71,11 +71,11 @@ class Formula:
         return [(value * self.alignment[at], f"x{at}_{bit}") for bit, value in enumerate(values)]
 
     def order(self, a, b):
-        """The literal for "a lies below b"."""
+        """Returns the literal for "a lies below b"."""
         return f"y{a}_{b}" if a < b else f"~y{b}_{a}"
 
     def difference(self, b, a):
-        """The terms of offset(b) - offset(a), whose constant part is `constant`."""
+        """Returns the terms of offset(b) - offset(a) without the constant part, which `constant` returns."""
         return self.bits[b] + [(-value, bit) for value, bit in self.bits[a]]
 
     def constant(self, b, a):
@@ -138,7 +138,7 @@ def add(lines, terms, decrease=0, divide=1):
 
 
 def propagate(lines, literals, hints):
-    """A clause that follows from the hints by unit propagation."""
+    """Adds a clause that follows from the hints by unit propagation."""
     text = inequality([(1, literal) for literal in literals], 1)
     return line(lines, f"rup {text} :", *(part for hint in hints for part in (" ", hint)), ";")
 
@@ -180,7 +180,7 @@ class Translator:
     # Symmetries.
 
     def mirror(self, a, b):
-        """a lies below b, because inverting all bits and orders turns a layout upside down."""
+        """Derives that a lies below b, because inverting all bits and orders turns a layout upside down."""
         f = self.f
         variables = [bit for bits in f.bits for _, bit in bits]
         variables += [f.order(*pair) for pair in f.pairs if pair[0] < pair[1]]
@@ -223,7 +223,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
     # Lemmas, which hold without assumptions.
 
     def triangle(self, a, b, c):
-        """a below b, b below c and c below a do not all hold."""
+        """Derives that a below b, b below c and c below a do not all hold."""
         turn = (a, b, c).index(min(a, b, c))
         a, b, c = ((a, b, c) * 2)[turn : turn + 3]
         if (a, b, c) not in self.cache:
@@ -238,7 +238,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.f.size[at] + -self.f.size[at] % common
 
     def pair(self, a, b, common, role, slack):
-        """K(a,b) with the size of a rounded up. Returns the constraint, its right side and its C."""
+        """Derives K(a,b) with the size of a rounded up. Returns the constraint, its right side and its C."""
         f = self.f
         if common == 1 or role == "bottom":
             return f.below[a, b], f.size[a], f.capacity
@@ -254,12 +254,12 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.cache["rounded", a, b, common], least, -(-f.capacity // common) * common
 
     def between(self, a, b, others, common=1, role=None, slack=0):
-        """The buffers between a and b, and a and b themselves, do not overlap:
+        """Derives that a, b and the buffers between them do not overlap:
 
             offset(b) - offset(a) + C * [b below a]
                 >= size(a) + sum of size(k) * ([k below b] - [k below a]) over all others k
 
-        By induction: after removing k and closing the gap that it leaves, the others still do not overlap.
+        The proof is by induction: after k is removed and its gap is closed, the others still do not overlap.
         """
         if common == 1:
             role, slack = None, 0
@@ -314,9 +314,9 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.forced(terms, sum(f.size[i] for i in path))
 
     def extremes(self, side, stack):
-        """The buffers that may be lowest (side 0) or highest (side 1).
+        """Returns the buffers that may be lowest (side 0) or highest (side 1).
 
-        For each other buffer of the stack, also a buffer that is known to be nearer to that end of the stack.
+        For each other buffer of the stack, also returns a buffer that is known to be nearer to that end.
         """
         nearer = {}
         for b in stack:
@@ -338,7 +338,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         return self.triangle(a, b, c) if side == 0 else self.triangle(c, b, a)
 
     def chains(self, side, nearer, b):
-        """Hints which imply: if no possible end is nearer than b, no other buffer of the stack is nearer."""
+        """Returns hints which imply that no other buffer is nearer than b if no possible end is nearer."""
         hints = []
         for far, near in nearer.items():
             if far != b:
@@ -380,7 +380,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         ends, nearer = self.extremes(side, stack)
 
         def sums(b):
-            """Constraints that bound the offset of the buffer if b is the end.
+            """Returns constraints that bound the offset of the buffer if b is the end.
 
             Also returns the amount by which this bound exceeds `height`.
             """
@@ -495,7 +495,7 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
         kind, rest = words[0], words[1:]
         if self.contradiction is not None and not self.open:
             return
-        # Steps after a contradiction are permanent again.
+        # After the contradiction of a derivation, steps add permanent facts again.
         if kind not in "utbaox" or self.contradiction is not None:
             self.close()
         if kind in "utbaox":

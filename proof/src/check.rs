@@ -11,7 +11,7 @@ use std::io::BufRead;
 /// The content of an accepted proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proved {
-    /// No layout of the instance has a peak below this number of bytes.
+    /// The proved bound in bytes: no layout of the instance has a lower peak.
     pub bound: u64,
     /// Number of declared buffers.
     pub buffers: usize,
@@ -222,7 +222,7 @@ impl Checker<'_> {
 
     /// Processes one step, which belongs to a derivation or adds a permanent fact.
     fn step(&mut self, step: &str, mut words: Words<'_>) -> Result<Added, Reason> {
-        // After the contradiction, steps are permanent again.
+        // After the contradiction of a derivation, steps add permanent facts again.
         if self.open.as_ref().is_some_and(|open| open.proved) {
             self.close()?;
         }

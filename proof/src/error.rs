@@ -45,7 +45,7 @@ pub enum Reason {
     NoConflict(u32, u32),
     /// The order has been neither assumed nor derived.
     NotKnown(u32, u32),
-    /// The two buffers are not interchangeable in this order.
+    /// The two buffers are not interchangeable, or their numbers are not in ascending order.
     NotTwins(u32, u32),
     /// A declared buffer has an alignment above 1 or a fixed offset, or one of the two buffers has a twin.
     NotMirrored(u32, u32),
@@ -62,11 +62,11 @@ pub enum Reason {
     Underived(u64),
     /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed.
     NotAUnit(u64),
-    /// At this step, there is no live buffer, too little space, or too much free space for a sweep.
+    /// This step has no live buffer, or it has too little or too much free space for a sweep.
     NotFull(u64),
     /// Too many buffers are live at the step, or begin there, for a sweep.
     TooManyLive(u64),
-    /// A successor of a tree of the previous step is not listed at the step. Trees are counted from 0.
+    /// A successor of a tree of the previous step is not listed at this step. Trees are counted from 0.
     Unlisted {
         step: u64,
         tree: usize,
@@ -87,7 +87,7 @@ pub enum Reason {
     TooManySets,
     /// More sets than this number are not yet refuted.
     TooManyPending(usize),
-    /// All operators can run within the capacity, as far as the proof shows.
+    /// The proof does not exclude that all operators run within the capacity.
     Completes,
     /// Text follows after the claim has been proved.
     TextAfterProof,

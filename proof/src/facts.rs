@@ -71,8 +71,8 @@ impl<'a> Facts<'a> {
         (unit > 0 && self.origin.iter().all(fits)).then(|| (self.capacity / unit) as u64)
     }
 
-    /// Returns the declared buffers that are live at a step, with their sizes in units. All pairs must
-    /// conflict.
+    /// Returns the declared buffers that are live at a step, with their sizes in units. Fails if two of them
+    /// do not conflict.
     pub fn live(&self, step: u64, unit: u64) -> Result<Vec<Live>, Reason> {
         let is_live = |&(_, at): &(u32, &usize)| {
             self.instance.buffers[*at].live.iter().any(|&(lower, upper)| (lower..upper).contains(&step))
@@ -134,7 +134,7 @@ impl<'a> Facts<'a> {
         self.changes.clear();
     }
 
-    /// Returns true if the facts contain that `a` lies below `b`.
+    /// Returns true if it is a fact that `a` lies below `b`.
     pub fn knows(&self, a: u32, b: u32) -> bool {
         self.orders.contains(&(a, b))
     }

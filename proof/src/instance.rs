@@ -49,7 +49,8 @@ impl Instance {
     /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
     /// `gaps`, `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead
     /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
-    /// it. Other columns, such as capacities and hints, are ignored. O(n log n) for n rows.
+    /// it. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time for n bytes of
+    /// text.
     ///
     /// # Errors
     /// Returns the number of the first invalid line and the reason.

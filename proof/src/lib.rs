@@ -1,7 +1,8 @@
-//! An independent checker of proofs that no layout fits a capacity, and that no order of operators does.
+//! An independent checker of two kinds of proofs: that no layout fits a capacity, and that no order of
+//! operators fits one.
 //!
 //! A *proof* shows that every layout of an instance has a peak of at least `bound` bytes. The search that
-//! found the proof may be arbitrarily complicated. This crate only checks the steps of the proof. It shares
+//! found the proof may be arbitrarily complicated. This crate checks only the steps of the proof. It shares
 //! no code with the rest of the workspace, not even the reader of instances, and has no dependencies.
 //!
 //! [`check_orders`] checks proofs of another kind: every order of operators has a peak of at least `bound`
@@ -20,7 +21,7 @@
 //! mirror I J           I lies below J, because layouts can be turned upside down; at most once
 //! clause K I<J ...     starts the derivation of clause K: at least one of these orders holds
 //! delete K ...         deletes clauses
-//! sweep U              starts a sweep in units of U bytes; only the next two statements may follow
+//! sweep U              starts a sweep in units of U bytes; only `at` and `tree` may follow
 //! at T                 starts the list of trees of step T
 //! tree ...             arrangements that are possible at this step: ( ) permutes, [ ] reverses, * is a hole
 //! ```
@@ -73,9 +74,9 @@
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
-//! pairwise. The time of a sweep is exponential in the number of buffers that end between two steps, up to a
-//! fixed limit. Memory is proportional to the size of the instance, of the clauses that have not been
-//! deleted, and of the trees of two steps, because a proof is read line by line.
+//! pairwise. The time of a sweep is exponential in the number of holes and of buffers that begin or end
+//! between two steps; fixed limits apply. A proof is read line by line. Memory is therefore proportional to
+//! the sizes of the instance, of the clauses that have not been deleted, and of the trees of two steps.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

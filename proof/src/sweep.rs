@@ -60,7 +60,7 @@ impl Sweep {
         Self { unit, capacity, before: None, now: None, half: 0 }
     }
 
-    /// `at T`: ends the list of trees of the current step and starts that of step `number`.
+    /// `at T`: ends the list of trees of the current step and starts the list of step `number`.
     pub fn at(&mut self, number: u64, live: &[Live]) -> Result<(), Reason> {
         self.settle()?;
         let is_first = self.before.is_none();
@@ -276,14 +276,14 @@ impl Listed {
     }
 }
 
-/// What remains to be exchanged.
+/// The buffers, holes and free units that remain to be exchanged.
 #[derive(Clone, Copy)]
 struct Rest {
     old: Set,
     holes: Set,
     new: Set,
     free: u64,
-    /// Number of holes that were added.
+    /// Number of holes added so far.
     made: u64,
 }
 

@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Tree {
-    /// Returns the tree with these children. There must be at least one.
+    /// Returns the tree with these children. There must be at least one child.
     pub fn new(ordered: bool, mut children: Vec<Self>) -> Self {
         if children.len() == 1 {
             return children.remove(0);
@@ -56,8 +56,8 @@ impl Tree {
         }
     }
 
-    /// Returns the permutations in which a nonempty set is contiguous, with the set replaced by the block
-    /// `by`. Returns `None` if there are none. O(leaves).
+    /// Returns the tree of the permutations in which a nonempty set is contiguous, with the set replaced by
+    /// the block `by`. Returns `None` if there are none. Takes O(leaves) time.
     pub fn replaced(&self, set: Set, by: &Self) -> Option<Self> {
         if self.leaves() == set {
             return Some(by.clone());

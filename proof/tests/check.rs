@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the exit status, standard output and standard error.
+/// Runs the program and returns its exit status, standard output and standard error.
 fn run(arguments: &[&Path]) -> (i32, String, String) {
     let run = Command::new(env!("CARGO_BIN_EXE_plimsoll-check")).args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -40,7 +40,7 @@ fn proofs_about_orders_need_no_other_file() {
         assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
         assert!(stderr.contains("altered.proof: rejected: line "), "{stderr}");
     }
-    // An instance of offsets is no graph.
+    // The program does not accept a proof about orders together with an instance.
     let (code, _, stderr) = run(&[&written("empty.csv", b"id,lower,upper,size\n"), &path]);
     assert_eq!(code, 1, "{stderr}");
 }

@@ -35,7 +35,7 @@ def main() -> None:
     offsets = solution.offsets
     times.append(time.perf_counter())
     build, solve, read = np.diff(times)
-    # The time of a copy stands for the time to build the instance in Rust. `with_capacity` copies it with its names.
+    # The time of a copy stands for the time to build the instance in Rust. `with_capacity` copies the instance.
     started = time.perf_counter()
     instance.with_capacity(None)
     copy = time.perf_counter() - started

@@ -41,7 +41,7 @@ def submodules(graph_module: Any) -> list[Any]:
 
 
 def _kind(node: Any) -> str | None:
-    """Returns the name of a control flow operator; None for any other node."""
+    """Returns the name of a control flow operator, or None for any other node."""
     if node.op != "call_function":
         return None
     import torch
@@ -236,7 +236,7 @@ def _refuse_overwritten(carries: list[Value], results: list[Value]) -> None:
         for earlier in carries[: min(at, len(carries))]:
             if {storage for storage, _ in earlier} & {storage for storage, _ in result}:
                 raise ValueError(
-                    f"result {at} of a scan is its carry itself, which ExecuTorch overwrites before it copies the "
+                    f"result {at} of a scan is a carry itself, which ExecuTorch overwrites before it copies the "
                     "result; return a clone"
                 )
 
@@ -279,7 +279,7 @@ def solve_aligned(
     columns: dict[str, Any], alignment: int, name: str, exclusions: list[tuple[int, int]], **limits: Any
 ) -> Solution:
     """Places buffers that all have the same alignment. If all sizes are multiples of the alignment, the first search
-    ignores the alignment: this search is faster, and the offsets that it finds are usually multiples, too."""
+    ignores the alignment. This search is faster, and the offsets that it finds are usually also multiples."""
     aligned = {**columns, "alignment": np.full(len(columns["size"]), alignment, dtype=np.uint64)}
     for rows in (columns, aligned) if not (columns["size"] % alignment).any() else (aligned,):
         solution = solve(Instance(rows, name=name, exclusions=exclusions), **limits)
@@ -291,8 +291,8 @@ def solve_aligned(
 def place(program: Program, alignment: int, **limits: Any) -> Plan:
     """Places the storages of every memory with :func:`plimsoll.solve`, which receives ``limits``.
 
-    Raises :class:`Unsupported` if no layout is found within the limits, and ``Overwritten`` if the execution of the
-    plan shows an error.
+    Raises :class:`Unsupported` if no layout is found within the limits, and ``Overwritten`` if the simulated
+    execution of the plan finds an error.
     """
     lives = lifespans(program.body, program.storages)
     # A storage that is never accessed may lie anywhere.
@@ -326,7 +326,7 @@ def place(program: Program, alignment: int, **limits: Any) -> Plan:
 
 
 def disjoint(program: Program, alignment: int) -> Plan:
-    """Places all storages side by side, which is valid for any control flow."""
+    """Places all storages end to end, which is valid for any control flow."""
     offsets = []
     ends: dict[int, int] = {}
     for storage in program.storages:
@@ -347,8 +347,8 @@ def write(program: Program, plan: Plan, graph_module: Any, padding: int) -> list
     for part in program.parts:
         root = _root(part)
         part.mem_id, part.mem_offset = root.mem_id, root.mem_offset + _inside(part)
-    # A tensor may become another one when the program runs, and its views must follow it. If the base of a view has
-    # an offset, the emitter computes the view in advance.
+    # When the program runs, a tensor may be replaced with another one, to which its views must then refer. If the base
+    # of a view has an offset, the emitter computes the view in advance, so such bases get no offset.
     viewed = {
         id(_root(spec))
         for inner in submodules(graph_module)

@@ -85,14 +85,14 @@ class Solution:
     def instance(self) -> Instance: ...
     @property
     def offsets(self) -> npt.NDArray[np.uint64] | None:
-        """One offset per buffer in bytes; None if no layout was found."""
+        """One offset per buffer in bytes, or None if no layout was found."""
     @property
     def peak(self) -> int | None: ...
     @property
     def lower_bound(self) -> int: ...
     @property
     def status(self) -> Status:
-        """What is proved; ``termination`` is the reason why the search ended."""
+        """The solution status, which states what is proved; ``termination`` states why the search ended."""
     @property
     def termination(self) -> Termination: ...
     @property
@@ -100,7 +100,7 @@ class Solution:
         """The reason why the lower bound holds."""
     @property
     def gap(self) -> float | None:
-        """(peak - lower_bound) / lower_bound; None if there is no layout or the bound is 0."""
+        """(peak - lower_bound) / lower_bound, or None if there is no layout or the bound is 0."""
     @property
     def algorithm(self) -> str: ...
     @property
@@ -110,7 +110,7 @@ class Solution:
     def certificate(self) -> str:
         """JSON for the command ``plimsoll verify --certificate``."""
     def svg(self) -> str | None:
-        """The memory map of the layout as SVG; None if there is no layout."""
+        """The memory map of the layout as SVG, or None if there is no layout."""
     def to_pandas(self) -> Any:
         """A data frame with one row per buffer. Needs pandas."""
     def _repr_svg_(self) -> str | None: ...

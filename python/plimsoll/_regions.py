@@ -1,10 +1,10 @@
 """Computes lifespans in programs with branches and loops. This module does not need torch.
 
-A program is a :class:`Sequence` of steps, branches and loops. Steps are numbered in program order; the branches of
-a conditional follow each other. A storage is live at a step if, on some path through the step, it is accessed at or
-before the step and also at or after the step. Two storages may share bytes if there is no path on which both are
-live at the same step. :func:`check` does not use lifespans: it executes the program for the outcomes of its
-branches.
+A program is a :class:`Sequence` of steps, branches and loops. Steps are numbered in program order. The branches of
+a conditional are numbered consecutively. A storage is live at a step if, on some path through the step, it is
+accessed at or before the step and also at or after the step. Two storages may share bytes if there is no path on
+which both are live at the same step. :func:`check` does not use lifespans: it executes the program for the
+outcomes of its branches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-#: Choices of branches under which something holds: pairs of a conditional and the number of the chosen branch.
+#: A condition on the branches that a run takes: pairs of a conditional and the number of the branch taken.
 Guard = frozenset[tuple[int, int]]
 
 ALWAYS: Guard = frozenset()
@@ -123,7 +123,7 @@ def _live(
         if isinstance(item, Step):
             yield item.start, item.end
         elif isinstance(item, Loop):
-            # A storage that is created outside the loop is needed in the next iteration, too.
+            # A storage that is created outside the loop is also needed in the next iteration.
             if item.key in storage.loops:
                 yield from _live(item.body, at, storage, guard, False, False)
             else:
@@ -265,7 +265,7 @@ def check(program: Sequence, storages: list[Storage], offsets: list[int | None],
     if count <= most:
         outcomes = itertools.product(*(range(len(one.options)) for one, _ in conditionals))
         if any(is_repeated for _, is_repeated in conditionals):
-            # Further runs, in which every iteration makes its own choices.
+            # In further runs, the choices differ between iterations.
             outcomes = itertools.chain(outcomes, itertools.repeat(None, count + 64))
     runs = 0
     for seed, outcome in enumerate(outcomes):

@@ -6,7 +6,7 @@
 
 :func:`planner` returns an algorithm for ``MemoryPlanningAlgorithmSuite``, and :func:`memory_planning_pass`
 returns a ``MemoryPlanningPass`` that uses only this algorithm. The plan of a graph without control flow is
-never larger than that of ExecuTorch's ``greedy``: if the search finds only larger plans, or if the graph is not
+never larger than the plan of ExecuTorch's ``greedy``. If the search finds only larger plans, or if the graph is not
 supported, the plan of ``greedy`` is used. If a program with control flow cannot be planned, its tensors share no
 bytes.
 """
@@ -40,7 +40,7 @@ class MemoryReport:
     reserved: int
     #: Padding at the end of the memory.
     padding: int
-    #: The answer of the solver on the tensors of this memory; None if the memory was not planned.
+    #: The answer of the solver on the tensors of this memory, or None if the memory was not planned.
     solution: Solution | None
 
     @property
@@ -76,7 +76,7 @@ class Report:
     """The plan of one graph."""
 
     #: The reason why the plan is not that of the solver: the plan is that of the fallback or, for a program
-    #: with control flow, shares no bytes. None if the plan is that of the solver.
+    #: with control flow, shares no bytes. The reason is None if the plan is that of the solver.
     fallback: str | None
     #: Seconds spent in the solver and in preparing its input, without the fallback.
     seconds: float
@@ -195,7 +195,7 @@ class Planner:
     def plan_control_flow(
         self, graph_module: Any, graph_signature: Any, alignment: int
     ) -> None:
-        """Replaces the plans of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` by one plan of
+        """Replaces the plans of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` with one plan of
         the whole program. Does nothing if the graph has no submodules. :func:`memory_planning_pass` calls this
         method.
 
@@ -272,7 +272,8 @@ def _inside(spec: Any) -> int:
 
 
 def _groups(specs: list[Any]) -> dict[Any, list[Any]]:
-    """Groups tensors by base, in the order of ``specs``. A storage is live as long as one of its tensors is."""
+    """Groups tensors by base, in the order of ``specs``. A storage is live as long as at least one of its tensors is
+    live."""
     groups: dict[Any, list[Any]] = {spec: [spec] for spec in specs if spec.storage_base is None}
     for spec in specs:
         if spec.storage_base is None:

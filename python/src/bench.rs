@@ -60,7 +60,7 @@ impl Solver<Offsets> for Function {
         });
         let layout =
             layout.map_err(|error| SolveError::Internal { solver: self.name, reason: error.to_string() })?;
-        // The peak of an invalid layout may lie below any bound; the audit refuses such a layout.
+        // The peak of an invalid layout may lie below any bound. The audit refuses invalid layouts.
         let is_valid = Offsets::check_unlimited(instance, &layout).is_empty();
         let bound = if is_valid { simple_bound(instance) } else { LowerBound::trivial() };
         Ok(Outcome::of(instance, Some(layout), bound, Stop::Completed, Stats::default()))

@@ -174,7 +174,7 @@ impl Instance {
         Self(self.0.clone().with_capacity(capacity.map(Bytes::new)))
     }
 
-    /// Checks offsets and returns one message per violation; an empty list means that they are valid.
+    /// Checks offsets and returns one message per violation. An empty list means that the offsets are valid.
     fn violations(&self, py: Python<'_>, offsets: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let layout = layout_of(offsets, &self.0)?;
         let found =

@@ -107,8 +107,8 @@ fn unknown(engine: &Engine, name: &str) -> PyErr {
     PyValueError::new_err(format!("unknown algorithm '{name}'; expected one of {}", known.join(", ")))
 }
 
-/// Returns `data` if it is an instance, and otherwise builds an instance from it. `capacity`, if any,
-/// replaces that of the instance.
+/// Returns `data` if it is an instance, and otherwise builds an instance from it. If `capacity` is given, it
+/// replaces the capacity of the instance.
 pub fn instance_of(data: &Bound<'_, PyAny>, capacity: Option<u64>) -> PyResult<Py<Instance>> {
     let py = data.py();
     let instance = match data.cast::<Instance>() {

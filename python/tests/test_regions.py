@@ -191,5 +191,5 @@ def test_a_carry_that_is_a_later_result():
 
     _refuse_overwritten([value(0)], [value(1), value(2)])
     _refuse_overwritten([value(0)], [value(0), value(2)])
-    with pytest.raises(ValueError, match="result 1 of a scan is its carry itself"):
+    with pytest.raises(ValueError, match="result 1 of a scan is a carry itself"):
         _refuse_overwritten([value(0)], [value(1), value(0)])

@@ -87,7 +87,7 @@ def test_progress():
 
 
 def interrupted_after(seconds):
-    # Processes in the background of a shell ignore the signal.
+    # Background processes of a shell ignore the signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
     return time.monotonic()

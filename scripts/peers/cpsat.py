@@ -9,8 +9,8 @@ the program:
     cpsat.py --input A.csv --output layout.csv --time-limit 10 --workers 1 [--decide 1048576] [--seed 0]
 
 The model:
-  * one offset per buffer, in units of the greatest common divisor of all sizes, alignments and fixed offsets (every
-    left-justified layout lies on that grid);
+  * one offset per buffer, in units of the greatest common divisor of all sizes, fixed offsets and alignments
+    above 1 (every left-justified layout lies on that grid);
   * no_overlap_2d over (interval of a lifespan) x (addresses). Start and end in time are constants. A buffer with
     gaps is several rectangles with a common offset;
   * redundant constraints: the peak is at least the load; one cumulative constraint over time has the peak as capacity;
@@ -133,7 +133,7 @@ def report(**fields):
 
 
 def model_of(buffers, unit, horizon, floor, decide):
-    """Returns the model, its offset variables and its peak variable. Sizes are in units."""
+    """Returns the model, its offset variables and its peak variable. They count units of `unit` bytes."""
     model = cp_model.CpModel()
     peak = model.new_int_var(floor, horizon, "peak")
     offsets, times, addresses, heights = [], [], [], []

@@ -98,8 +98,7 @@ def imported(options, name, given):
 def listed(report):
     """Returns the names of tensors whose sizes the import reports as not inferred.
 
-    Reports without lists of such tensors count as listing every tensor that one of their notes names in
-    quotes.
+    If a report has no such list, every tensor that one of its notes names in quotes counts as listed.
     """
     if "declared_tensors" in report:
         return {*report["declared_tensors"], *report["assumed_tensors"]}

@@ -94,7 +94,7 @@ class Recorder(ReferenceEvaluator):
 
 
 def executed(path):
-    """Yields, for each choice of shapes, the name, bytes and shape of every tensor that one of the runs produces."""
+    """Yields, for each choice of shapes, the name, bytes and shape of every tensor that any run produces."""
     model = onnx.load(path)
     nodes = [node for graph in graphs(model.graph) for node in graph.node]
     constants = {name for node in nodes if node.op_type == "Constant" for name in node.output}
@@ -106,7 +106,7 @@ def executed(path):
         made = []
         for name, seen in Recorder.made.items():
             if name not in constants:
-                # All runs must agree, otherwise the size would depend on the input.
+                # All runs must agree; otherwise, the size would depend on the input.
                 ((held, shape),) = seen
                 made.append([name, held, list(shape)])
         yield {

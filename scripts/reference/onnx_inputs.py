@@ -39,8 +39,8 @@ TARGETS = [("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3),
 REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
 # Values of free dimensions, tried in this order until the runtime accepts them. The three numbers are for the
-# first dimension of an input, for dimensions that look spatial (from the third of four or five), and for all
-# others.
+# first dimension of an input, for dimensions that look spatial (the third and later ones if an input has four
+# or five dimensions), and for all others.
 FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512)]
 FREE += [(1, 512, 576)]
 UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried for inputs without a shape
@@ -77,9 +77,8 @@ def free_inputs(graph):
 
 
 class Shapes:
-    """One choice of shapes: `shapes` by input, `names` of dimensions with their values, `batch` as an option.
-
-    Containers have no shapes.
+    """One choice of shapes. `shapes` maps inputs to shapes, and `names` maps names of dimensions to values. `batch` is
+    the value of the option `--batch`, or None. Containers have no shapes.
     """
 
     def __init__(self, inputs, shapes, names, batch=None):
@@ -88,7 +87,7 @@ class Shapes:
         self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
 
     def changes(self):
-        """Returns true if an input has other extents than the file declares."""
+        """Returns true if the extents of an input differ from those that the file declares."""
         pairs = [pair for one in self.inputs for pair in zip(one.dims or [], self.shapes[one.name])]
         return any(isinstance(declared, int) and declared != extent for declared, extent in pairs)
 
@@ -136,7 +135,7 @@ def _free_value(dims, at, triple):
 
 
 def test_choice(inputs, arrays):
-    """Returns the shapes of test data, or None if they contradict the names of dimensions."""
+    """Returns the shapes of test data, or None if an input has no data or a shape contradicts the declared one."""
     names, shapes = {}, {}
     for one in inputs:
         if one.name not in arrays:
@@ -218,7 +217,7 @@ def element_type(element):
 
 
 class Contents:
-    """Fills inputs. The operators that read an integer input determine its valid contents."""
+    """The contents of inputs. The operators that read an integer input determine its valid contents."""
 
     def __init__(self, graph, generator):
         self.generator = generator

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 plimsoll=$1 models=$2 out=$3
 unfinished=()
 trap 'rm -rf "${unfinished[@]}"' EXIT
-# Suppresses the records of graph-records.sh.
+# Prevents graph-records.sh from writing its own records.
 wanted() { false; }
 # shellcheck source=../graph-records.sh
 . "$here/../graph-records.sh"
@@ -21,7 +21,7 @@ for format in onnx tflite; do
     "$python" "$here/compare.py" --plimsoll "$plimsoll" --models "$models/$format" --sizes "$models/$format.jsonl" \
         --values --examples 1 --out "$scratch/$format.csv" >"$out/$format.md"
 done
-# One row per repository and format: commit and number of files.
+# Writes one row per repository and format, with the commit and the number of files.
 "$python" - "$models/files.csv" >"$out/repositories.csv" <<'PYTHON'
 import collections, csv, sys
 

@@ -1,6 +1,6 @@
 """Records of runs, one JSON object per line, and isolated processes that produce them.
 
-A record describes one file at one variant of its input shapes:
+A record describes one run of a file, with one variant of its input shapes:
 
     file       path relative to the folder
     variant    "base", "batch=2", "spatial", ..
@@ -30,7 +30,8 @@ SMALL = 64  # maximum number of elements of an integer input that a record conta
 def isolated(function, arguments, seconds, gibibytes):
     """Calls a function that returns a dictionary in a separate process and returns the result.
 
-    A crash, an exception, and exceeding the time or memory limit return a dictionary with "error".
+    If the function crashes, raises an exception, or exceeds the time or memory limit, the result is a dictionary
+    with "error".
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -95,7 +96,7 @@ def read(path):
 
 
 def record_folder(measure, suffix, options):
-    """Measures every file of a folder at every variant, except those that are already in the output.
+    """Measures every file of a folder with every variant, and skips the runs that are already in the output.
 
     `measure(path, variant, options)` returns the members of a record other than "file" and "variant".
     """

@@ -121,7 +121,7 @@ def reshaped(model, choice, inner):
 
 
 def forget_shapes(graph):
-    """Drops the declared shapes of values and outputs, also in bodies. Types stay."""
+    """Drops the declared shapes of values and outputs, also in bodies. Types are kept."""
     for info in [*graph.value_info, *graph.output]:
         if info.type.HasField("tensor_type"):
             info.type.tensor_type.ClearField("shape")

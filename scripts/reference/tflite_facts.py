@@ -72,7 +72,7 @@ def macs(graph, operator, kind):
 
 
 def alive(model, graph):
-    """Returns the maximum over all steps of the live bytes."""
+    """Returns the maximum number of live bytes over all steps."""
     def constant(i):
         return model.Buffers(graph.Tensors(i).Buffer()).DataLength() > 0
 

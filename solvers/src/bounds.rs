@@ -1,16 +1,16 @@
 //! Lower bounds on the peak, each with a witness that can be checked without this crate's algorithms.
 //!
 //! - *Load*: the maximum of the live bytes over all steps ([`plimsoll_model::load`]).
-//! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
-//!   topmost occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding, which
-//!   saves at most the largest padding of a live buffer. This bound is computed for every alignment that
-//!   occurs, over the buffers whose alignment is a multiple of it, and for the greatest common divisor of all
-//!   alignments.
-//! - *Clique*: the total size of buffers that conflict pairwise. If compatible buffers (those that do not
-//!   conflict) are partially ordered in time, one maximum flow finds the heaviest clique
-//!   ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one. The bound can exceed the load
-//!   because, with separations or gaps, the buffers of a clique need not be simultaneously live. With
-//!   exclusions, the load is not a valid bound, and the clique bound replaces it.
+//! - *Aligned load*: let all live buffers at a step lie at multiples of `a` bytes. Each of them except the
+//!   topmost then occupies its size rounded up to a multiple of `a`. The topmost buffer needs no padding,
+//!   which saves at most the largest padding of a live buffer. This bound is computed for every alignment
+//!   that occurs and for the greatest common divisor of all alignments. It covers the buffers whose alignment
+//!   is a multiple of `a`.
+//! - *Clique*: the total size of buffers that conflict pairwise. Buffers that do not conflict are compatible.
+//!   If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique
+//!   ([`crate::split_buffers`]). Otherwise, [`crate::clique`] searches for a heavy clique. The bound can
+//!   exceed the load because, with separations or gaps, the buffers of a clique need not be simultaneously
+//!   live. With exclusions, the load is not a valid bound, and the clique bound replaces it.
 //! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
@@ -22,11 +22,10 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// For instances of at least this number of buffers, conflicts are not counted and no clique bound is
-/// computed.
+/// Instances with this many buffers or more get no clique bound, and their conflicts are not counted.
 const CLIQUE_BUFFERS: usize = 50_000;
 
-/// Above this number of conflicts, instances of more than [`POSET_BUFFERS`] buffers get no clique bound.
+/// Maximum number of conflicts for which instances of more than [`POSET_BUFFERS`] buffers get a clique bound.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
 /// Node limit of the exact clique search for up to 200 buffers. Larger instances get fewer nodes because
@@ -35,8 +34,8 @@ const CLIQUE_NODES: u64 = 20_000;
 
 /// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
-/// O(k n log n) for n buffers with k distinct alignments, plus a limited clique search if the conflict graph
-/// is not an interval graph.
+/// The time is O(k n log n) for n buffers with k distinct alignments, plus that of a limited clique search if
+/// the conflict graph is not an interval graph.
 ///
 /// ```
 /// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};

@@ -1,10 +1,11 @@
-//! Finds a heavy clique of the conflict graph and proves it heaviest if the budget suffices.
+//! Finds a heavy clique of the conflict graph. In graphs of at most 2000 buffers, also proves that no clique
+//! is heavier, if the budget suffices.
 //!
-//! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a
-//! clique and the set of candidates that can extend it. A greedy colouring bounds the weight that the
-//! candidates can add: of every colour class, only the heaviest member counts. Candidates are tried from the
-//! last class to the first, until the weight of the clique plus the bound no longer exceeds the weight of
-//! the best clique.
+//! A greedy clique comes first, followed by branch and bound within a node limit. A node consists of a clique
+//! and the set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can
+//! add: of every colour class, only the heaviest member counts. Candidates are tried from the last class to
+//! the first. The attempts end when the weight of the clique plus the bound does not exceed the weight of the
+//! best clique.
 //!
 //! Source: Tomita and Seki 2003, adapted to weights and bit vectors. The result is a valid clique even if
 //! the budget runs out.

@@ -8,9 +8,9 @@ use plimsoll_model::Budget;
 /// another clique contains it. Without exclusions, all sections are cliques. Further cliques start from the
 /// remaining edges. Edges outside all sections come from separations. All these cliques are extended greedily
 /// by buffers that conflict with all their members, in descending order of size. A buffer without neighbours
-/// forms a clique of its own. The time is O(e n d) at worst for e edges and n buffers of degree at most d. In
-/// practice, one pass over the sections suffices. If the budget `watch` runs out first, some edges may be
-/// uncovered.
+/// forms a clique of its own. The time is O(e n d) in the worst case for e edges and n buffers of degree at
+/// most d. In practice, one pass over the sections suffices. If the budget `watch` runs out first, some edges
+/// may be uncovered.
 pub(crate) fn cover(
     neighbours: &[Vec<usize>],
     size: &[i64],

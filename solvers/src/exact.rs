@@ -8,7 +8,7 @@
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
 //!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
 //!    the order.
-//! 3. *sprint*: [`Search`] with at most 60 000 nodes. It settles most instances of moderate size.
+//! 3. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size.
 //! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
@@ -62,36 +62,38 @@ impl Exact {
     }
 }
 
-/// The orders of [`Phases::blame`], and the maximum number of placements for each.
+/// The orders of [`Phases::blame`]. [`BLAMES`] is the maximum number of placements for each order.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
-/// Up to this number of buffers, the sprint precedes the ejection search.
+/// Maximum number of buffers for which the sprint precedes the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
 /// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// With at least this number of buffers, neither the phase *orders* nor the search runs.
+/// Instances with this many buffers or more skip the phases *orders*, *iterate* and *search*.
 const HUGE_BUFFERS: usize = 50_000;
 
 /// Maximum number of placements of the ejection search above [`SMALL_BUFFERS`]: a constant plus an amount per
 /// buffer. It does not apply if time is the only limit.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`], and the fraction of the
-/// remaining time that it may use on any instance below [`HUGE_BUFFERS`].
+/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`].
 const SMALL_PUTS: u64 = 4_000;
+
+/// Fraction of the remaining time that the ejection search may use below [`HUGE_BUFFERS`].
 const EJECT_TIME: f64 = 0.75;
 
-/// Above this number of buffers, the sprint is skipped because it would rarely reach a complete layout.
+/// Maximum number of buffers for which the sprint runs. With more buffers, it would rarely reach a complete
+/// layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
-/// Up to this number of buffers, the sprint runs even if some buffers have separations.
+/// Maximum number of buffers for which the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
 
 /// Limits of the iterated search: placements (a constant plus an amount per buffer), and the fraction of the
@@ -278,7 +280,8 @@ impl Phases<'_> {
             let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
             let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
             let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
-            // If only time is limited and the search has little chance, time alone ends the ejection search.
+            // If only time is limited and the search has little chance of success, the ejection search has no
+            // node limit.
             let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
             self.budget.part((!timed).then_some(nodes), time)
         };
@@ -305,7 +308,7 @@ impl Phases<'_> {
         let bound = self.progress.bound.value;
         let mut part =
             part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
-        // Its incumbents may be worse than the best layout, so the observer must not see them.
+        // Its incumbents may be worse than the best layout, so they are not reported to the observer.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {
@@ -331,16 +334,17 @@ impl Solver<Offsets> for Exact {
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
-        // With separations, a node of the search takes long and little is pruned, so the fast phases run
-        // first.
+        // With separations, a node of the search takes a long time and little is pruned, so the fast phases
+        // run first.
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let sprint = n <= SPRINT_BUFFERS && !late;
         let tight = sprint && !phases.is_settled() && Search::new(setup).reorders(instance);
         if n > SMALL_BUFFERS && !tight {
-            // The ejection search improves more on a plain placement, so with a time limit it comes first.
-            // Without a time limit, it may take a long time, so a brief iterated search precedes it.
+            // The ejection search gains more if it starts from a plain placement, so with a time limit it
+            // comes first. Without a time limit, it may take a long time, so a brief iterated search precedes
+            // it.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }

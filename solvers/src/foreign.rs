@@ -2,7 +2,7 @@
 //!
 //! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
 //! Such a call runs on its own thread and owns all its data. The caller waits until the call returns or the
-//! budget runs out. After a deadline, the caller waits for a short grace period in addition. It then
+//! budget runs out. After a deadline, the caller waits for an additional short grace period. It then
 //! continues without an answer and abandons the thread. An abandoned thread ends when the call returns, or
 //! with the process.
 
@@ -77,7 +77,9 @@ pub(crate) fn call<T: Send + 'static>(
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                 return Ended::Panicked(text.unwrap_or_default());
             }
-            Err(RecvTimeoutError::Disconnected) => return Ended::Panicked("its thread ended".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Ended::Panicked("the thread ended without an answer".to_owned());
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         let Some(stop) = budget.check() else { continue };

@@ -20,22 +20,23 @@
 //! [`bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the
 //! conflict graph.
 //!
-//! # What every solver guarantees
+//! # What the default solvers guarantee
 //!
-//! - It minimises the value; only fusion maximises it. With
-//!   [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first solution whose value
-//!   reaches the target.
-//! - It stops at a time limit, at a node limit or on request, with its best solution and bound so far.
-//! - Its claim follows from the value, the bound and the capacity alone
+//! - The solver for fusion maximises the value. All other solvers minimise it.
+//! - Each solver stops at a time limit, at a node limit or on request, with its best solution and bound so
+//!   far. With [`Budget::with_target`](plimsoll_model::Budget::with_target), it also stops at the first
+//!   solution whose value reaches the target. The solvers for timelines, memory tiers and fusion ignore the
+//!   target.
+//! - The claim follows from the value, the bound and the capacity alone
 //!   ([`Outcome::conclude`](plimsoll_model::Outcome::conclude)).
 //! - The solvers for offsets support gaps, alignments, fixed offsets, separations and exclusions.
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3; both libraries take long to build. The features
-//! are off by default in this crate and on by default in the command `plimsoll`. All other solvers, among
-//! them the default algorithms of all problems except shared objects, need neither feature. For each library,
-//! [`LIBRARIES`] states whether this build contains it.
+//! `ilp` links HiGHS (through `good_lp`), and `smt` links z3. Both libraries take a long time to build. The
+//! features are off by default in this crate and on by default in the command `plimsoll`. All other solvers,
+//! among them the default algorithms of all problems except shared objects, need neither feature. For each
+//! library, [`LIBRARIES`] states whether this build contains it.
 //!
 //! # Example
 //!
@@ -59,7 +60,7 @@ mod brute;
 pub mod clique;
 mod cover;
 mod exact;
-// Without the two libraries this module is unused.
+// Without the two libraries, this module is unused.
 #[cfg_attr(not(any(feature = "ilp", feature = "smt")), allow(dead_code))]
 mod foreign;
 #[cfg(any(feature = "ilp", feature = "smt"))]

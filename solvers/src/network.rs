@@ -54,7 +54,7 @@ impl Network {
         level
     }
 
-    /// Augments along one shortest path and returns the amount, or zero if no such path remains.
+    /// Augments the flow along one shortest path. Returns the added amount, or zero if no such path remains.
     fn push(&mut self, source: u32, sink: u32, level: &[u32], next: &mut [usize], way: &mut Vec<u32>) -> u64 {
         way.clear();
         let mut at = source;
@@ -84,8 +84,8 @@ impl Network {
         most
     }
 
-    /// Returns the value of a maximum flow, which equals the capacity of a minimum cut. O(v^2 e) for v
-    /// vertices and e arcs.
+    /// Returns the value of a maximum flow, which equals the capacity of a minimum cut. The time is O(v^2 e)
+    /// for v vertices and e arcs.
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited())
             .expect("an unlimited budget does not run out")

@@ -4,8 +4,8 @@
 //! the relation "ends before and does not conflict" is transitive. Then the conflict graph is perfect, and
 //! the minimum memory with split buffers is the weight of the heaviest antichain (Dilworth 1950, with
 //! weights). An antichain is a clique of the conflict graph. One maximum flow computes both the memory and
-//! the antichain: every byte that a buffer passes on to a later one is saved. Interval instances have this
-//! property, and so do those that [`structure`](plimsoll_model::structure) derives under `schedule`,
+//! the antichain: every byte that a buffer passes on to a later one is saved. Interval instances have both
+//! properties, and so do those that [`structure`](plimsoll_model::structure) derives under `schedule`,
 //! `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
@@ -36,8 +36,8 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
-/// `None` if the budget `watch` runs out first. O(n^2 + m log m + c log c) for n positions, m buffers in the
-/// instance and c conflicts.
+/// `None` if the budget `watch` runs out first. The time is O(n^2 + m log m + c log c) for n positions, m
+/// buffers in the instance and c conflicts.
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Buffers that are not in `order` share the position `n`.
@@ -68,7 +68,7 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 
 impl Poset {
     /// Returns the partial order of an instance. Returns `None` if the instance has none or is too large, or
-    /// if the budget `watch` runs out first. O(n^3 / 64) at worst for n buffers.
+    /// if the budget `watch` runs out first. The time is O(n^3 / 64) at worst for n buffers.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
@@ -110,10 +110,10 @@ impl Poset {
         covers
     }
 
-    /// Computes the minimum memory, the clique that proves it, and the transfers of memory between
-    /// positions. `weights` is indexed by position. This takes one maximum flow. For n positions, the
-    /// network has 2 n + 2 vertices, and one arc from each position to each of its immediate successors.
-    /// Returns `None` if the budget `watch` runs out first.
+    /// Computes the minimum memory, the clique that proves it, and the transfers of memory between positions.
+    /// `weights` is indexed by position. This takes one maximum flow. For n positions, the network has 2 n +
+    /// 2 vertices, three arcs per position, and one arc from each position to each of its immediate
+    /// successors. Returns `None` if the budget `watch` runs out first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();
@@ -189,7 +189,7 @@ impl Chains {
             }
             ranges.push(own);
         }
-        debug_assert_eq!(top, self.total, "everything new is counted");
+        debug_assert_eq!(top, self.total, "the peak of the ranges is the total");
         ranges
     }
 }
@@ -217,7 +217,7 @@ fn cut(ranges: &mut Vec<(u64, u64)>, amount: u64) -> Vec<(u64, u64)> {
         let Some(at) =
             enough.or_else(|| (0..ranges.len()).max_by_key(|at| (length(at), std::cmp::Reverse(*at))))
         else {
-            debug_assert!(false, "more is taken than there is");
+            debug_assert!(false, "the ranges contain fewer addresses than requested");
             break;
         };
         let (start, end) = ranges[at];

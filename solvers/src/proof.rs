@@ -19,8 +19,9 @@ const FIRST_ROUND: u64 = 1 << 12;
 /// Ratio of the node limits of successive rounds.
 const GROWTH: u64 = 8;
 
-/// Each round starts with a sweep, whose node limit is that of the round divided by this number. The first
-/// number is for bounds of windows, which are often results of sweeps. The second is for other bounds.
+/// Each round starts with a sweep. The node limit of the sweep is that of the round divided by one of these
+/// numbers. The first number is for bounds of windows, which are often results of sweeps. The second number
+/// is for other bounds.
 const SWEEP_SHARES: [u64; 2] = [1, 16];
 
 /// A proof that no layout of an instance has a peak below a bound.

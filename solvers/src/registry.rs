@@ -1,4 +1,5 @@
-//! The registries of exact solvers for offsets, split buffers, shared objects, joint planning and orders.
+//! The registries of exact solvers for offsets, split buffers, shared objects, orders, and order and offsets
+//! together.
 //!
 //! The registries for spilling, tiers, timelines and fusion are in the modules of these problems.
 

@@ -37,7 +37,7 @@ pub struct Line {
 /// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows at least
 /// the same layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
+#[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena} bytes")]
 pub struct Broken {
     /// Scheme and solver that reported the bound.
     pub low: String,
@@ -99,8 +99,8 @@ impl Comparison {
         (self.bound(Scheme::Exclusive) == best).then_some(best)
     }
 
-    /// Returns the first violation of the chain. The lower bound of a scheme is valid for every scheme that
-    /// allows only a subset of its layouts.
+    /// Returns the first violation of the chain. The lower bound of a scheme is also valid for every scheme
+    /// that allows a subset of the same layouts.
     pub fn broken(&self) -> Option<Broken> {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
@@ -199,7 +199,7 @@ pub fn compare(
                 lower_bound: plan.bound.get(),
                 witness: plan.witness.clone(),
                 arithmetic: plan.arithmetic,
-                // A heuristic that meets the bound is optimal too.
+                // The plan of a heuristic that meets the bound is optimal too.
                 optimal: plan.is_optimal(),
                 seconds: plan.seconds,
                 runs: plan.runs,

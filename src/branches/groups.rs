@@ -9,8 +9,8 @@ use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 ///
 /// Returns the names of the regions that operators of the body own, and for every buffer the index of its
 /// region. Each name includes the owner if several operators of the body own regions. A buffer of a nested
-/// region is assigned to the one of these regions that encloses it. A buffer of the body is assigned to
-/// none. O(b d r) for b buffers, r regions and nesting depth d.
+/// region is assigned to the named region that encloses it. A buffer of the body is assigned to no region.
+/// Takes O(b d r) time for b buffers, r regions and nesting depth d.
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
@@ -40,10 +40,10 @@ const NAME: usize = 24;
 /// the blocks are packed.
 ///
 /// The bound is the load of the body if every operator with regions occupies a block as large as the largest
-/// load of its regions. O(n log n) for n buffers.
+/// load of its regions. Takes O(n log n) time for n buffers.
 ///
 /// # Errors
-/// If the sizes add up to 2^63 bytes or more.
+/// Returns an error if the sizes add up to 2^63 bytes or more.
 pub fn held(program: &Program<'_>) -> Result<Bytes, InstanceError> {
     let frames = program.frames();
     let mut blocks = vec![Bytes::ZERO; program.graph().operators().len()];

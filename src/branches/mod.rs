@@ -38,14 +38,15 @@ use plimsoll_model::{
 /// Which buffers may share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// No sharing.
+    /// No buffers.
     Naive,
     /// Buffers that are not simultaneously live; the branches of one operator conflict with each other and
     /// with all tensors of the operator.
     Flat,
     /// Buffers that are never simultaneously live when branches run sequentially.
     Sequential,
-    /// Buffers of the same region; the enclosing region sees one block per operator that owns regions.
+    /// Buffers of the same region that are not simultaneously live; the enclosing region contains one block
+    /// per operator that owns regions.
     Nested,
     /// All buffers that are never simultaneously live.
     Exclusive,
@@ -171,7 +172,7 @@ pub struct ProgramPlan {
     pub witness: String,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
-    /// Number of simulated runs with tagged bytes, all without a violation.
+    /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
     /// True if the simulated runs are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
@@ -198,7 +199,8 @@ pub struct OrderedProgram<'g> {
 /// Orders every region and builds the program.
 ///
 /// # Errors
-/// If a region cannot be ordered, or if an operator does not declare how it runs its regions.
+/// Returns an error if a region cannot be ordered, or if an operator does not declare how it runs its
+/// regions.
 pub fn ordered_program<'g>(
     graph: &'g Graph,
     run: &GraphRun<'_>,
@@ -210,7 +212,7 @@ pub fn ordered_program<'g>(
 /// Builds the program from ordered regions: one per region of the graph, innermost first.
 ///
 /// # Errors
-/// If an operator does not declare how it runs its regions.
+/// Returns an error if an operator does not declare how it runs its regions.
 pub fn program_in_order(
     graph: &Graph,
     regions: Vec<OrderedRegion>,
@@ -233,7 +235,8 @@ pub struct Planner<'a> {
     pub solver: &'a Entry<Offsets>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of each individual run. Schemes that plan regions separately make one run per region.
+    /// Limits of each individual run. Schemes that plan regions separately make one run per region. If there
+    /// is a deadline, these runs share the time until it.
     pub limits: Limits,
     /// How the execution checker chooses the runs that it simulates.
     pub execution: ExecutionOptions,

@@ -55,7 +55,7 @@ fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
 pub(super) fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     let find = |name: &str| {
         let found = registry().find::<Orders>(name);
-        found.ok_or_else(|| "expected an order algorithm; `plimsoll list` prints their names".to_owned())
+        found.ok_or_else(|| "expected an order algorithm; `plimsoll list orders` prints all names".to_owned())
     };
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }
@@ -108,7 +108,7 @@ fn regions<P: Problem, R>(
     }
 }
 
-/// Returns the first termination reason other than `completed`.
+/// Returns the first termination reason other than `completed`, or `completed` if there is none.
 fn first_stop(stops: impl IntoIterator<Item = Stop>) -> Stop {
     stops.into_iter().find(|stop| *stop != Stop::Completed).unwrap_or(Stop::Completed)
 }

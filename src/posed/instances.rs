@@ -24,7 +24,7 @@ pub fn instance_terms(given: &Terms) -> Terms {
 /// Rejects terms that do not determine the instance of a graph, and invalid values.
 ///
 /// # Errors
-/// A [`TermError`] with key and value.
+/// Returns a [`TermError`] with key and value.
 pub fn check_instance_terms(terms: &Terms) -> Result<(), TermError> {
     terms.known(&instance_keys().map(|(key, _)| key).collect(), &["instances of models"])?;
     terms.liveness()?;

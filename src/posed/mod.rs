@@ -85,7 +85,7 @@ pub struct Proof<V> {
     pub arithmetic: Arithmetic,
 }
 
-/// What an independent checker can confirm by a proof (see [`plimsoll_solvers::proof`]).
+/// The bounds that an independent checker can confirm by a proof (see [`plimsoll_solvers::proof`]).
 #[derive(Clone, Copy, Debug)]
 pub enum Provable<'a> {
     /// A bound on the peaks of the layouts of an instance.
@@ -103,13 +103,14 @@ pub struct Answer<P: Problem> {
     pub stop: Stop,
     /// The value of the best solution.
     pub value: Option<P::Value>,
-    /// The bound; `None` if the bounds of the parts do not imply one for the whole.
+    /// The bound; `None` if the bounds of the parts do not imply a bound for the whole.
     pub proof: Option<Proof<P::Value>>,
-    /// The bound with its witness, if the whole subject is one input.
+    /// The bound with its witness, if the whole subject is one input. For orders, this is the bound of the
+    /// body.
     pub bound: Option<Bound<P>>,
     /// Counters; nodes are summed over all parts.
     pub stats: Stats,
-    /// The solution, if the whole subject is one input.
+    /// The solution, if the whole subject is one input. For orders, this is the order of the body.
     pub solution: Option<P::Solution>,
     /// The regions of a graph with their orders, innermost first, if the problem is to order them.
     pub regions: Vec<OrderedRegion>,
@@ -118,7 +119,7 @@ pub struct Answer<P: Problem> {
 }
 
 impl<P: Problem> Answer<P> {
-    /// Builds the answer to a problem whose whole subject is one input.
+    /// Builds the answer for a subject that is one input.
     pub fn of(input: &P::Input, outcome: Outcome<P>) -> Self {
         let bound = &outcome.lower_bound;
         let proof = Proof {
@@ -261,7 +262,7 @@ impl<P: Problem> Asked<'_, P> {
 /// The result of a run with its measurements.
 #[derive(Debug)]
 pub struct Answered<P: Problem> {
-    /// The checked answer, or why there is none.
+    /// The checked answer, or the reason why there is none.
     pub result: Result<Answer<P>, Unanswered>,
     /// Wall-clock seconds of the algorithm, or of all parts of a subject.
     pub seconds: f64,
@@ -287,7 +288,7 @@ pub trait Posed: Listed {
     const TERMS: &'static [(&'static str, &'static str)] = &[];
     /// True if the problem also has the terms of the liveness options.
     const LIVENESS: bool = false;
-    /// A question about a subject, ready to be given to algorithms.
+    /// A question about a subject, in the form that algorithms accept.
     type Question<'a>;
 
     /// The name of the problem's value in headings.
@@ -310,13 +311,13 @@ pub trait Posed: Listed {
     /// Rejects invalid values of the problem's terms.
     ///
     /// # Errors
-    /// A [`TermError`] with key and value.
+    /// Returns a [`TermError`] with key and value.
     fn check_terms(own: &Terms) -> Result<(), TermError> {
         own.liveness().map(drop)
     }
 
-    /// Builds the question about a subject. If the question needs an order of the operators or a fusion
-    /// first, these are computed within the limits.
+    /// Builds the question about a subject. If the question requires an order of the operators or a
+    /// fusion, computes it first, within the limits.
     ///
     /// # Errors
     /// See [`PoseError`].
@@ -354,10 +355,10 @@ pub trait Posed: Listed {
         None
     }
 
-    /// Writes a solution as CSV rows; returns `false` if the problem has no such format.
+    /// Writes a solution as CSV rows; returns `false` if solutions of the problem have no CSV format.
     ///
     /// # Errors
-    /// Any error from the writer.
+    /// Returns any error from the writer.
     fn written(
         _question: &Self::Question<'_>,
         _solution: &Self::Solution,
@@ -376,7 +377,7 @@ fn all_terms<P: Posed>() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// `models` is true, the problems on instances also accept the terms of [`instance_terms`].
 ///
 /// # Errors
-/// A [`TermError`] with key and value.
+/// Returns a [`TermError`] with key and value.
 pub fn check_terms(terms: &Terms, problems: &[&str], models: bool) -> Result<(), TermError> {
     struct Check<'a>(&'a Terms);
     impl Visitor for Check<'_> {

@@ -6,12 +6,12 @@
 //! remaining memory for resident weights. At the capacity of the machine, resident sets of any size are
 //! tried too.
 //!
-//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
-//! They run at every capacity without resident weights, and with the resident sets for which `prefetch` was
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement. They
+//! run at every capacity without resident weights, and with the resident sets for which `prefetch` was
 //! fastest at this capacity. They also run with the order, the resident set and the capacity of each point
-//! that the fast schedules found, before resident sets of any size are tried. The front keeps the points that
-//! no other point dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so
-//! a request for that capacity reproduces it.
+//! that the fast schedules found. These runs precede the attempts with resident sets of any size. The front
+//! keeps the points that no other point dominates. Every point is a capacity with timelines scheduled for
+//! exactly that capacity, so a request for that capacity reproduces the point.
 
 mod point;
 mod search;
@@ -24,7 +24,7 @@ pub use point::{Candidate, Effort, FrontPoint};
 use search::Search;
 use std::collections::BTreeSet;
 
-/// Maximum number of capacities, and the minimum for programs with many steps.
+/// Maximum number of capacities. Programs with many steps use fewer, but at least [`FEWEST_LEVELS`].
 const LEVELS: u64 = 14;
 const FEWEST_LEVELS: u64 = 3;
 /// Approximate total number of scheduled steps.
@@ -45,7 +45,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// Returns the fastest point; among equally fast ones, the one with the least memory.
+    /// Returns the fastest point; among equally fast points, the point with the least memory.
     pub fn fastest(&self) -> Option<&FrontPoint> {
         self.points.last()
     }
@@ -54,8 +54,8 @@ impl Front {
 /// Computes the front with the given schedules.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] if every order contains an operator that does not fit on chip; another
-/// [`ScheduleError`] if the checker rejects an answer or the total time overflows.
+/// Returns [`ScheduleError::Infeasible`] if every order contains an operator that does not fit on chip.
+/// Returns another [`ScheduleError`] if the checker rejects an answer or the total time overflows.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],

@@ -66,8 +66,8 @@ pub enum ScheduleError {
 pub struct Scheduled {
     /// One timeline per segment.
     pub timelines: Vec<Timeline>,
-    /// A lower bound on the makespan of each segment. Either this schedule proved it, or it was computed
-    /// without any schedule.
+    /// A lower bound on the makespan of each segment. The scheduling algorithm proved it, or it was computed
+    /// without running that algorithm.
     pub bounds: Vec<Time>,
     /// End of the longest run of the program.
     pub makespan: Time,
@@ -235,10 +235,10 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
 pub struct ProgramBounds {
     /// The bound of a segment is the sum of its compute times.
     pub compute: Time,
-    /// The bound of a segment is the maximum, over its operators, of the time of the transfers up to the
-    /// operator plus the time of the computations from it on.
+    /// The bound of a segment is a maximum over its operators with weights. For each of them, the time of all
+    /// transfers up to and including its own is added to the time of all computations from it on.
     pub transfers: Time,
-    /// The bound of a segment accounts for transfers that start late, because the weights do not fit on chip
+    /// The bound of a segment accounts for transfers that start late because the weights do not fit on chip
     /// beside earlier operators.
     pub memory: Time,
 }
@@ -261,7 +261,7 @@ pub fn program(
 /// Computes the lower bounds of a program.
 ///
 /// # Errors
-/// [`ScheduleError::TooLong`].
+/// Returns [`ScheduleError::TooLong`] if a sum of times overflows.
 pub fn bounds(program: &OverlapProgram) -> Result<ProgramBounds, ScheduleError> {
     let preload = program.residency().preload;
     let longest = |times: Vec<Time>| {
@@ -339,7 +339,7 @@ fn checked_timeline(
 }
 
 /// Returns the makespan of `prefetch` without checking its timelines. Returns `None` if an operator does not
-/// fit or the total time overflows. O(n) for a segment with n operators.
+/// fit or the total time overflows. Takes O(n) time for a segment with n operators.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =
@@ -377,7 +377,7 @@ pub fn resident_within(
 /// Checks that every operator fits into on-chip memory.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] with the first operator that does not fit.
+/// Returns [`ScheduleError::Infeasible`] with the first operator that does not fit.
 pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
     program.segments().iter().try_for_each(|segment| problem_fits(&segment.problem))
 }
@@ -385,7 +385,7 @@ pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
 /// Checks that every operator of one segment fits into on-chip memory.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] with the first operator that does not fit.
+/// Returns [`ScheduleError::Infeasible`] with the first operator that does not fit.
 pub fn problem_fits(problem: &TimelineProblem) -> Result<(), ScheduleError> {
     let Some(at) = problem.too_large() else { return Ok(()) };
     let one = &problem.operators()[at];

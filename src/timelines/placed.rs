@@ -17,8 +17,8 @@ pub fn placed_activations(
     Ok(tops(&ordered.program, &plan.layout))
 }
 
-/// Returns, for every operator, the highest end address of the buffers live at its first point. O(n log n)
-/// for n lifespan intervals.
+/// Returns, for every operator, the highest end address of the buffers live at its first point. Takes
+/// O(n log n) time for n lifespan intervals.
 fn tops(program: &Program<'_>, layout: &Layout) -> Vec<Bytes> {
     let mut starts: Vec<(u64, u64, Bytes)> = Vec::new();
     for (buffer, &offset) in program.instance().buffers().iter().zip(layout.offsets()) {

@@ -79,7 +79,7 @@ struct Moved {
 /// expected time.
 ///
 /// # Errors
-/// If the checker rejects a timeline.
+/// Returns an error if the checker rejects a timeline.
 pub fn speculate(
     program: &OverlapProgram,
     times: &[Time],

@@ -1,4 +1,4 @@
-// Tests that the engine gives the same bytes as the native command.
+// Tests that the engine writes the same bytes as the native command.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -64,7 +64,7 @@ for (const graph of ["nested-if", "squeezenet", "loops", "randwire-ws"]) {
   });
 }
 
-test("a broken file is reported like on the command line", () => {
+test("a broken file is reported as on the command line", () => {
   assert.equal(compare(["solve", "a.csv"], { "a.csv": Buffer.from("id,lower\n1,2\n") }).code, 2);
 });
 
@@ -74,7 +74,7 @@ test("progress is reported", () => {
   assert(seen.length > 0);
 });
 
-test("mutated files end with a message", { timeout: 300_000 }, () => {
+test("every mutated file ends with a documented exit code", { timeout: 300_000 }, () => {
   const originals: [string, string, Buffer][] = [
     ["solve", "a.csv", generated("above-load", "csv")],
     ["plan", "a.json", generated("nested-if", "json")],

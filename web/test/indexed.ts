@@ -1,4 +1,4 @@
-// PNG pictures with a palette, a third as large as the screenshots of Chromium.
+// PNG pictures with a palette. They are a third as large as Chromium's screenshots.
 
 import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
@@ -27,13 +27,13 @@ export async function indexed(page: Page, png: Buffer): Promise<Buffer> {
     const far = palette.map((colour) => distance(colour, own));
     return [pixel, far.indexOf(Math.min(...far))];
   }));
-  // Each row starts with its filter; 0 is none.
+  // Each row starts with the number of its filter; 0 means no filter.
   const rows = Buffer.alloc((width + 1) * height);
   pixels.forEach((pixel, at) => (rows[at + Math.floor(at / width) + 1] = index.get(pixel)!));
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // 8 bits per pixel, with a palette.
+  // The bit depth is 8, and colour type 3 means a palette.
   head.set([8, 3], 8);
   const chunk = (kind: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(kind), data]);

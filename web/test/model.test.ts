@@ -1,4 +1,4 @@
-// Tests the computations of the page itself: rows, live bytes, slack, recognised files.
+// Tests the computations of the page itself, such as rows, live bytes, slack and the recognition of files.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -77,7 +77,7 @@ test("a picture that was moved equals a new one", () => {
   const column = () => new Float64Array(count);
   const all: Rectangles = { lower: column(), upper: column(), bottom: column(), top: column(), owner: Int32Array.from({ length: count }, (_, at) => at) };
   for (let at = 0; at < count; at++) {
-    // No two of them overlap.
+    // No two rectangles overlap.
     [all.lower[at], all.bottom[at]] = [10 * (at % 20) + next(3), 10 * Math.floor(at / 20) + next(3)];
     [all.upper[at], all.top[at]] = [all.lower[at] + 1 + next(7), all.bottom[at] + 1 + next(7)];
   }
@@ -120,7 +120,7 @@ test("branches and trips decide which regions run", () => {
   assert.equal(of({ 2: NO_TRIP }), "0 then else cond");
 });
 
-test("ticks of very large numbers end", () => {
+test("ticks of very large numbers are finitely many", () => {
   assert.deepEqual(ticks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert(ticks(2 ** 63, 2 ** 63 + 4096, 8).length <= 4097);
   assert(ticks(2 ** 63, 2 ** 64, 8).length < 20);

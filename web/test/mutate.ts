@@ -1,6 +1,6 @@
 // Seeded mutations of files.
 
-/** Returns a generator of integers from 0 up to and without a limit. */
+/** Returns a generator of integers from 0 to `below - 1`. */
 export function draws(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -334,7 +334,7 @@ test("pasted and dropped files are opened", () => visit(async (page) => {
   await page.getByText("The peak is 9 bytes").waitFor();
 }));
 
-test("a broken file is reported with its place", () => visit(async (page) => {
+test("a broken file is reported with the line of the error", () => visit(async (page) => {
   await page.setInputFiles("#file", given("broken.csv", "id,lower,upper,size\nx,0,2,many\n"));
   assert.match(await page.locator("[role=alert]").innerText(), /line 2.*many/);
   await page.setInputFiles("#file", given("nothing.txt", "hello"));
@@ -451,7 +451,7 @@ const DRAG = `(async () => {
   let last = await new Promise(requestAnimationFrame);
   for (let at = 0; at < 240; at++) {
     const across = at % 40 < 20 ? at % 40 : 40 - (at % 40);
-    // Like the events of a mouse, between two frames.
+    // Events of a mouse arrive between two frames.
     await new Promise((done) => setTimeout(done));
     move("pointermove", box.left + 600 - 5 * across, box.top + 300 + 3 * across);
     const frame = await new Promise(requestAnimationFrame);
@@ -468,7 +468,7 @@ test("100,000 rectangles are drawn and moved smoothly", async () => {
   const path = given("large.csv", `id,lower,upper,size\n${rows.join("\n")}\n`);
   await visit(async (page) => {
     const session = await page.context().newCDPSession(page);
-    // Time of the processor, so that other programs on the machine do not count.
+    // Processor time is measured, so that other programs on the machine do not count.
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
     /** Returns how long the page has been busy, in milliseconds. */
     const busy = async () => {
@@ -531,7 +531,7 @@ test("screenshots of the book", { skip: !PLIMSOLL_SCREENS }, async () => {
   assert(bytes <= 150_000, `${bytes} bytes`);
 });
 
-/** Opens a dropped file and waits for an outcome. Returns it, with the longest time for which the page was busy. */
+/** Opens a dropped file, waits, and returns the outcome and the longest time for which the page was busy. */
 const FEED = `async ([name, data]) => {
   const file = new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name);
   const transfer = new DataTransfer();

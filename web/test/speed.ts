@@ -1,4 +1,5 @@
-// Compares the time of the engine with that of the native command, alternating, on instances A to K.
+// Compares the time of the engine with that of the native command on instances A to K. The two run
+// alternately.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
@@ -11,7 +12,7 @@ const ROUNDS = Number(process.env.PLIMSOLL_ROUNDS ?? 5);
 const scratch = mkdtempSync(join(tmpdir(), "plimsoll-speed-"));
 const bytes = readFileSync(PLIMSOLL_ENGINE!);
 
-/** Returns how long something takes, in milliseconds. */
+/** Returns how long `work` takes, in milliseconds. */
 function timed(work: () => void): number {
   const start = performance.now();
   work();

@@ -47,7 +47,7 @@ pub enum CaptureProblem {
     /// Buffers that do not form a valid instance.
     #[error("memory '{memory}': {source}")]
     Instance { memory: String, source: InstanceError },
-    /// An invalid member of a JSON document.
+    /// A buffer whose lifespan is not valid.
     #[error("memory '{memory}', buffer '{buffer}': {reason}")]
     Buffer { memory: String, buffer: String, reason: String },
     /// The file contains no memory plan.
@@ -56,12 +56,12 @@ pub enum CaptureProblem {
 }
 
 impl CaptureProblem {
-    /// Returns a problem in a line. Lines are counted from 1.
+    /// Creates a problem at a line. Lines are counted from 1.
     pub(super) fn line(line: usize, found: &str, expected: &'static str) -> Self {
         Self::at(format!("line {line}"), found, expected)
     }
 
-    /// Returns a problem at a place. Long values are shortened.
+    /// Creates a problem at a place. Long values are shortened.
     pub(super) fn at(place: String, found: &str, expected: &'static str) -> Self {
         let mut found: String = found.trim().chars().take(80).collect();
         if found.is_empty() {

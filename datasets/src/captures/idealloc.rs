@@ -3,12 +3,12 @@
 //! Both formats consist of words of 64 bits in big-endian order, without a header.
 //!
 //! A file `.plc` contains 8 words per block: id, birth, death, size, address of the mapping, offset in the
-//! mapping, alignment (0: none), requested size. Both ends of a lifetime are exclusive. Two blocks conflict
-//! under the same conditions as with half-open lifespans of the same ends. If all mappings and offsets are 0,
-//! the file contains no placement.
+//! mapping, alignment (0: none), requested size. Both ends of a lifespan are exclusive. Half-open lifespans
+//! with the same ends have the same conflicts. If all mappings and offsets are 0, the file contains no
+//! placement.
 //!
 //! A file `.trc` contains one record per call of a memory function. The upper 4 bits of its first byte are
-//! the function, the lower 4 bits the number of words that follow:
+//! the function, and the lower 4 bits are the number of words that follow:
 //!
 //! | byte | function | words |
 //! |---|---|---|
@@ -23,12 +23,13 @@
 //! The result consists of 4 words: address, usable size of the block, thread, address of the mapping.
 //!
 //! Each allocation is one step. A block is live from its step to the next allocation after its release, or to
-//! the end. `idealloc` itself advances the time by the requested size, with the same conflicts. The size of a
-//! block is its usable size. With several threads, a trace can allocate an address twice. As in `idealloc`,
-//! the first block then ends there, and the next release of the address is ignored.
+//! the end. `idealloc` itself advances the time by the requested size, which gives the same conflicts. The
+//! size of a block is its usable size. With several threads, a trace can allocate an address twice. As in
+//! `idealloc`, the first block then ends at the second allocation, and the next release of the address is
+//! ignored.
 //!
-//! Each mapping is one capture. Offsets begin at the first page of a mapping that contains a block, and the
-//! planner's peak is the end of the highest block.
+//! Each mapping is one capture. Offsets are counted from the first page of the mapping that contains a block.
+//! The planner's peak is the end of the highest block.
 //!
 //! Source: `README.md`, `sanity/src/lib.rs`, `coreba/src/helpe.rs` and `uncore/src/lib/tracer.rs` of
 //! `cappadokes/idealloc`.
@@ -98,7 +99,7 @@ pub(super) fn read_trace(path: &Path, data: &[u8]) -> Result<Vec<Capture>, Captu
     }
     let mut mappings = Mappings::new();
     for (mapping, mut block) in trace.blocks {
-        // Live blocks end after the last step.
+        // Blocks that are never released end after the last step.
         block.upper = block.upper.min(trace.steps);
         mappings.entry(mapping).or_default().push(block);
     }
@@ -180,7 +181,7 @@ fn captures(path: &Path, mappings: Mappings, is_placed: bool) -> Result<Vec<Capt
         let lowest = blocks.iter().map(|block| block.address).min().unwrap_or_default();
         let base = lowest - lowest % PAGE;
         let highest = blocks.iter().map(|block| block.address.saturating_add(block.size)).max();
-        // Addresses may be aligned to more than a page, but offsets are not.
+        // Addresses may be aligned to more than a page, but offsets are aligned to at most a page.
         for block in blocks.iter_mut().filter(|block| block.alignment.is_power_of_two()) {
             block.alignment = alignment_of(block.alignment, [block.address - base]);
         }

@@ -18,7 +18,7 @@
 //!
 //! `%7#0` is the number of bytes to be reserved, and `%7#1` and `%7#2` are the offsets. After the pass,
 //! constants replace them. The reader pairs the operands of a function before the pass with those after it,
-//! in order of their occurrence. Sizes that are not constants are not supported.
+//! in order of their occurrence. Only constant sizes are supported.
 //!
 //! Source: `iree/compiler/Dialect/Stream/Transforms/LayoutSlices.cpp`.
 
@@ -127,7 +127,7 @@ fn functions(text: &str) -> Result<(Vec<Function<'_>>, Vec<Function<'_>>), Captu
     Ok((before, after))
 }
 
-/// Returns the symbol of the function that begins in a line, if any.
+/// Returns the symbol of the function that begins on a line, if any.
 fn function_name(line: &str) -> Option<&str> {
     let rest = line.trim_start();
     if !rest.contains("func") || !rest.ends_with('{') {
@@ -189,8 +189,8 @@ fn slices<'t>(
     Err(CaptureProblem::Nothing("a list of slices does not end"))
 }
 
-/// Returns the plan of the operation `packs[at]`. Returns `None` if the function is missing after the pass or
-/// has another number of operands, or if the size of the memory is not a constant.
+/// Returns the plan of the operation `packs[at]`. Returns `None` if the function is missing after the pass,
+/// if it has another number of operands there, or if the size of the memory is not a constant.
 fn capture(
     name: String,
     function: &Function<'_>,

@@ -8,7 +8,7 @@
 //! | `idealloc` | binary traces `.trc` and placements `.plc` | exclusive |
 //! | JSON | `plimsoll-capture`, written by the scripts in `experiments/production` | half-open |
 //!
-//! The readers convert all ends to half-open ones. Text formats of compilers have no version. Each
+//! The readers convert all intervals to half-open ones. Text formats of compilers have no version. Each
 //! reader therefore rejects unexpected text inside the sections that it reads, and skips all other sections.
 
 mod capture;

@@ -2,13 +2,14 @@
 //!
 //! A pickle is a program for a stack machine. This reader executes only the instructions that build
 //! dictionaries, lists, tuples, text and numbers, and those that repeat stored values. It accepts None, truth
-//! values, floating-point numbers and bytes without storing their content. It rejects all others, such as
-//! those that import modules, create objects or call functions. It supports the binary protocols 2 to 5.
+//! values, floating-point numbers and bytes without storing their content. It rejects all other instructions,
+//! such as those that import modules, create objects or call functions. It supports the binary protocols 2 to
+//! 5.
 //!
 //! Values are nodes in a list and refer to each other by index. A value that occurs several times is stored
 //! once, as in the file. Snapshots of `PyTorch` repeat the same stack frames in most events, and readers that
-//! copy repeated values, such as `serde-pickle` 1.2, need many times the memory. No function is recursive, so
-//! deep nesting cannot overflow the stack.
+//! copy repeated values, such as `serde-pickle` 1.2, need many times as much memory. No function is
+//! recursive, so deep nesting cannot overflow the stack.
 //!
 //! Source: `Lib/pickletools.py` of `CPython`.
 
@@ -34,7 +35,7 @@ pub(super) enum Value<'d> {
     Text(&'d str),
     /// A list or a tuple.
     List(Vec<Id>),
-    /// A dictionary: keys and values in alternation.
+    /// A dictionary, as alternating keys and values.
     Map(Vec<Id>),
 }
 
@@ -73,17 +74,17 @@ impl<'d> Pickle<'d> {
         pairs.chunks_exact(2).rev().find(is_key).map(|pair| pair[1])
     }
 
-    /// Returns the elements of a list or tuple.
+    /// Returns the elements of a list or tuple; `None` for other values.
     pub(super) fn list(&self, list: Id) -> Option<&[Id]> {
         if let Value::List(list) = &self.values[list as usize] { Some(list) } else { None }
     }
 
-    /// Returns an integer.
+    /// Returns the integer at an index; `None` for other values.
     pub(super) fn integer(&self, number: Id) -> Option<i64> {
         if let Value::Integer(number) = self.values[number as usize] { Some(number) } else { None }
     }
 
-    /// Returns a text.
+    /// Returns the text at an index; `None` for other values.
     pub(super) fn text(&self, text: Id) -> Option<&'d str> {
         if let Value::Text(text) = self.values[text as usize] { Some(text) } else { None }
     }
@@ -115,7 +116,7 @@ struct Machine<'d> {
 }
 
 impl<'d> Machine<'d> {
-    /// Runs the program up to the instruction STOP, and returns the value on the stack.
+    /// Runs the program up to the instruction STOP, and returns the value on top of the stack.
     fn run(&mut self) -> Result<Id, CaptureProblem> {
         loop {
             let at = self.at;
@@ -188,7 +189,7 @@ impl<'d> Machine<'d> {
         self.stack.pop().ok_or_else(|| underflow(self.at))
     }
 
-    /// Removes the latest mark, and returns the height of the stack at it.
+    /// Removes the latest mark, and returns the height of the stack at that mark.
     fn mark(&mut self) -> Result<usize, CaptureProblem> {
         self.marks.pop().filter(|&mark| mark <= self.stack.len()).ok_or_else(|| underflow(self.at))
     }
@@ -239,13 +240,13 @@ impl<'d> Machine<'d> {
         self.push(Value::Text(text.map_err(|_| wrong(at, "bytes that are not UTF-8", "UTF-8 text"))?))
     }
 
-    /// Replaces the values from a height of the stack on by a tuple.
+    /// Replaces the values at and above a height of the stack with a tuple.
     fn tuple(&mut self, height: usize) -> Result<(), CaptureProblem> {
         let elements = self.stack.split_off(height);
         self.push(Value::List(elements))
     }
 
-    /// Moves the values from a height of the stack on into the list or dictionary below them.
+    /// Moves the values at and above a height of the stack into the list or dictionary below them.
     fn extend(&mut self, height: usize, is_map: bool, at: usize) -> Result<(), CaptureProblem> {
         let added = height..self.stack.len();
         let target = height.checked_sub(1).map(|below| self.stack[below] as usize);

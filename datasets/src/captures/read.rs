@@ -35,7 +35,8 @@ impl CaptureFormat {
         match () {
             () if ending.as_deref() == Some("plc") => Some(Self::Placement),
             () if ending.as_deref() == Some("trc") => Some(Self::Trace),
-            // The first instruction of a pickle is its protocol. In a TFLite model, it is part of an offset.
+            // The first instruction of a pickle is its protocol. In a TFLite model, these bytes are part of
+            // an offset.
             () if matches!(head, [0x80, 2..=5, ..]) && head.get(4..8) != Some(b"TFL3") => Some(Self::Torch),
             () if text.starts_with("BufferAssignment:") => Some(Self::Xla),
             // Warnings of the compiler may precede the text.

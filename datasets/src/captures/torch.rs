@@ -15,12 +15,12 @@
 //!
 //! Event `i` of a device is step `i + 1`. A block is live from its event `alloc` to its event
 //! `free_completed`, after which the allocator may reuse the memory; the interval is half-open. Blocks
-//! without the first event are live from step 0, those without the second to the end. Sizes are those
-//! requested; the allocator places blocks at multiples of 512 bytes.
+//! without the first event are live from step 0, and blocks without the second event are live to the end.
+//! Sizes are those requested; the allocator places blocks at multiples of 512 bytes.
 //!
 //! The addresses become offsets: all ranges that were ever reserved are laid end to end, in order of their
-//! addresses. A capture has no layout if they do not fit into the peak, because the allocator has returned
-//! segments and reserved others.
+//! addresses. A capture has no layout if these ranges do not fit into the peak. This happens if the allocator
+//! has returned segments to the device and then reserved others.
 //!
 //! Source: `torch/cuda/memory.py`, `c10/cuda/CUDACachingAllocator.cpp`,
 //! `torch/csrc/cuda/memory_snapshot.cpp`.
@@ -54,10 +54,10 @@ struct Memory {
 }
 
 pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
-    // Other pickles contain instructions that the reader rejects.
+    // Other pickles contain unsupported instructions. This check gives a clearer error for them.
     let head = String::from_utf8_lossy(&data[..data.len().min(4096)]);
     if !["segments", "device_traces"].iter().any(|key| head.contains(key)) {
-        return Err(CaptureProblem::Nothing("the pickle is no memory snapshot of PyTorch"));
+        return Err(CaptureProblem::Nothing("the pickle is not a memory snapshot of PyTorch"));
     }
     let pickle = Pickle::read(data)?;
     let root = pickle.root();

@@ -87,7 +87,7 @@ pub(super) fn copies_into_branch() -> Graph {
 }
 
 /// The else branch has no operator and returns its input. A planner that collects tensors only from operators
-/// gives that input no lifetime, and hence no memory.
+/// gives that input no lifespan, and hence no memory.
 ///
 /// The larger branch has its peak at the operator that reads `wide` and produces `y1`, which need 12 + 4
 /// bytes. By then, `x` is dead, because copying it to `x1` was its last use.
@@ -108,12 +108,12 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition of a loop receives `data`. It never reads `data`, but the loop copies `data` nevertheless.
-/// If a planner gives unread tensors no lifetime, that copy can overwrite anything.
+/// The condition of a loop receives `data`. It never reads `data`, but the loop still copies `data`. If a
+/// planner gives unread tensors no lifespan, that copy can overwrite any other tensor.
 ///
 /// Of the tensors `data?`, `data in` and `data next`, one pair is live when the body begins, another in the
 /// body, and the third when the body has ended. Hence no two of them may overlap. Yet at most 2 * (48 + 4) =
-/// 104 bytes are live at any point of the program, because lifetimes in a loop are circular. `count?` and
+/// 104 bytes are live at any point of the program, because lifespans in a loop are circular. `count?` and
 /// `count next` conflict with all of these, and with each other, so the optimum is 3 * 48 + 2 * 4 = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
@@ -189,8 +189,8 @@ pub(super) fn if_three_deep() -> Graph {
 /// The operators run in the order A, either B or C, D, either E or F, G. The chosen result is copied to the
 /// input of the next operator.
 ///
-/// The peak is at the point at which the 10 bytes of F are copied to 10 other bytes, which gives 20 bytes.
-/// If both branches are laid out sequentially, D and the copy of E, for which 10 bytes are reserved, are live
+/// The peak is at the point at which the 10 bytes of F are copied to 10 other bytes, which gives 20 bytes. If
+/// both branches are laid out sequentially, 10 bytes are reserved for the copy of E. D and this copy are live
 /// when F is produced: 4 + 10 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");

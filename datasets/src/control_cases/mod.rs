@@ -1,7 +1,7 @@
 //! Small graphs with control flow for which some memory planners produce wrong or wasteful plans.
 //!
 //! [`ControlCase::optimum`] is the minimum arena over all layouts, with the operators in file order. Two
-//! tensors may not share a byte if both are live at the same point of the program.
+//! tensors must not share a byte if both are live at the same point of the program.
 //!
 //! Every operator is a point of the program. An operator that owns regions has one point at its entry and one
 //! at its exit, and each region has one at its start and one at its end. At an operator, its inputs and
@@ -84,7 +84,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "empty-branch",
-        "a branch without operators passes its argument on; no operator uses this argument, so it gets no lifetime",
+        "a branch without operators passes its argument on; no operator uses this argument, so it gets no lifespan",
         "TensorFlow Lite Micro pull request 1575",
         field::empty_branch,
         (16, 25),

@@ -71,6 +71,6 @@ impl Sketch {
             self.graph.tensor_mut(id).role = Role::Output;
         }
         self.graph.interface(Graph::BODY, self.inputs, wanted.iter().copied());
-        self.graph.build().expect("a case is a graph")
+        self.graph.build().expect("every case is a valid graph")
     }
 }

@@ -49,7 +49,7 @@ impl Document {
         let takes_bytes = begin < end;
         let capacity = self.pools[pool].capacity.filter(|_| takes_bytes);
         if let Some(capacity) = capacity.filter(|capacity| end > capacity.get()) {
-            complain(format!("[{begin}, {end}) lies beyond the capacity {capacity}"));
+            complain(format!("[{begin}, {end}) extends beyond the capacity {capacity}"));
         }
         for (from, to) in &self.pools[pool].reserved {
             if takes_bytes && begin < to.get() && from.get() < end {

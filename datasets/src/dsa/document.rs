@@ -124,7 +124,7 @@ impl Document {
         self.pools.iter().map(&mut name).collect()
     }
 
-    /// Returns true if [`write_dsa`](super::write_dsa) wrote the document. In that case every pool has the
+    /// Returns true if [`write_dsa`](super::write_dsa) wrote the document. In that case, every pool has the
     /// name of its instance.
     pub fn is_exported(&self) -> bool {
         self.exported

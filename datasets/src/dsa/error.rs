@@ -4,7 +4,7 @@ use plimsoll_model::{Bytes, InstanceError, json_error};
 use std::io;
 use std::path::PathBuf;
 
-/// An error with the file and the affected item.
+/// An error that occurs while a document is read, split or written.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum DsaError {
@@ -16,7 +16,8 @@ pub enum DsaError {
     #[error("{file}: {at}: {kind}", file = .file.display())]
     Item {
         file: PathBuf,
-        /// The item: a path of members and positions (`problem.buffers[3].size`), or a kind and an id.
+        /// The location: `the document`, a path of members and positions (`problem.buffers[3].size`), or a
+        /// description of a pool or a buffer.
         at: String,
         kind: Box<DsaErrorKind>,
     },
@@ -53,8 +54,8 @@ pub enum DsaErrorKind {
     /// A buffer without an allowed pool.
     #[error("expected at least one allowed pool")]
     NoPool,
-    /// A range of addresses beyond the capacity.
-    #[error("[{begin}, {end}) lies beyond the capacity {capacity} of pool {pool}")]
+    /// A range of addresses that extends beyond the capacity.
+    #[error("[{begin}, {end}) extends beyond the capacity {capacity} of pool {pool}")]
     BeyondCapacity { begin: Bytes, end: Bytes, capacity: Bytes, pool: String },
     #[error("[{begin}, {end}) overlaps the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
     Reserved { begin: Bytes, end: Bytes, reserved: (Bytes, Bytes), pool: String },
@@ -73,15 +74,15 @@ pub enum DsaErrorKind {
     SeparatedColocated(u32, u32),
     #[error("the {0} colocated buffers have no allowed pool in common")]
     NoCommonPool(usize),
-    /// Several pools may contain the buffer. Offsets alone cannot decide between them.
+    /// More than one allowed pool is large enough for the buffer, and no pin selects one of them.
     #[error(
         "more than one pool is possible: {0}; each pool is planned separately, so exactly one pool must be allowed"
     )]
     SeveralPools(String),
-    /// Several pools are allowed, but none is large enough.
+    /// A buffer that is too large for each of its allowed pools.
     #[error("the {size} bytes of the buffer do not fit into any of its allowed pools: {pools}")]
     TooLarge { size: Bytes, pools: String },
-    /// Alignments of colocated buffers whose least common multiple exceeds 64 bits.
+    /// Alignments of colocated buffers whose least common multiple does not fit into 64 bits.
     #[error("the alignments of the colocated buffers have no common multiple below 2^64")]
     Alignment,
     /// A lifespan that the schema cannot represent.

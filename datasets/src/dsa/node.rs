@@ -4,8 +4,8 @@ use super::error::{DsaError, DsaErrorKind};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Sorts the members of all objects by name, because their order in `serde_json` depends on the features
-/// with which that crate was compiled.
+/// Sorts the members of all objects by name, because their order otherwise depends on the enabled features of
+/// `serde_json`.
 pub(super) fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();
     value
@@ -41,7 +41,7 @@ impl<'a> Node<'a> {
         self.value.as_object().ok_or_else(|| self.expected("an object"))
     }
 
-    /// Rejects members that are not `known`.
+    /// Returns an error if the object has a member that is not in `known`.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), DsaError> {
         match self.object()?.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(self.error(DsaErrorKind::UnknownMember(key.clone()))),
@@ -99,18 +99,18 @@ impl<'a> Node<'a> {
         self.value.as_bool().ok_or_else(|| self.expected("true or false"))
     }
 
-    /// Returns a number of bytes, at least 0.
+    /// Returns the value as a number of bytes, which may be 0.
     pub(super) fn bytes(&self) -> Result<u64, DsaError> {
         self.value.as_u64().ok_or_else(|| self.expected("a whole number of bytes from 0 to 2^64 - 1"))
     }
 
-    /// Returns a number of bytes, at least 1.
+    /// Returns the value as a positive number of bytes.
     pub(super) fn positive(&self) -> Result<u64, DsaError> {
         let bytes = self.bytes()?;
         if bytes == 0 { Err(self.expected("a positive whole number of bytes")) } else { Ok(bytes) }
     }
 
-    /// Returns a step, which may be negative.
+    /// Returns the value as a step, which may be negative.
     pub(super) fn step(&self) -> Result<i64, DsaError> {
         self.value.as_i64().ok_or_else(|| self.expected("a step, a whole number from -2^63 to 2^63 - 1"))
     }

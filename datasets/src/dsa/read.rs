@@ -20,7 +20,7 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
 /// Reads a problem. `origin` is used in error messages. O(n log n) for n members in the file.
 ///
 /// # Errors
-/// See [`DsaError`]. JSON nested deeper than 128 levels is rejected.
+/// See [`DsaError`]. JSON nested more than 127 levels deep is rejected.
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
@@ -67,8 +67,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// Returns the hash by which dsa-solver identifies the problem to which an answer belongs. It is the 64-bit
-/// FNV-1a hash of the document as dsa-solver writes it: with sorted members and an indentation of two spaces,
-/// with `metadata` even if it is empty, and without empty lists of `relaxed_features` or `reasons`.
+/// FNV-1a hash of the document as dsa-solver writes it: with sorted members, an indentation of two spaces and
+/// a final line break. That text always contains `metadata`, but no empty `relaxed_features` or `reasons`.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -106,7 +106,7 @@ fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Res
     if first == at { Ok(id) } else { Err(member.error(DsaErrorKind::DuplicateId { kind, id, first })) }
 }
 
-/// Returns the position of an id.
+/// Returns the position of the pool or buffer with this id.
 fn known(node: &Node, kind: &'static str, ids: &HashMap<u32, usize>) -> Result<usize, DsaError> {
     let id = node.id()?;
     ids.get(&id).copied().ok_or_else(|| node.error(DsaErrorKind::UnknownId { kind, id }))
@@ -150,7 +150,7 @@ fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     Some(DsaErrorKind::BeyondCapacity { begin, end, capacity, pool: pool.label() })
 }
 
-/// Returns the union as disjoint ranges in ascending order, none of them adjacent to another.
+/// Returns the union of the ranges as disjoint, non-adjacent ranges in ascending order.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -232,8 +232,8 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverLive))
 }
 
-/// Reads hints and names for which the schema has no member. Returns true if [`write_dsa`](super::write_dsa)
-/// wrote the file.
+/// Reads the hints and names that [`write_dsa`](super::write_dsa) stored in `metadata`. Returns true if
+/// `write_dsa` wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -344,7 +344,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
     }
     if !other.is_empty() {
         notes.push(format!(
-            "the objective's {} is ignored, because only peaks are minimised",
+            "terms of the objective are ignored, because only peaks are minimised: {}",
             other.join(", ")
         ));
     }

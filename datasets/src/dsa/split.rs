@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 pub struct Split {
     /// One entry per pool of the document, in the same order.
     pub pools: Vec<PoolInstance>,
-    /// Decisions and omissions of the split, one line each.
+    /// The pools that were chosen and the constraints that were ignored, one line each.
     pub notes: Vec<String>,
 }
 
@@ -22,8 +22,8 @@ pub struct PoolInstance {
     pub pool: usize,
     /// The offset problem, with the name of the pool.
     pub instance: Instance,
-    /// For each buffer of the instance: the positions in the document of the buffers that were merged into
-    /// it. The list is empty for a reserved range.
+    /// For each buffer of the instance, the positions in the document of the buffers that it represents. The
+    /// list is empty for a reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
@@ -39,8 +39,8 @@ impl Document {
     /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges become fixed buffers,
     /// pins become fixed offsets, and colocated buffers are merged. If several pools are allowed for a
     /// buffer, its pin determines the pool. Without a pin, exactly one of the allowed pools must be large
-    /// enough. O(n log n + p m) for n buffers and p pairs, with at most m buffers per class of colocated
-    /// buffers.
+    /// enough. O(n log n + p m^2) for n buffers and p pairs in a bounded number of pools, with at most m
+    /// buffers per class.
     ///
     /// # Errors
     /// [`DsaError`] for a buffer that cannot be bound or a pair that cannot be satisfied.
@@ -213,13 +213,13 @@ impl Document {
         if beaten > 0 {
             notes.push(format!(
                 "{beaten} temporal exclusions have no effect: separations, exclusive pins or colocated buffers \
-                 keep the two apart"
+                 keep the two buffers apart"
             ));
         }
         Ok(pairs)
     }
 
-    /// Builds the instance of a pool without separations and exclusions.
+    /// Returns a builder with the buffers of a pool, but without separations and exclusions.
     fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =
@@ -275,7 +275,7 @@ fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }
 
-/// Returns the interval from the first to the last step of all buffers, or one step if no buffer is live.
+/// Returns the interval from the first to the last step of all buffers, or [0, 1) if no buffer is live.
 fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -283,7 +283,8 @@ fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     Lifespan::single(lower, upper).expect("every combined lifespan has a step")
 }
 
-/// Returns the name or, if necessary, a similar one that is unique and valid in CSV.
+/// Returns a name that is unique and valid in CSV: `name` without surrounding spaces, or `nameless` if
+/// nothing remains. If the name is used already, `#` and the id are appended.
 fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> String {
     let name = name.trim();
     let mut name = if name.is_empty() { nameless.to_owned() } else { name.to_owned() };
@@ -294,7 +295,7 @@ fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> St
 }
 
 impl PoolInstance {
-    /// For every buffer of the document in this pool, returns its position in the document and its offset.
+    /// Returns the position in the document and the offset of every buffer in this pool.
     ///
     /// # Panics
     /// If the layout does not have one offset per buffer of the instance.

@@ -72,9 +72,9 @@ pub fn write_allocations(
 /// error messages.
 ///
 /// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
-/// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are
-/// numbered consecutively. Fixed offsets become pins. Hints, and names that occur in several instances, are
-/// written to `metadata`, so that reading and splitting restores the instances.
+/// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are numbered
+/// consecutively. Fixed offsets become pins. Hints, and names that occur in several instances, are written to
+/// `metadata`, so that reading and splitting restore the instances.
 ///
 /// # Errors
 /// [`DsaError`] for a step or a fixed offset that the schema cannot represent, and [`DsaError::Io`] for
@@ -126,8 +126,8 @@ pub fn write_dsa(
     written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
 }
 
-/// Returns true if no buffer has gaps, an alignment or a fixed offset, and there are no separated or excluded
-/// pairs.
+/// Returns true if no buffer has gaps, an alignment above 1 or a fixed offset, and no buffers are separated
+/// or excluded.
 fn is_plain(instance: &Instance) -> bool {
     let plain = |b: &Buffer| !b.lifespan().has_gaps() && b.alignment().get() == 1 && b.fixed().is_none();
     instance.buffers().iter().all(plain)

@@ -64,7 +64,7 @@ pub(super) fn stack(params: &Params, seed: u64) -> Made {
 pub(super) fn trace(params: &Params, seed: u64) -> Made {
     let steps = steps(params)?;
     let old = 1000 - params.at_most("old", 1000)?;
-    // The shares of short-lived, medium-lived and long-lived buffers are given per thousand.
+    // The shares of short-lived and long-lived buffers are given per thousand. The others are medium-lived.
     let (young, old) = (params.at_most("young", old)? as u32, old as u32);
     let classes = params.at_most("classes", 10)? as u32;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -5,28 +5,29 @@
 //! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. An instance has 1024 units
 //!   of time and 154 to 454 buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers live for at most 4 to 33 units of time,
-//!   depending on the instance. The median duration is 23 to 234 units, and some buffers live throughout.
-//!   The smallest size is 1 KiB. The largest is 207 or 861 KiB, depending on the instance, and the median
-//!   is 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 % of the buffers live for
-//!   more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived. The
-//!   mean load is 81 to 98 % of the peak load, which is reached at 1 to 78 % of the steps.
+//!   depending on the instance. The median duration is 23 to 234 units, and some buffers live throughout. The
+//!   smallest size is 1 KiB. The largest is 207 or 861 KiB, depending on the instance, and the median is 17
+//!   to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 % of the buffers live for more than a
+//!   quarter of the time. Large buffers are short-lived, and small ones are long-lived. The mean of the live
+//!   bytes is 81 to 98 % of the load, which is reached at 1 to 78 % of the steps.
 //! - F, G and H (*bricks*): durations are 11 to 57 units, with a median of 31. Sizes are 30 to 119 KiB, with
-//!   a median of 65 KiB. On average, 11 buffers are live. The load grows from zero and reaches its peak after
-//!   two thirds of the time. It equals the peak at 8 to 17 % of the steps, and stays at about 85 % of it
-//!   afterwards.
+//!   a median of 65 KiB. On average, 11 buffers are live. The live bytes grow from zero and reach the load
+//!   after two thirds of the time. They equal the load at 8 to 17 % of the steps, and stay at about 85 % of
+//!   it afterwards.
 //!
-//! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
+//! Generation starts from a layout, so the capacity of 2^20 bytes always suffices:
 //!
 //! - *All magnitudes*: the first piece is the whole rectangle. In each round, three random pieces are picked,
 //!   and the largest of them is cut at a random position. With a probability of `cuts` percent, the cut
-//!   splits the duration of the piece instead of its size. Some pieces become pinwheels. For every hundred
-//!   buffers, 100 + `holes` pieces are cut. `holes` of them, chosen at random, are omitted.
+//!   splits the duration of the piece instead of its size. With a probability of `pinwheels` percent, a piece
+//!   that is large enough becomes a pinwheel instead. For every hundred buffers, 100 + `holes` pieces are
+//!   cut. `holes` of them, chosen at random, are omitted.
 //! - *Bricks*: the first piece is the whole rectangle. The largest piece is repeatedly cut near the middle
 //!   or into a pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units
 //!   on average. The probability of omitting a piece falls from 100 % to 15 % over the first 57 % of the
 //!   time.
 //!
-//! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
+//! The instances are about as hard as the originals. The best first-fit layout over the usual orders is 4 to
 //! 34 % above the optimum on A to K. On six generated instances per distribution, it is 15 to 30 % above.
 //! `search` needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 on the generated instances. It
 //! needs the most nodes with `law` 0.
@@ -74,8 +75,9 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// The width and height of the median brick, in units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// Cuts the whole rectangle into `count` pieces of similar area. Each cut splits the largest piece into a
-/// pinwheel, or in two near the middle, across the side that is longer relative to a brick.
+/// Cuts the whole rectangle into `count` pieces of similar area. Each cut turns the largest piece into a
+/// pinwheel or splits it in two near the middle. A split is made across the side that is longer relative to a
+/// brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
@@ -109,7 +111,7 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and keeps `buffers` of them. Pieces around position `x` in time are omitted with a
+/// Cuts `count` pieces and keeps `buffers` of them. A piece whose midpoint in time is `x` is omitted with a
 /// probability of `excluded(x)` percent until enough are omitted. If too few are omitted in this way, further
 /// pieces are omitted at random. No piece is omitted in an interval of `full` percent of the steps.
 fn thinned(
@@ -121,7 +123,8 @@ fn thinned(
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // If fewer pieces are omitted at later positions, the full interval lies in the last third of the steps.
+    // If fewer pieces are omitted at later positions, the interval begins in the last third of the steps, or
+    // earlier if it is longer than that third.
     let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
@@ -129,7 +132,7 @@ fn thinned(
     let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
     let surplus = (count - buffers) as usize;
     if surplus > spare.len() {
-        // If too few pieces lie outside the interval with full load, none is omitted.
+        // If too few pieces lie outside the interval, no piece is omitted.
         return cut(buffers, rng);
     }
     // Pieces drawn with the probability of their position are omitted first, in random order. The other

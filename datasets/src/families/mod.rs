@@ -2,9 +2,9 @@
 //!
 //! All families need O(n log n) time and O(n) memory for n buffers, at most a hundred bytes per buffer. The
 //! number of simultaneously live buffers stays bounded or grows slowly, as it does in programs. The
-//! distribution determines how difficult it is to reach the load. If the live bytes are the same at all
-//! steps (`packing`), waste at any step raises the peak. Otherwise, only waste near the steps with the most
-//! live bytes does.
+//! distribution determines how difficult it is to reach the load. If the live bytes are the same at all steps
+//! (`packing`), waste at any step raises the peak. Otherwise, only waste near the steps with the most live
+//! bytes raises it.
 
 mod laws;
 mod minimalloc;
@@ -53,14 +53,14 @@ const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
 const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher values give sparser instances");
-const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifetime, steps").up_to(WIDE);
+const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest duration, steps").up_to(WIDE);
 const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "every size is a multiple of this, bytes").up_to(WIDE);
 const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
-    param("min_duration", 2, "shortest lifetime, steps"),
+    param("min_duration", 2, "shortest duration, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
     param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
 ];
@@ -87,7 +87,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS,
             SPACING,
-            param("min_duration", 4, "shortest lifetime, steps").up_to(WIDE),
+            param("min_duration", 4, "shortest duration, steps").up_to(WIDE),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
@@ -137,13 +137,13 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "packing",
-        "a full rectangle cut into pieces, with pinwheels: the load is constant and equals the optimum",
+        "a full rectangle cut into pieces, with pinwheels: the live bytes are constant and equal the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2], PINWHEELS],
         laws::packing,
     ),
     family(
         "guillotine",
-        "a full rectangle cut repeatedly from edge to edge: the load is constant and equals the optimum",
+        "a full rectangle cut repeatedly from edge to edge: the live bytes are constant and equal the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2]],
         laws::guillotine,
     ),
@@ -166,11 +166,11 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "above-load",
-        "constant load, usually below the optimum: buffers freed together leave holes that fit no successor",
+        "constant live bytes, usually below the optimum: buffers freed together leave holes that fit no successor",
         &[
             BUFFERS.or(100),
             param("alive", 6, "approximate number of simultaneously live buffers"),
-            param("bytes", 1 << 18, "the load at every step, bytes").up_to(WIDE),
+            param("bytes", 1 << 18, "live bytes at every step").up_to(WIDE),
             param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
             param("turnover", 3, "maximum number of buffers freed together, and of their successors"),
             param("late", 0, "1: only the last buffers rule out a layout at the load; 0: any buffers may"),
@@ -179,7 +179,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "recombined",
-        "constant load: the bytes of the buffers that end at a step are cut anew at random; the optimum may exceed the load",
+        "constant live bytes: the bytes freed at a step are divided at random among new buffers; the optimum may exceed the load",
         &[
             param("alive", 12, "number of buffers live at the first step; it changes slowly").up_to(1 << 12),
             param("steps", 20, "number of steps").up_to(1 << 14),
@@ -191,7 +191,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "minimalloc-like",
-        "like the challenging instances A to K of google/minimalloc: nearly full, with sizes of all magnitudes or of bricks",
+        "like the challenging instances A to K of google/minimalloc: nearly full, with sizes of all magnitudes or bricks of similar size",
         &[
             BUFFERS.or(250),
             param(

@@ -1,5 +1,5 @@
-//! Instances with a constant load that are not derived from a packing, so nothing guarantees a layout at the
-//! load.
+//! Instances whose live bytes are the same at all steps. They are not derived from a packing, so a layout at
+//! the load may not exist.
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 /// The sizes of the first buffers, in units.
 const SIZES: std::ops::RangeInclusive<u64> = 3..=17;
 
-/// Starts with `alive` buffers of 3 to 17 units. Between two steps, every live buffer continues with a
-/// probability of `continue` percent. The bytes of those that end are divided at random among new buffers:
-/// as many as ended, one more, or one fewer, but at least one.
+/// Generates an instance that starts with `alive` buffers of 3 to 17 units. Between two steps, every live
+/// buffer continues with a probability of `continue` percent. The bytes of those that end are divided at
+/// random among new buffers: as many as ended, one more, or one fewer, but at least one.
 ///
-/// The load is the same at every step. O(n log n) for n buffers.
+/// The live bytes are the same at every step. O(n log n) for n buffers.
 pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let (alive, steps) = (params.at_least("alive", 1)?, params.at_least("steps", 1)?);
     let (share, unit) = (params.percent("continue")?, params.at_least("unit", 1)?);

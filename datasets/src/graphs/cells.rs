@@ -1,7 +1,7 @@
 //! Networks of cells found by architecture search: DARTS and NASNet-A. Activations are `float32`, and the
 //! batch size is 1.
 //!
-//! A cell reads the outputs of the two preceding cells. In the file, its nodes appear in the order of the
+//! A cell reads the outputs of the two preceding cells. The operators of a cell appear in the order of the
 //! authors' models.
 
 use super::layers::{Layers, Names, SHORT, same};
@@ -110,8 +110,8 @@ fn activated(net: &mut Layers, name: &str, x: TensorId, channels: u64, kernel: u
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// Halves the height and the width (`FactorizedReduce` in DARTS): a `ReLU`, two concatenated 1 x 1
-/// convolutions with stride 2, one of them shifted by a pixel, and a normalisation.
+/// Halves the height and the width, like `FactorizedReduce` in DARTS. Adds a `ReLU`, two concatenated 1 x 1
+/// convolutions with stride 2, and a normalisation. In DARTS, one of the convolutions is shifted by a pixel.
 fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let even = net.conv(&format!("{name}.even"), x, same(channels / 2, 1, 2), false);
@@ -120,17 +120,19 @@ fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`, with
-/// 1000 classes. It consists of a stem convolution, two reduction cells, and three groups of `cells` normal
-/// cells, separated by reduction cells. The default is 4 cells with 44 filters on 224 x 224 pixels. This is
-/// the mobile network NASNet-A (4 @ 1056) with 5.29 million parameters.
+/// Generates NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for
+/// `ImageNet`, with 1000 classes. It consists of a stem convolution, two reduction cells, and three groups of
+/// `cells` normal cells, separated by reduction cells. By default, a group has 4 cells, the first group has
+/// 44 filters, and `size` is 224. This is the mobile network NASNet-A (4 @ 1056) with 5.29 million
+/// parameters.
 pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
     params.at_least("size", 3)?;
     params.at_most("cells", 10_000)?;
     let mut net = Layers::named(params, false, NAMES, Element::F32)?;
     let stem = params.at_least("stem", 1)?;
-    // The stem convolution has no padding: 224 pixels become 111.
+    // The published stem convolution has no padding. Here, the convolution is padded, and the input is one
+    // pixel smaller in height and width: 223 pixels become 112.
     let inner = params.get("size") - 1;
     let x = net.image(3, inner);
     let x = net.conv("stem", x, same(stem, 3, 2), false);
@@ -157,8 +159,8 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
 }
 
 /// Returns the outputs of the two preceding cells, the earlier one first. Both are converted to the channels
-/// of this cell, and the earlier one also to the size of the later one. Before the first cell, there is only
-/// the stem: its output is returned unconverted in place of the earlier one.
+/// of this cell, and the earlier output also to the size of the later one. Before the first cell, there is
+/// only the stem. Its output is then returned unconverted in place of the earlier output.
 fn adjusted(
     net: &mut Layers,
     name: &str,
@@ -183,7 +185,8 @@ fn adjusted(
     (p, net.project(&format!("{name}.h"), last, filters))
 }
 
-/// Adds the operators of [`activated`] twice. Only the first convolution has the stride.
+/// Adds the operators of [`activated`] twice. Only the first convolution has stride `stride`; the second has
+/// stride 1.
 fn twice(net: &mut Layers, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
     let x = activated(net, &format!("{name}.a"), x, filters, kernel, stride);
     activated(net, &format!("{name}.b"), x, filters, kernel, 1)

@@ -31,8 +31,8 @@ fn dense(n: &mut Layers, name: &str, x: TensorId, width: u64) -> TensorId {
     n.weighted(Node::new(name, "Gemm"), x, &taps, true, &shape)
 }
 
-/// `LeNet-5` in its modern form: two convolutions, three fully connected layers, and `ReLU` activations
-/// (`LeCun` et al. 1998). The first convolution pads the 28 x 28 input to 32 x 32.
+/// Generates `LeNet-5` in its modern form: two convolutions, three fully connected layers, and `ReLU`
+/// activations (`LeCun` et al. 1998). The first convolution pads the 28 x 28 input to 32 x 32.
 pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;
     let mut x = n.image(1, 28);
@@ -49,7 +49,7 @@ pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
     n.finish(x)
 }
 
-/// VGG-16, configuration D (Simonyan and Zisserman 2015).
+/// Generates VGG-16, configuration D (Simonyan and Zisserman 2015).
 pub(super) fn vgg16(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;
     let mut x = n.image(3, 224);
@@ -72,7 +72,7 @@ pub(super) fn vgg16(params: &Params) -> Result<Graph, GenerateError> {
     n.finish(x)
 }
 
-/// `ResNet-18` with batch normalisation folded into the convolutions (He et al. 2016).
+/// Generates `ResNet-18` with batch normalisation folded into the convolutions (He et al. 2016).
 pub(super) fn resnet18(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;
     let mut x = n.image(3, 224);
@@ -130,8 +130,8 @@ mod tests {
         let params = [("classifier".to_owned(), 0)].into();
         let convolutions = GraphFamily::named("vgg16").unwrap().generate(0, &params).unwrap();
         assert_eq!((parameters(&convolutions), convolutions.operators().len()), (14_714_688, 31));
-        // The network has 11 689 512 parameters with batch normalisation. Folding turns its 9600 scales and
-        // shifts into 4800 biases.
+        // The network has 11,689,512 parameters with batch normalisation. Folding turns its 9,600 scales and
+        // shifts into 4,800 biases.
         assert_eq!(parameters(&make("resnet18", 1)), 11_689_512 - 4_800);
         assert_eq!(arithmetic(&make("resnet18", 1), &weighty), 1_814_073_344);
     }

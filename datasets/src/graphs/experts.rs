@@ -10,10 +10,10 @@
 //! ```
 //!
 //! With one token, exactly `chosen` experts run, each as a region of a `Case`, so they can share memory. With
-//! several tokens, an expert runs if any token chose it. It processes a table with one row for each of these
-//! tokens. The table has a fixed number of rows: the fair share of an expert (tokens times `chosen`, divided
-//! by the number of experts), multiplied by the capacity factor, but at most the number of tokens. Tokens
-//! beyond this number are dropped.
+//! several tokens, an expert runs if any token chose it. It processes a table with one of its tokens per row.
+//! The table has a fixed number of rows: the fair share of an expert multiplied by the capacity factor, but
+//! at most the number of tokens. The fair share is the number of tokens times `chosen`, divided by the number
+//! of experts. Tokens beyond the number of rows are dropped.
 
 use super::llm::Run;
 use super::net::{Element, Node, volume};

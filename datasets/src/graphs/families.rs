@@ -26,7 +26,7 @@ impl GraphFamily {
 }
 
 const BATCH: FamilyParam = param("batch", 1, "images per batch");
-/// A graph with a million operators occupies one to two gigabytes.
+/// The number of operators. A graph with a million operators occupies one to two gigabytes.
 const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
 const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor, KiB; sizes are uniform from 1 KiB");
 const SIZE: &str = "height and width of the input, pixels";

@@ -13,7 +13,7 @@ use plimsoll_model::graph::Graph;
 pub(super) struct Layers {
     pub net: Net,
     batch: u64,
-    /// Whether batch normalisation has operators of its own. Otherwise it is folded into biases.
+    /// Whether batch normalisation has operators of its own. Otherwise, it is folded into biases.
     norm: bool,
     names: Names,
     element: Element,
@@ -136,7 +136,7 @@ impl Layers {
         self.weighted(Node::new(name, "Conv"), x, &taps, bias, &shape)
     }
 
-    /// Adds a convolution and its normalisation.
+    /// Adds a convolution and its normalisation, which is an operator or folded into a bias.
     pub fn layer(&mut self, name: &str, x: TensorId, window: Window) -> TensorId {
         let y = self.conv(&format!("{name}.conv"), x, window, !self.norm);
         if self.norm { self.scaled(&format!("{name}{}", self.names.norm), y) } else { y }
@@ -180,20 +180,21 @@ impl Layers {
         self.makes(node, &[shape[0], shape[1], 1, 1])
     }
 
-    /// Concatenates the channels of tensors.
+    /// Adds an operator that concatenates tensors along their channels.
     pub fn concat(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
         self.makes(Node::new(name, "Concat").reads(xs).cost(volume(&shape)), &shape)
     }
 
-    /// Adds an operator that moves elements without arithmetic.
+    /// Adds a view if `kind` is `Reshape`, and otherwise an operator that costs one operation per output
+    /// element.
     pub fn moved(&mut self, name: &str, kind: &str, x: TensorId, shape: &[u64]) -> TensorId {
         let node = Node::new(name, kind).reads(&[x]);
         self.makes(if kind == "Reshape" { node.view(x) } else { node.cost(volume(shape)) }, shape)
     }
 
-    /// Doubles height and width with a transposed 2 x 2 convolution with bias.
+    /// Adds a transposed 2 x 2 convolution with bias, which doubles height and width.
     pub fn double(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
         let taps = [self.channels(x), channels, 2, 2];
         let reads = [x, self.weight(name, &taps), self.bias(name, channels)];
@@ -202,7 +203,7 @@ impl Layers {
         self.makes(Node::new(name, "ConvTranspose").reads(&reads).cost(cost), &shape)
     }
 
-    /// Adds a dense layer with bias. The input of each image is flattened.
+    /// Adds a dense layer with bias. The features of each image are flattened.
     pub fn dense(&mut self, name: &str, x: TensorId, width: u64) -> TensorId {
         let from = volume(&self.net.shape(x)[1..]);
         self.weighted(Node::new(name, "Gemm"), x, &[width, from], true, &[self.batch, width])
@@ -236,7 +237,7 @@ impl Layers {
         self.scaled(&format!("{name}.norm"), x)
     }
 
-    /// Like [`Self::concat`], but with unknown cost.
+    /// Adds the operator of [`Self::concat`] with an unknown cost.
     pub fn joined(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];

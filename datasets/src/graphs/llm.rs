@@ -19,20 +19,20 @@
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
 //! There may be fewer heads for keys and values than for queries (grouped-query attention, or multi-query
-//! attention with a single head). By default, the queries of a group are rows of one product, `[b,k,s
-//! a/k,t]`. With `repeat`, keys and values are first repeated for every head.
+//! attention with a single head). By default, the queries of heads that share keys and values are rows of one
+//! product, `[b,k,s a/k,t]`. With `repeat`, keys and values are first repeated for every head.
 //!
 //! The last operators are a normalisation, the output projection `[b,s,vocabulary]`, and a cast to `float32`.
 //! Models on several devices sum the partial results after attention and feed-forward (`AllReduce`). They
 //! split the output projection by columns of the vocabulary, and the embedding by columns of the hidden size.
 //!
 //! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
-//! without other inputs (a conversion of the layout, whose output has the size of the matrix). With
-//! `tables`, every layer computes its own mask and its own rotary tables from constants. These operators
-//! are at the beginning of the file, as if a front end had collected constants first or had sorted the
-//! operators in breadth-first order. Each output is live from there until its layer reads it. The fixed
-//! rule of the CANN graph engine would move each of these operators directly before its first consumer. The
-//! real graphs of that engine are not published.
+//! without other inputs. This operator converts the format, and its output has the size of the matrix. With
+//! `tables`, every layer computes its own mask and its own rotary tables from constants. These operators are
+//! at the beginning of the file, as if a front end had collected constants first or had sorted the operators
+//! in breadth-first order. Each output is live from there until its layer reads it. The fixed rule of the
+//! CANN graph engine would move each of these operators directly before its first consumer. The real graphs
+//! of that engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -49,12 +49,12 @@ pub(super) struct Model {
     kv_heads: u64,
     ffn: u64,
     vocabulary: u64,
-    /// Whether the model has rotary positions and three projections. Otherwise it has `ALiBi` and one
+    /// Whether the model has rotary positions and three projections. Otherwise, it has `ALiBi` and one
     /// projection.
     rotary: bool,
     /// Whether keys and values are repeated for every head.
     repeat: bool,
-    /// The number of experts that replace the feed-forward part, and how many of them a token chooses.
+    /// The number of experts that replace the feed-forward part, and the number of experts per token.
     experts: Option<(u64, u64)>,
     /// The capacity of experts as a percentage of their fair share of tokens.
     capacity: u64,
@@ -67,10 +67,10 @@ impl Model {
     }
 }
 
-/// LLaMA-13B with 13 015 864 320 parameters.
+/// LLaMA-13B with 13,015,864,320 parameters.
 pub(super) const LLAMA_13B: Model = Model::dense(5120, 40, 13824, 32_000, true);
 
-/// Baichuan-13B with 13 264 901 120 parameters.
+/// Baichuan-13B with 13,264,901,120 parameters.
 pub(super) const BAICHUAN_13B: Model = Model::dense(5120, 40, 13696, 64_000, false);
 
 /// Returns a model like `LLaMA` with the sizes given by the parameters. [`graph`] reads the parameters that
@@ -134,12 +134,12 @@ pub(super) struct Run<'a> {
     kept: Vec<TensorId>,
 }
 
-/// Generates the graph of a model; see the module.
+/// Generates the graph of a model; see the documentation of this module.
 pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateError> {
     let layers = params.at_least("layers", 1)?;
     params.at_most("layers", 10_000)?;
     params.at_most("state", 1)?;
-    // Models with experts have no parameters `weights`, `tables` and `shards`.
+    // Models with experts do not have the parameters `weights`, `tables` and `shards`.
     let switch = |name| match params.get_or(name, 0) {
         value if value > 1 => Err(GenerateError::TooBig { name, value, most: 1 }),
         value => Ok(value == 1),
@@ -234,7 +234,8 @@ impl Run<'_> {
         }
     }
 
-    /// Adds `times` masks and tables, which are computed only from constants.
+    /// Adds `times` masks and, for rotary positions, `times` pairs of tables. All are computed from
+    /// constants.
     fn constants(&mut self, times: u64) {
         let mask = if self.model.rotary { [1, 1] } else { [1, self.heads] };
         let table = self.model.rotary.then(|| {
@@ -296,7 +297,7 @@ impl Run<'_> {
         Node::new(name, "Cast").reads(&[x]).cost(volume(&shape)).makes(&mut self.net, element, &shape)
     }
 
-    /// Multiplies the last dimension by a matrix of weights.
+    /// Adds an operator that multiplies the last dimension by a weight matrix.
     fn matmul(&mut self, name: &str, x: TensorId, shape: [u64; 2]) -> TensorId {
         let matrix = match self.converted.get(name) {
             Some(&matrix) => matrix,

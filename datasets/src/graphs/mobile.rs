@@ -8,10 +8,10 @@ use plimsoll_model::graph::Graph;
 
 type Made = Result<Graph, GenerateError>;
 
-/// `ReLU6` as an ONNX operator.
+/// The ONNX operator for `ReLU6`.
 const RELU6: &str = "Clip";
 
-/// `SqueezeNet` 1.0 (Iandola et al. 2016). Its convolutions have biases and no normalisation.
+/// Generates `SqueezeNet` 1.0 (Iandola et al. 2016). Its convolutions have biases and no normalisation.
 pub(super) fn squeezenet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, false)?;
     let x = n.image(3, 224);
@@ -32,7 +32,7 @@ pub(super) fn squeezenet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// `MobileNet` (Howard et al. 2017), width 1.
+/// Generates `MobileNet` (Howard et al. 2017), width 1.
 pub(super) fn mobilenet_v1(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
@@ -47,12 +47,12 @@ pub(super) fn mobilenet_v1(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// `MobileNetV2` (Sandler et al. 2018), width 1.
+/// Generates `MobileNetV2` (Sandler et al. 2018), width 1.
 pub(super) fn mobilenet_v2(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
     let mut x = n.active("conv", x, same(32, 3, 2), RELU6);
-    // Expansion factor, channels, number of blocks, stride of the first block.
+    // The columns are expansion factor, channels, number of blocks, stride of the first block.
     let stages = [
         (1, 16, 1, 1),
         (6, 24, 2, 2),
@@ -79,7 +79,7 @@ pub(super) fn mobilenet_v2(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// `ShuffleNetV2` (Ma et al. 2018), width 1.
+/// Generates `ShuffleNetV2` (Ma et al. 2018), width 1.
 pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
@@ -118,12 +118,12 @@ fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool)
     n.moved(&named("join"), "Reshape", x, &[batch, channels, side, side])
 }
 
-/// `EfficientNet-B0` (Tan, Le 2019).
+/// Generates `EfficientNet-B0` (Tan, Le 2019).
 pub(super) fn efficientnet_b0(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
     let mut x = n.active("stem", x, same(32, 3, 2), "SiLU");
-    // Expansion factor, kernel, stride of the first block, channels, number of blocks.
+    // The columns are expansion factor, kernel, stride of the first block, channels, number of blocks.
     let stages = [
         (1, 3, 1, 16, 1),
         (6, 3, 2, 24, 2),

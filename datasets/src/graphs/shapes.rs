@@ -132,9 +132,9 @@ impl Weaver {
 }
 
 /// Generates `n` operators in sequence, most of which read a weight of about `weight` KiB. These operators
-/// perform about `intensity` multiply-accumulates per byte of the weight. Both numbers vary independently,
-/// by at most `spread` percent. `free` percent of the operators have no weight and perform one
-/// multiply-accumulate per output byte.
+/// perform about `intensity` multiply-accumulates per byte of the weight. The size of the weight and the
+/// intensity vary independently, each by at most `spread` percent. `free` percent of the operators have no
+/// weight and perform one multiply-accumulate per output byte.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -167,8 +167,8 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
 
 /// Generates an encoder and a decoder with `depth` levels. Each encoder level halves height and width and
 /// doubles the channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and
-/// as many in the decoder. The skip branch of a level has `skip` convolutions, whose number of channels is
-/// that of the level divided by `narrow` (a `skip` of 0 gives a plain U-Net). The upsampled tensor is
+/// as many in the decoder. The skip branch of a level has `skip` convolutions. Their number of channels is
+/// that of the level divided by `narrow`. A `skip` of 0 gives a plain U-Net. The upsampled tensor is
 /// concatenated with the skip branch. In file order, all skip branches follow the bottom level.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);

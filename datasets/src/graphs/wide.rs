@@ -8,7 +8,7 @@ use plimsoll_model::graph::Graph;
 
 type Made = Result<Graph, GenerateError>;
 
-/// `AlexNet` on one device (Krizhevsky 2014), as in torchvision.
+/// Generates `AlexNet` on one device (Krizhevsky 2014), as in torchvision.
 pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, false)?;
     let x = n.image(3, 224);
@@ -31,9 +31,8 @@ pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// The parameters of a deep residual network: the blocks per stage, the groups of the 3 x 3 convolutions in
-/// bottlenecks, and the width of those in the first stage. Without bottlenecks, a block consists of two 3 x 3
-/// convolutions.
+/// The parameters of a deep residual network. `groups` and `width` are the groups of the 3 x 3 convolutions
+/// and their channels in the first stage. Without bottlenecks, a block consists of two 3 x 3 convolutions.
 pub(super) struct Residual {
     blocks: [u64; 4],
     groups: u64,
@@ -45,7 +44,7 @@ const fn residual(blocks: [u64; 4], bottleneck: bool) -> Residual {
     Residual { blocks, groups: 1, width: 64, bottleneck }
 }
 
-/// `ResNet` (He et al. 2016) with 34, 50 and 101 layers.
+/// `ResNet` (He et al. 2016) with 34 layers. The next two constants have 50 and 101 layers.
 pub(super) const RESNET34: Residual = residual([3, 4, 6, 3], false);
 pub(super) const RESNET50: Residual = residual([3, 4, 6, 3], true);
 pub(super) const RESNET101: Residual = residual([3, 4, 23, 3], true);
@@ -85,8 +84,9 @@ pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     n.classified(x)
 }
 
-/// `DenseNet-121` (Huang et al. 2017). Many of its normalisations read concatenations that other operators
-/// read too, and therefore cannot be folded into a convolution. All normalisations are separate operators.
+/// Generates `DenseNet-121` (Huang et al. 2017). Many of its normalisations read concatenations that other
+/// operators read too, and therefore cannot be folded into a convolution. All normalisations are separate
+/// operators.
 pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, true)?;
     let ready = |n: &mut Layers, name: &str, x: TensorId| {
@@ -120,7 +120,7 @@ pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
 /// has a 1 x 1 convolution after pooling.
 type Block = [u64; 6];
 
-/// `GoogLeNet` (Szegedy et al. 2015) without its auxiliary classifiers.
+/// Generates `GoogLeNet` (Szegedy et al. 2015) without its auxiliary classifiers.
 pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     let blocks: [&[Block]; 3] = [
         &[[64, 96, 128, 16, 32, 32], [128, 128, 192, 32, 96, 64]],
@@ -171,7 +171,7 @@ const fn oblong(channels: u64, kernel: [u64; 2]) -> Window {
     Window { channels, kernel, stride: 1, pad: [kernel[0] / 2, kernel[1] / 2], groups: 1 }
 }
 
-/// Inception v3 (Szegedy et al. 2016) without its auxiliary classifier.
+/// Generates Inception v3 (Szegedy et al. 2016) without its auxiliary classifier.
 pub(super) fn inception_v3(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 299);
@@ -238,10 +238,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): an encoder and a decoder with `depth` levels, each with two 3 x
-/// 3 convolutions. Pooling halves height and width, and transposed convolutions double them; the number of
-/// channels changes inversely. The upsampled tensor is concatenated with the tensor before the pooling of
-/// the same level. If convolutions do not pad, that tensor is cropped first, as in the paper.
+/// Generates U-Net (Ronneberger, Fischer, Brox 2015): an encoder and a decoder with `depth` levels, each with
+/// two 3 x 3 convolutions. Pooling halves height and width, and transposed convolutions double them; the
+/// number of channels changes inversely. The upsampled tensor is concatenated with the tensor before the
+/// pooling of the same level. If convolutions do not pad, that tensor is cropped first, as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);
@@ -282,10 +282,10 @@ fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     let lost = if padded { 0 } else { 4 };
     let (mut side, mut level) = (size, 0);
     while level < depth {
-        at_least("size at the bottom", side, lost + 2)?;
+        at_least("the size before a pooling operator", side, lost + 2)?;
         side -= lost;
         if side % 2 != 0 {
-            let (name, of_name) = ("size halved by every level", "the stride of pooling");
+            let (name, of_name) = ("the size before a pooling operator", "the stride of pooling");
             return Err(GenerateError::NoMultiple { name, value: side, of_name, of: 2 });
         }
         (side, level) = (side / 2, level + 1);
@@ -293,7 +293,7 @@ fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     // The remaining size must be large enough for the bottom and the decoder.
     let mut up = side;
     for _ in 0..=depth {
-        at_least("size on the way up", up, lost + 1)?;
+        at_least("the size in the decoder", up, lost + 1)?;
         up = 2 * (up - lost);
     }
     Ok(())

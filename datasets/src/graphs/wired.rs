@@ -23,9 +23,10 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest
-/// nodes on either side. One round per distance on the ring follows. In a round, each edge of this distance
-/// is replaced with a probability of `percent` percent. The new edge joins one of its nodes to a random one.
+/// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest nodes
+/// on either side. One round per distance on the ring follows. In a round, each edge of this distance is
+/// replaced with a probability of `percent` percent. The new edge joins the first node of the old edge to a
+/// random node.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));

@@ -63,7 +63,7 @@ impl Yolo {
         self.n.moved(name, "Resize", x, &shape)
     }
 
-    /// Moves 2 x 2 blocks of pixels into channels: four slices with every second pixel, concatenated.
+    /// Moves 2 x 2 blocks of pixels into channels by concatenating four slices of every second pixel.
     fn focus(&mut self, name: &str, x: TensorId) -> TensorId {
         let side = self.n.side(x) / 2;
         let shape = [1, self.n.channels(x), side, side];
@@ -72,9 +72,9 @@ impl Yolo {
         self.n.concat(&format!("{name}.concat"), &parts)
     }
 
-    /// Adds a layer with half the channels, pooling operators, the concatenation of all these, and a final
-    /// layer. `pools` contains the input of each pooling operator (0 for the first layer, `n` for the `n`-th
-    /// pooling operator) and its kernel size.
+    /// Adds a layer with half the channels, pooling operators, the concatenation of their outputs, and a
+    /// final layer. `pools` contains the input of each pooling operator (0 for the first layer, `n` for the
+    /// `n`-th pooling operator) and its kernel size.
     fn pyramid(&mut self, name: &str, x: TensorId, pools: &[(usize, u64)]) -> TensorId {
         let channels = self.n.channels(x);
         let mut maps = vec![self.layer(&format!("{name}.cv1"), x, same(channels / 2, 1, 1))];
@@ -121,9 +121,10 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
     C3 { channels, blocks, residual, separable: false }
 }
 
-/// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with
-/// 80 classes. Release 6.0 begins with a wide convolution and has sequential pooling operators (`SPPF`).
-/// Release 5.0 begins with a space-to-depth slice (`Focus`) and has parallel pooling operators (`SPP`).
+/// Generates `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0. It has 7.2 or 7.3 million
+/// parameters with 80 classes. Release 6.0 begins with a wide convolution and has sequential pooling
+/// operators (`SPPF`). Release 5.0 begins with a space-to-depth slice (`Focus`) and has parallel pooling
+/// operators (`SPP`).
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     let is_sixth = params.at_least("release", 5)? == 6;
     params.at_most("release", 6)?;
@@ -175,8 +176,8 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     y.n.net.finish(&outputs)
 }
 
-/// `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, depthwise convolutions. It has 0.91 million
-/// parameters with 80 classes.
+/// Generates `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, depthwise convolutions. It has 0.91
+/// million parameters with 80 classes.
 pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
     let (mut y, images) = Yolo::new(params)?;
     let csp = |channels, blocks, residual| C3 { separable: true, ..c3(channels, blocks, residual) };
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn yolov5s_is_the_published_one() {
-        // Folding turns 19 008 scales and shifts into 9504 biases.
+        // Folding turns 19,008 scales and shifts into 9,504 biases.
         assert_eq!(parameters(&make("yolov5s", &[("norm", 1)])), 7_235_389);
         let graph = make("yolov5s", &[]);
         assert_eq!(parameters(&graph), 7_225_885);

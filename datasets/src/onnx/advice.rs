@@ -40,8 +40,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns the inputs of the model on which these tensors depend. If `values` is true, only dependences
-    /// on values count: the search stops at tensors with known values, and at operators that read only the
-    /// shape of a tensor.
+    /// on values count. The search then stops at tensors with known values, and at operators that read only
+    /// the shape of a tensor.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -115,9 +115,9 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Returns the inputs of the model whose values determine the shape. The operator inputs to consider are
-    /// those that the reason names and whose shape, but not value, is known. Only inputs of the model with at
-    /// most 64 elements and without a floating-point type are returned.
+    /// Returns the inputs of the model whose values determine the shape. The search starts from the operator
+    /// inputs that the reason names and whose shape is known but whose value is not. Only inputs of the model
+    /// with at most 64 elements and without a floating-point type are returned.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

@@ -1,4 +1,4 @@
-//! Infers shapes through the operators that run bodies: `If`, `Loop` and `Scan`.
+//! Infers shapes through operators with bodies: `If`, `Loop` and `Scan`.
 
 use super::program::Step;
 use super::run::{Made, Origin, Run, nothing};
@@ -24,8 +24,8 @@ impl<'m> Run<'m, '_> {
             .collect()
     }
 
-    /// Infers an `If`. The outputs are the results of the branch that runs. If the condition is unknown,
-    /// each output is the larger of the two results.
+    /// Infers the outputs of an `If`. They are the results of the branch that runs. If the condition is
+    /// unknown, each output is the larger of the two results.
     pub fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
@@ -55,8 +55,9 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open` is true, either branch may run. In that case, a branch that cannot run
-    /// on its inputs is treated as never taken, and the second returned flag is true.
+    /// Infers one branch. The first flag is false if there is a cycle. If `open` is true, either branch may
+    /// run. A branch that cannot run on its inputs is then treated as never taken, and the second flag is
+    /// true.
     fn branch(
         &mut self,
         step: &Step,
@@ -133,7 +134,7 @@ impl<'m> Run<'m, '_> {
         Ok(())
     }
 
-    /// Infers the bodies of an operator whose outputs cannot be inferred. Nothing is known about the inputs
+    /// Infers the bodies of an operator whose outputs cannot be inferred, without any facts about the inputs
     /// of the bodies.
     pub fn abandon(
         &mut self,
@@ -150,8 +151,8 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// Infers a `Loop`. If a carried value changes its shape in the body, its final shape is unknown. A scan
-    /// output has one row per iteration.
+    /// Infers the outputs of a `Loop`. If a carried value changes its shape in the body, its final shape is
+    /// unknown. A scan output has one row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
@@ -242,16 +243,17 @@ impl<'m> Run<'m, '_> {
         }
     }
 
-    /// Infers a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs
-    /// are stacked.
+    /// Infers the outputs of a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and
+    /// some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
-            return self.abandon(step, &Reason::unknown("Scan requires at least version 9"), dead);
+            return self.abandon(step, &Reason::unknown("Scan requires operator set 9 or later"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);
         let Some(states) = step.inputs.len().checked_sub(scanned) else {
-            return self.abandon(step, &format!("num_scan_inputs is {scanned}").into(), dead);
+            let reason = format!("num_scan_inputs is {scanned}, but Scan has {} inputs", step.inputs.len());
+            return self.abandon(step, &reason.into(), dead);
         };
         let body = match self.body(step, step.inputs.len()) {
             Ok(body) => body,

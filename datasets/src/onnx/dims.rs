@@ -7,8 +7,9 @@ use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The reason for rejecting an extent that is too large.
-pub const TOO_LARGE: &str = "too large";
+/// The reason for rejecting an extent or a shape that is too large.
+pub const TOO_LARGE: &str =
+    "too large; extents may be at most 2^63 - 1, and shapes may have at most 64 dimensions";
 
 /// How options change the inputs on which a tensor depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,9 +148,9 @@ impl<'o> Dims<'o> {
     /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// If the input is not a tensor (unless `assume_bytes` is given) or has too many dimensions, or if the
-    /// given value does not match the type and the shape. Unbound extents are not an error: the fact then has
-    /// no shape.
+    /// If the input is not a tensor (unless `assume_bytes` is given), has too many dimensions, or has a given
+    /// value that does not match its type and shape. Unbound extents are not an error: the fact then has no
+    /// shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());

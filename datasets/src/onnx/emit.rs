@@ -30,7 +30,8 @@ fn tensor(slot: &Slot, float: Option<Element>) -> Tensor {
     tensor
 }
 
-/// Recursion is safe because name resolution limits the depth of nesting.
+/// Adds the steps of a block to a region. Recursion is safe because name resolution limits the depth of
+/// nesting.
 fn block(builder: &mut GraphBuilder, program: &Program, at: usize, region: RegionId) {
     let block = &program.blocks[at];
     let ids = |list: &[usize]| list.iter().map(|&tensor| TensorId::at(tensor)).collect::<Vec<_>>();

@@ -7,8 +7,8 @@ use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 
-/// Returns the handovers of a step, or `None` if they follow from the conventions of the graph. A `Scan`
-/// always has explicit handovers.
+/// Returns the handovers of a step, or `None` if they follow from the conventions of the graph or the body
+/// does not match. A `Scan` always has explicit handovers.
 pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     if !plain(&step.node.domain) {
         return None;

@@ -15,11 +15,11 @@ const DEPTH_LIMIT: usize = 64;
 /// other can request billions of nodes.
 const WEIGHT_LIMIT: u64 = 1 << 27;
 
-/// Domain, name, overload.
+/// The domain, name and overload of a function.
 type Id<'f> = (&'f str, &'f str, &'f str);
 
 /// Inlines all calls, including those in bodies, until none remains. `opset` is the version of the standard
-/// ONNX operators in the model. O(size of the result).
+/// ONNX operators in the model. The time is linear in the size of the result.
 ///
 /// # Errors
 /// If functions call themselves, are nested too deeply or grow too large, or if a call has too many operands.
@@ -186,7 +186,7 @@ struct Copy<'c, 'f> {
     prefix: String,
     /// For each tensor of the function: its name in the graph.
     names: HashMap<&'f str, String>,
-    /// Attributes of the call, and the function's default values of those that the call does not contain.
+    /// The attributes of the call, and the function's defaults for attributes that the call omits.
     attributes: HashMap<&'c str, &'c Attribute>,
     /// The version of the standard ONNX operators, if it differs from that of the model.
     opset: Option<i64>,
@@ -244,8 +244,8 @@ impl<'f> Copy<'_, 'f> {
         Ok(Node { input, output, name, op_type, attribute, domain, overload, opset, index })
     }
 
-    /// Returns an attribute of a node. If it refers to an attribute of the call, the result has the value
-    /// of that attribute, or is `None` if neither the call nor the function gives a value.
+    /// Returns an attribute of a node. If it refers to an attribute of the call, the result has the value of
+    /// that attribute. The result is `None` if neither the call nor the function gives a value.
     fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
         if !attribute.ref_attr_name.is_empty() {
             let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };

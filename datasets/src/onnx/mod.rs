@@ -6,7 +6,7 @@
 //! |---|---|
 //! | node | operator of the same name and kind, in the order of the file; in other domains, the domain is part of the kind: `ai.x.Kind` |
 //! | `Constant` node | a tensor with role weight; no operator |
-//! | initialiser, even if it is also an input | a tensor with role weight; of external data, only the shape and the type are read |
+//! | initialiser, even if it is also an input | a tensor with role weight; for external data, only the shape and the type are read |
 //! | sparse initialiser | a tensor with role weight; its size is that of its values and indices |
 //! | input or output, also of a body | a tensor with that role |
 //! | call of a function that the file defines | the operators of its body, named after the call: `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
@@ -25,19 +25,19 @@
 //! occupies a byte, and types smaller than a byte are packed. Shapes are inferred from the inputs in
 //! topological order. A declared shape is used only if inference produces none.
 //!
-//! If the condition of an `If` is known, the branch that runs determines the shapes, and unsized tensors of
-//! the other branch have 0 bytes. Otherwise, the larger of the two results is used for each output. A
-//! branch with an operator that cannot run on its input shapes is treated as never taken. If a
-//! data-dependent extent has an upper bound, the bound is used. Elements of string tensors have the size of
-//! a `std::string`. The size of a sequence is that of its tensors. A scan output of a `Loop` has as many
-//! rows as the maximum trip count of the loop. [`Import::assumed`] lists all uncertain cases.
+//! If the condition of an `If` is known, the branch that runs determines the shapes, and tensors of unknown
+//! size in the other branch have 0 bytes. Otherwise, the larger of the two results is used for each output. A
+//! branch with an operator that cannot run on its input shapes is treated as never taken. If a data-dependent
+//! extent has an upper bound, the bound is used. Elements of string tensors have the size of a `std::string`.
+//! The size of a sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum
+//! trip count of the loop. [`Import::assumed`] lists all uncertain cases.
 //!
 //! # Free dimensions
 //!
 //! Every free dimension of an input needs a value. One error message names all unbound dimensions. It also
-//! proposes values: those of a short search for values with which the import succeeds or, if the search
-//! fails, 1 for every dimension ([`ImportProblem::Open`]). Values of inputs that determine shapes, and shapes
-//! of intermediate tensors, can be given as options ([`ImportOptions::values`],
+//! proposes values ([`ImportProblem::Open`]). A short search looks for values with which the import succeeds.
+//! If it fails, the message proposes 1 for every dimension. Values of inputs that determine shapes, and
+//! shapes of intermediate tensors, can be given as options ([`ImportOptions::values`],
 //! [`ImportOptions::tensor_shapes`]). The depth and the total size of inlined function bodies are limited.
 //!
 //! # Shared memory
@@ -48,9 +48,9 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other elementwise functions of one operand; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | can overwrite the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | can overwrite any input |
 //!
-//! An output can overwrite an input only if both have the same shape and size. A view must have the same
-//! size as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
-//! overwritten, so these operators do not appear in the table.
+//! An output can overwrite an input only if both have the same shape and size. A view must have the same size
+//! as the input. `Softmax`, `LRN` and similar operators read elements after they would have been overwritten,
+//! so these operators do not appear in the table.
 
 mod advice;
 mod bodies;

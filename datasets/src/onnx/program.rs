@@ -81,7 +81,7 @@ pub struct Program<'m> {
 }
 
 impl<'m> Program<'m> {
-    /// Resolves all names. O(size of the file).
+    /// Resolves all names in time linear in the size of the file.
     ///
     /// # Errors
     /// If a name has no producer, a constant is damaged, a value is not a tensor, bodies are nested too

@@ -61,8 +61,8 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// The version of the ONNX operators in the function that the node is from, if it differs from that
-        /// of the model. The field is not part of the format, in which no field has this number.
+        /// The version of the ONNX operators in the function from which the node comes, if it differs from
+        /// that of the model. The field is not part of the format, which does not use this number.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
         /// The position of the node in its list of nodes in the file. For a node from the body of a
         /// function, it is the position of the call. This field is not part of the format either.
@@ -221,7 +221,7 @@ impl Part {
 }
 
 /// Counts messages and strings before decoding, up to `limit + 1`. Errors in damaged parts are left to the
-/// decoder. The time is linear in the size of the structure, without the data of weights. There is no
+/// decoder. The time is linear in the size of the structure, excluding the data of weights. There is no
 /// recursion.
 pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     let mut count = 0;

@@ -52,7 +52,8 @@ impl<'m> Run<'m, '_> {
         self.block(0, false)
     }
 
-    /// Infers all steps of a block. In a `dead` block, which never runs, unsized tensors have 0 bytes.
+    /// Infers all steps of a block. In a `dead` block, which never runs, tensors of unknown size have 0
+    /// bytes. Returns false if there is a cycle.
     pub fn block(&mut self, block: usize, dead: bool) -> Result<bool, ImportProblem> {
         let Some(order) = self.program.order(block) else { return Ok(false) };
         let mut steps = std::mem::take(&mut self.program.blocks[block].steps);
@@ -196,7 +197,7 @@ pub struct Origin<'a> {
     pub source: Source,
     /// True in a block that never runs.
     pub dead: bool,
-    /// Describes the operator in messages.
+    /// A function that describes the operator in messages.
     pub subject: &'a dyn Fn() -> String,
 }
 

@@ -1,6 +1,6 @@
 //! Determines the final fact about each tensor, and collects messages about assumptions and contradictions.
-//! A shape that cannot be inferred is the one that an option gives or, without such an option, the declared
-//! one, unless other options invalidate it. If there is neither, an option can give the size.
+//! If a shape cannot be inferred, an option can give it. Without such an option, the declared shape is used,
+//! unless other options invalidate it. If no shape is available, an option can give the size.
 
 use super::dims::Change;
 use super::open::argument;
@@ -84,7 +84,7 @@ impl Run<'_, '_> {
         {
             let (subject, name) = ((origin.subject)(), slot.name);
             self.contradictions.push(format!(
-                "operator {subject}: tensor '{name}' is declared as {}, but is inferred as {}, which is used",
+                "operator {subject}: tensor '{name}' is declared as {} but inferred as {}; the inferred shape is used",
                 show(declared),
                 show(shape)
             ));

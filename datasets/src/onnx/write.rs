@@ -1,7 +1,7 @@
 //! Changes the order of the nodes in a file, and the metadata properties of its model.
 //!
-//! The messages are not decoded and re-encoded, so fields that this importer does not know survive. Nodes
-//! exchange places within their graph, so the length of the graph does not change.
+//! The messages are not decoded and re-encoded, so fields that this importer does not know are preserved.
+//! Nodes exchange places within their graph, so the length of the graph does not change.
 
 use super::proto::{self, Field, field};
 use crate::import::ImportProblem;
@@ -19,7 +19,7 @@ const NODE_ATTRIBUTE: u64 = 5;
 const ATTRIBUTE_GRAPH: u64 = 6;
 const ATTRIBUTE_GRAPHS: u64 = 11;
 
-/// A field: its number, the place of all its bytes, and the place of its contents.
+/// A field: its number, the range of all its bytes, and the range of its contents.
 struct Span {
     number: u64,
     whole: Range<usize>,
@@ -137,8 +137,9 @@ impl Arrange<'_> {
     }
 }
 
-/// Returns the indices of all nodes: first the producers of `names` in the order of `names`, each preceded
-/// by the nodes on which it depends, and then the remaining nodes. O(size of the graph).
+/// Returns the indices of all nodes. The producers of `names` come first, in the order of `names`, each
+/// preceded by the nodes on which it depends. The remaining nodes follow. The time is linear in the size of
+/// the graph.
 fn arranged<'n>(graph: &proto::Graph, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let outputs = graph.node.iter().enumerate();
     let outputs = outputs.flat_map(|(at, node)| node.output.iter().map(move |name| (name.as_str(), at)));
@@ -188,7 +189,7 @@ struct Property {
     value: String,
 }
 
-/// When appended to a file, this message adds properties to the file's model.
+/// A message that adds properties to the model of a file when it is appended to the file.
 #[derive(Clone, PartialEq, prost::Message)]
 struct Properties {
     #[prost(message, repeated, tag = "14")]

@@ -23,13 +23,13 @@ pub fn product_shape(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reas
     Ok(shape)
 }
 
-/// `MatMul` and its variants. The second matrix is input number `right`.
+/// Infers the output of `MatMul` and its variants. The second matrix is input number `right`.
 pub fn mat_mul(call: &Call, right: usize, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, product_shape(call, call.shape(0)?, call.shape(right)?)?)])
 }
 
-/// `Gemm` and its variants. The second matrix is input number `right`, and an attribute can transpose either
-/// matrix.
+/// Infers the output of `Gemm` and its variants. The second matrix is input number `right`, and an attribute
+/// can transpose either matrix.
 pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     let (a, b) = (call.shape(0)?, call.shape(right)?);
     let turned = |shape: &[u64], name: &str| match *shape {
@@ -44,7 +44,7 @@ pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, [rows, columns])])
 }
 
-/// `Einsum`. Subscripts are letters and `...`.
+/// Infers the output of `Einsum`. Subscripts are letters and `...`.
 pub fn einsum(call: &Call) -> Facts {
     let equation: String = call.attr_text("equation").unwrap_or_default().split_whitespace().collect();
     let (left, right) = match equation.split_once("->") {
@@ -94,7 +94,7 @@ pub fn einsum(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `BatchNormalization`. In training mode, the running statistics are outputs too.
+/// Infers the outputs of `BatchNormalization`. In training mode, the running statistics are outputs too.
 pub fn batch_norm(call: &Call) -> Facts {
     let mut facts = vec![Fact::new(call.element(0), call.shape(0)?)];
     for at in [3usize, 4, 3, 4] {
@@ -103,8 +103,9 @@ pub fn batch_norm(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `LayerNormalization`. Further outputs are the mean and the inverse standard deviation over the dimensions
-/// from `axis` to the last. Runtimes give the first output the type of the scale.
+/// Infers the outputs of `LayerNormalization`. Further outputs are the mean and the inverse standard
+/// deviation over the dimensions from `axis` to the last. Runtimes give the first output the type of the
+/// scale.
 pub fn layer_norm(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
@@ -127,7 +128,7 @@ pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     shape.iter().zip(gone).filter_map(extent).collect()
 }
 
-/// `ReduceSum` and the other reductions, over some dimensions or all of them.
+/// Infers the output of `ReduceSum` and the other reductions, over some dimensions or all of them.
 pub fn reduce(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let keep = call.attr("keepdims").unwrap_or(1) != 0;
@@ -153,7 +154,7 @@ pub fn reduce(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), kept(shape, &gone, keep)).with(value)])
 }
 
-/// `ArgMax` and `ArgMin`.
+/// Infers the output of `ArgMax` and `ArgMin`.
 pub fn arg(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = axes(&[call.attr("axis").unwrap_or(0)], shape.len())?;
@@ -181,8 +182,8 @@ pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     Ok((steps, batch, directions, hidden))
 }
 
-/// `LSTM`, `GRU` and `RNN`. The outputs are the hidden states of all steps, the last hidden state and, for an
-/// `LSTM`, the last cell state.
+/// Infers the outputs of `LSTM`, `GRU` and `RNN`: the hidden states of all steps, the last hidden state and,
+/// for an `LSTM`, the last cell state.
 pub fn recurrent(call: &Call) -> Facts {
     let (steps, batch, directions, hidden) = recurrence(call)?;
     let element = call.element(0);
@@ -195,7 +196,8 @@ pub fn recurrent(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, all), last.clone(), last])
 }
 
-/// `Attention` (since version 23). Queries, keys and values have three or four dimensions.
+/// Infers the outputs of `Attention` (since version 23). Queries, keys and values have three or four
+/// dimensions.
 pub fn attention(call: &Call) -> Facts {
     let (q, k, v) = (call.shape(0)?, call.shape(1)?, call.shape(2)?);
     let heads = |name: &str| call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
@@ -228,7 +230,8 @@ pub fn attention(call: &Call) -> Facts {
     ])
 }
 
-/// `STFT`. The output has the dimensions batch, frames, frequencies, and real and imaginary part.
+/// Infers the output of `STFT`. The output has the dimensions batch, frames, frequencies, and real and
+/// imaginary part.
 pub fn stft(call: &Call) -> Facts {
     let signal = ranked(call.shape(0)?, 2)?;
     let step = extent(call.int(1)?.into(), "the step")?;
@@ -245,9 +248,9 @@ pub fn stft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [signal[0], frames, frequencies, 2])])
 }
 
-/// `DFT`. The last dimension contains the real and the imaginary part. A one-sided transform returns the
-/// first half of the frequencies. An inverse one-sided transform reads that half and returns a real signal,
-/// by default of even length.
+/// Infers the output of `DFT`. The last dimension contains the real and the imaginary part. A one-sided
+/// transform returns the first half of the frequencies. An inverse one-sided transform reads that half and
+/// returns a real signal, by default of even length.
 pub fn dft(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     let given =
@@ -270,14 +273,14 @@ pub fn dft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `HannWindow` and the other window functions. The input is the length of the window.
+/// Infers the output of `HannWindow` and the other window functions. The input is the length of the window.
 pub fn window(call: &Call) -> Facts {
     let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
 }
 
-/// `RandomNormal` and the other generators of random numbers. The shape is given by an attribute or, without
-/// this attribute, by the input.
+/// Infers the output of `RandomNormal` and the other generators of random numbers. The shape is given by an
+/// attribute or, without this attribute, by the input.
 pub fn random(call: &Call) -> Facts {
     let shape = match call.attr_ints("shape") {
         Some(list) => extents(list)?,
@@ -288,18 +291,18 @@ pub fn random(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), shape)])
 }
 
-/// `EyeLike`. The output has the shape of the input; an attribute can change the type.
+/// Infers the output of `EyeLike`. The output has the shape of the input; an attribute can change the type.
 pub fn eye_like(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.attr_element("dtype")?.or(call.element(0)), call.shape(0)?)])
 }
 
-/// `Det`. The output has one number per matrix.
+/// Infers the output of `Det`. The output has one number per matrix.
 pub fn det(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     Ok(vec![Fact::new(call.element(0), &shape[..shape.len() - 2])])
 }
 
-/// `MelWeightMatrix`. The output has one row per frequency and one column per band.
+/// Infers the output of `MelWeightMatrix`. The output has one row per frequency and one column per band.
 pub fn mel_weights(call: &Call) -> Facts {
     let (bands, length) = (call.int(0)?, call.int(1)?);
     let frequencies = extent(i128::from(length).div_euclid(2) + 1, "the number of frequencies")?;
@@ -307,7 +310,7 @@ pub fn mel_weights(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [frequencies, extent(bands.into(), "the number of bands")?])])
 }
 
-/// `Multinomial`. The output has `sample_size` samples per row of the input.
+/// Infers the output of `Multinomial`. The output has `sample_size` samples per row of the input.
 pub fn multinomial(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?[0];
     let samples = extent(call.attr("sample_size").unwrap_or(1).into(), "the number of samples")?;

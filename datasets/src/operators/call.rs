@@ -207,7 +207,7 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
 
 /// Returns the shape that results from broadcasting two shapes, which are aligned at their last dimensions.
 /// Two aligned extents must be equal, or one of them must be 1. If extents are upper bounds and neither
-/// condition holds, the larger extent is an upper bound of the result.
+/// condition holds, the larger extent is an upper bound on the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());

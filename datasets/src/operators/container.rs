@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Maximum number of tensors in a tracked sequence. Longer sequences are reported as unknown.
 const LENGTH_LIMIT: u64 = 1024;
 
-/// `Optional` and `OptionalGetElement`. Wrapping and unwrapping do not change the fact.
+/// Infers the output of `Optional` and `OptionalGetElement`. Wrapping and unwrapping do not change the fact.
 pub fn optional(call: &Call) -> Facts {
     match call.input(0) {
         Some(fact) if fact.element.is_some() || fact.items.is_some() => {
@@ -23,7 +23,7 @@ pub fn optional(call: &Call) -> Facts {
     }
 }
 
-/// `OptionalHasElement`. The Boolean result is a constant if the operator has no input.
+/// Infers the output of `OptionalHasElement`. The Boolean result is a constant if the operator has no input.
 pub fn has_element(call: &Call) -> Facts {
     if call.inputs.len() > 1 {
         return misfit(format!("expected one input, found {}", call.inputs.len()));
@@ -51,7 +51,7 @@ pub fn construct(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(items)])
 }
 
-/// `SequenceEmpty`.
+/// Infers the output of `SequenceEmpty`.
 pub fn empty(call: &Call) -> Facts {
     if !call.inputs.is_empty() {
         return misfit(format!("expected no inputs, found {}", call.inputs.len()));
@@ -83,7 +83,7 @@ fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     Ok(items.iter().map(|_| Rc::clone(&one)).collect())
 }
 
-/// `SequenceInsert`. Appends the tensor if no position is given.
+/// Infers the output of `SequenceInsert`. The operator appends the tensor if no position is given.
 pub fn insert(call: &Call) -> Facts {
     let mut list = items(call, 0)?.to_vec();
     if list.len() as u64 >= LENGTH_LIMIT {
@@ -107,10 +107,10 @@ pub fn insert(call: &Call) -> Facts {
 
 /// Returns the error for a position outside the sequence.
 fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
-    format!("position {at} lies outside a sequence of {}", list.len()).into()
+    format!("position {at} lies outside a sequence of {} tensors", list.len()).into()
 }
 
-/// `SequenceErase`. Removes the last tensor if no position is given.
+/// Infers the output of `SequenceErase`. The operator removes the last tensor if no position is given.
 pub fn erase(call: &Call) -> Facts {
     let mut list = items(call, 0)?.to_vec();
     let given = if call.input(1).is_some() { call.int(1) } else { Ok(-1) };
@@ -123,7 +123,8 @@ pub fn erase(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(list)])
 }
 
-/// `SequenceAt`. If the position is not a constant, the fact holds for every tensor of the sequence.
+/// Infers the output of `SequenceAt`. If the position is not a constant, the fact holds for every tensor of
+/// the sequence.
 pub fn at(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let fact = match call.int(1) {
@@ -139,7 +140,8 @@ pub fn length(call: &Call) -> Facts {
     Ok(vec![scalar(Element::INT64, items(call, 0)?.len() as i64)])
 }
 
-/// `SplitToSequence`. Without an input that gives the lengths, every part has extent 1 along the axis.
+/// Infers the output of `SplitToSequence`. Without an input that gives the lengths, every part has extent 1
+/// along the axis.
 pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -160,7 +162,7 @@ pub fn split(call: &Call) -> Facts {
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(length) && !call.bound(0) {
-        return misfit(format!("parts {sizes:?} do not make up extent {length}"));
+        return misfit(format!("parts {sizes:?} do not add up to extent {length}"));
     }
     let part = |size: u64| {
         let mut part = shape.to_vec();
@@ -179,7 +181,8 @@ pub fn split(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(parts)])
 }
 
-/// `ConcatFromSequence`. Concatenates along an axis, or stacks along a new one.
+/// Infers the output of `ConcatFromSequence`. The operator concatenates tensors along an axis, or stacks them
+/// along a new one.
 pub fn concat(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let Some(first) = list.first() else { return misfit("the sequence is empty") };

@@ -4,16 +4,16 @@ use super::call::{Call, Facts, broadcast};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
-/// The output has the shape and the type of the first input. Small integer and floating-point constants are
-/// folded.
+/// Infers an output with the shape and the type of the first input. Small integer and floating-point
+/// constants are folded.
 pub fn same(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let value = call.value(0).and_then(|value| unary(call, value));
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The output has the shape and the type of the first input. Constants are not folded, because an output
-/// element can depend on several input elements.
+/// Infers an output with the shape and the type of the first input. Constants are not folded, because an
+/// output element can depend on several input elements.
 pub fn like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
 }
@@ -23,7 +23,7 @@ pub fn bit_cast(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
 }
 
-/// The output has Boolean elements and the shape of the only input.
+/// Infers an output with Boolean elements and the shape of the only input.
 pub fn test(call: &Call) -> Facts {
     let value = match (call.kind, call.value(0)) {
         ("Not", Some(Value::Ints(list))) => {
@@ -116,7 +116,7 @@ fn cut(i: i64, to: Element) -> i64 {
     signed as i64
 }
 
-/// The inputs are broadcast to a common shape.
+/// Infers an output with the shape to which all inputs are broadcast.
 pub fn stretched(call: &Call) -> Facts {
     let kind = call.kind;
     let element = match kind {
@@ -155,7 +155,7 @@ fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
     Some(value.pick(&gather_positions(shape, offset)?))
 }
 
-/// `Expand`. Broadcasts input 0 with the shape that input 1 contains.
+/// Infers the output of `Expand`. The operator broadcasts input 0 with the shape in input 1.
 pub fn expand(call: &Call) -> Facts {
     let wanted = crate::operators::value::extents(call.ints(1)?)?;
     let shape = broadcast(call, call.shape(0)?, &wanted)?;
@@ -256,8 +256,8 @@ pub fn choose(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape).with(value)])
 }
 
-/// `Dropout`. The first output has the shape and the type of the input. The second is a mask of the same
-/// shape.
+/// Infers the outputs of `Dropout`. The first output has the shape and the type of the input. The second is a
+/// mask of the same shape.
 pub fn dropout(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     // Before version 10, the mask had the type of the input.
@@ -274,7 +274,7 @@ pub fn trains(call: &Call) -> bool {
     call.input(2).is_some() && call.ints(2).map_or(true, |list| list.iter().any(|&i| i != 0))
 }
 
-/// `Range`. The output contains the numbers from `start` up to, but excluding, `limit`.
+/// Infers the output of `Range`. The output contains the numbers from `start` up to, but excluding, `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
         // In `com.microsoft`, the step is optional.

@@ -4,8 +4,8 @@ use super::call::{Call, Facts, axis, ranked};
 use super::value::{Fact, Value, gather_positions, strides};
 use crate::operators::element::Element;
 
-/// Converts an index, which counts from the end if it is negative, to a position in a dimension of `extent`.
-/// Returns `None` if the index is out of range.
+/// Converts an index, which counts from the end if it is negative, to a position in a dimension of extent
+/// `extent`. Returns `None` if the index is out of range.
 pub fn position(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let from_start = if index < 0 { index.checked_add(extent)? } else { index };
@@ -19,7 +19,7 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For each element of `shape`, returns a position in a tensor of shape `within`. The index of this position
+/// Returns a position in a tensor of shape `within` for each element of `shape`. The index of this position
 /// along dimension `at` comes from `indices`; all other indices are those of the element.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
@@ -32,7 +32,7 @@ fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Ve
     flat.into_iter().zip(chosen).map(|(flat, chosen)| Some(flat + chosen?)).collect()
 }
 
-/// `GatherElements`. The output has the shape of the indices.
+/// Infers the output of `GatherElements`. The output has the shape of the indices.
 pub fn gather_elements(call: &Call) -> Facts {
     let (data, shape) = (ranked(call.shape(0)?, 1)?, call.shape(1)?);
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -51,7 +51,7 @@ fn placed(into: &Value, at: &[usize], from: &Value) -> Option<Value> {
     (at.len() == from.len()).then(|| all.pick(&order))
 }
 
-/// `ScatterElements`. The output is the first input with some elements replaced.
+/// Infers the output of `ScatterElements`. The output is the first input with some elements replaced.
 pub fn scatter_elements(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -86,7 +86,7 @@ pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
     few.then(|| starts.into_iter().flat_map(|start| start..start + size).collect())
 }
 
-/// `ScatterND`. The output is the first input with some slices replaced.
+/// Infers the output of `ScatterND`. The output is the first input with some slices replaced.
 pub fn scatter_nd(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let updated = || {
@@ -97,7 +97,7 @@ pub fn scatter_nd(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 
-/// `CumSum`. The output contains prefix sums along a dimension.
+/// Infers the output of `CumSum`. The output contains prefix sums along a dimension.
 pub fn cumulated(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let sums = || {
@@ -120,7 +120,7 @@ pub fn cumulated(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(sums())])
 }
 
-/// `Trilu`. The output keeps the elements on one side of a diagonal; all others are 0.
+/// Infers the output of `Trilu`. The output keeps the elements on one side of a diagonal; all others are 0.
 pub fn triangle(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     let kept = || {
@@ -143,8 +143,8 @@ pub fn triangle(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(kept())])
 }
 
-/// Returns one group per output element of a reduction over the `gone` dimensions: the positions of the
-/// input elements that are reduced to this output element, in order.
+/// Returns one group per output element of a reduction over the `gone` dimensions. A group contains the
+/// positions of the input elements that are reduced to the output element, in order.
 fn groups(shape: &[u64], gone: &[bool]) -> Option<Vec<Vec<usize>>> {
     let left: Vec<u64> = shape.iter().zip(gone).map(|(&x, &gone)| if gone { 1 } else { x }).collect();
     let of = strides(&left);

@@ -45,7 +45,7 @@ fn labels(call: &Call) -> (u64, Element) {
     (texts.or(numbers).unwrap_or(0) as u64, element)
 }
 
-/// A classifier. The outputs are one label per row, and one score per row and class.
+/// Infers the outputs of a classifier: one label per row, and one score per row and class.
 fn classifier(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let count = |name: &str| call.attr_count(&[name]).unwrap_or(0) as u64;
@@ -65,34 +65,34 @@ fn classifier(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [rows]), Fact::new(FLOAT, [rows, scores])])
 }
 
-/// A regressor. The output has one number per row and target.
+/// Infers the output of a regressor, which has one number per row and target.
 fn regressor(call: &Call, element: Option<Element>) -> Facts {
     let targets = call.attr("n_targets").or(call.attr("targets")).unwrap_or(1);
     Ok(vec![Fact::new(element, [rows(call)?, extent(targets.into(), "the number of targets")?])])
 }
 
-/// `OneHotEncoder`. The output has one more dimension, with one number per category.
+/// Infers the output of `OneHotEncoder`. The output has one more dimension, with one number per category.
 fn one_hot(call: &Call) -> Facts {
     let categories = call.attr_count(&["cats_strings", "cats_int64s"]).unwrap_or(0) as u64;
     Ok(vec![Fact::new(FLOAT, [call.shape(0)?, &[categories]].concat())])
 }
 
-/// `ArrayFeatureExtractor`. Input 1 contains the indices of the selected columns.
+/// Infers the output of `ArrayFeatureExtractor`. Input 1 contains the indices of the selected columns.
 fn extractor(call: &Call) -> Facts {
     let (data, columns) = (ranked(call.shape(0)?, 1)?, product(call.shape(1)?)?);
     let rows = if data.len() == 1 { &[1] } else { &data[..data.len() - 1] };
     Ok(vec![Fact::new(call.element(0), [rows, &[columns]].concat())])
 }
 
-/// `FeatureVectorizer`. The output concatenates all features of a row.
+/// Infers the output of `FeatureVectorizer`. The output concatenates all features of a row.
 fn vectorizer(call: &Call) -> Facts {
     let widths = call.attr_ints("inputdimensions").unwrap_or_default();
     let width: i128 = widths.iter().map(|&width| i128::from(width)).sum();
     Ok(vec![Fact::new(FLOAT, [rows(call)?, extent(width, "the number of features")?])])
 }
 
-/// `LabelEncoder`. Each element is replaced by a value from a table. In version 1, the table maps strings
-/// to integers, or integers to strings.
+/// Infers the output of `LabelEncoder`. Each element is replaced by a value from a table. In version 1, the
+/// table maps strings to integers, or integers to strings.
 fn encoder(call: &Call) -> Facts {
     let tables = [
         ("values_strings", Element::STRING),
@@ -113,20 +113,21 @@ fn swapped(call: &Call) -> Element {
     if call.element(0) == Some(Element::STRING) { Element::INT64 } else { Element::STRING }
 }
 
-/// `CategoryMapper`. The table maps strings to integers, or integers to strings.
+/// Infers the output of `CategoryMapper`. The table maps strings to integers, or integers to strings.
 fn mapper(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(swapped(call)), call.shape(0)?)])
 }
 
-/// `DictVectorizer`. The input is one dictionary. The output has one number per word of the vocabulary.
+/// Infers the output of `DictVectorizer`. The input is one dictionary. The output has one number per word of
+/// the vocabulary.
 fn dictionary(call: &Call) -> Facts {
     let words =
         call.attr_count(&["string_vocabulary", "int64_vocabulary"]).ok_or("the vocabulary is empty")?;
     Ok(vec![Fact::new(call.element(0), [1, words as u64])])
 }
 
-/// `ZipMap`. The output is a sequence of dictionaries, one per row, with one key and one number per class.
-/// Dictionaries are not tensors; their size is the total size of their keys and numbers.
+/// Infers the output of `ZipMap`. The output is a sequence of dictionaries, one per row, with one key and one
+/// number per class. Dictionaries are not tensors; their size is the total size of their keys and numbers.
 fn zip_map(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let entry = (element.bits.unwrap_or(0) + 32) / 8;

@@ -3,8 +3,8 @@
 use super::call::{Call, Facts, extent, ranked};
 use super::value::{Fact, extents, misfit, unknown};
 
-/// `Crop`. Removes a border (left, top, right, bottom) from the spatial dimensions. If `scale` is present, it
-/// is the size of the output.
+/// Infers the output of `Crop`. The operator removes a border (left, top, right, bottom) from the spatial
+/// dimensions. If `scale` is present, it is the size of the output.
 pub fn crop(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 4)?;
     let Some(&[left, top, right, bottom]) = call.attr_ints("border") else {
@@ -22,8 +22,8 @@ pub fn crop(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&shape[..2], &plane].concat())])
 }
 
-/// `GivenTensorFill`. The shape of the output is an attribute, the values of the input, or the shape of the
-/// input.
+/// Infers the output of `GivenTensorFill`. The shape of the output is an attribute, the values of the input,
+/// or the shape of the input.
 pub fn given_tensor_fill(call: &Call) -> Facts {
     let mut shape = match call.attr_ints("shape") {
         Some(list) if !list.is_empty() => extents(list)?,

@@ -127,13 +127,14 @@ pub(super) const RULES: &[Rule] = &[
     blocked("Upsample", enlarged),
 ];
 
-/// The output has the shape of the first input and the given type.
+/// Infers an output with the shape of the first input and the given type.
 fn other_type(call: &Call, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, call.shape(0)?)])
 }
 
-/// `FusedMatMul`. Attributes can transpose either matrix. Before the transposition, other attributes can
-/// move the first dimension behind the batch dimensions, so that it becomes the last but one.
+/// Infers the output of `FusedMatMul`. Attributes can transpose either matrix. Before the transposition,
+/// other attributes can move the first dimension behind the batch dimensions, so that it becomes the last but
+/// one.
 fn fused_product(call: &Call) -> Facts {
     let turned = |at: usize, stack: &str, matrix: &str| -> Result<Vec<u64>, Reason> {
         let mut shape = ranked(call.shape(at)?, 1)?.to_vec();
@@ -151,8 +152,8 @@ fn fused_product(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, &a, &b)?)])
 }
 
-/// `MatMulNBits` and similar operators. The second matrix is packed, and an attribute gives its number of
-/// columns.
+/// Infers the outputs of `MatMulNBits` and similar operators. The second matrix is packed, and an attribute
+/// gives its number of columns.
 fn packed_product(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?;
     let columns = extent(call.attr("N").ok_or("N is missing")?.into(), "the number of columns")?;
@@ -160,13 +161,13 @@ fn packed_product(call: &Call) -> Facts {
     Ok(vec![product, Fact::new(call.element(0), rows)])
 }
 
-/// `MatMulFpQ4`. The second matrix is packed, and its shape is an input.
+/// Infers the output of `MatMulFpQ4`. The second matrix is packed, and its shape is an input.
 fn shaped_product(call: &Call) -> Facts {
     let matrix = extents(call.ints(2)?)?;
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, call.shape(0)?, &matrix)?)])
 }
 
-/// The output has the shape of the input, with the last extent halved.
+/// Infers an output with the shape of the input, except that the last extent is halved.
 fn halved(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let last = shape.len() - 1;
@@ -174,22 +175,22 @@ fn halved(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// The first output has the shape and the type of the input. The second output is a mask with one element
-/// or one bit per input element.
+/// Infers two outputs: one with the shape and the type of the input, and a mask with one element or one bit
+/// per input element.
 fn masked(call: &Call, mask: Option<Element>, bits: bool) -> Facts {
     let shape = call.shape(0)?;
     let mask = if bits { Fact::new(mask, [product(shape)?.div_ceil(32)]) } else { Fact::new(mask, shape) };
     Ok(vec![Fact::new(call.element(0), shape), mask])
 }
 
-/// `CDist`. The output has one distance per pair of rows.
+/// Infers the output of `CDist`. The output has one distance per pair of rows.
 fn distances(call: &Call) -> Facts {
     let (a, b) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     Ok(vec![Fact::new(call.element(0), [a[0], b[0]])])
 }
 
-/// `Rfft` and `Irfft`. The last dimension contains the real and the imaginary part. Unless `onesided` is 0,
-/// only half of the frequencies are stored.
+/// Infers the output of `Rfft` and `Irfft`. The last dimension contains the real and the imaginary part.
+/// Unless `onesided` is 0, only half of the frequencies are stored.
 fn fourier(call: &Call, back: bool) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let half = call.attr("onesided").unwrap_or(1) != 0;
@@ -208,7 +209,7 @@ fn fourier(call: &Call, back: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `ExpandDims`. Inserts a dimension of extent 1.
+/// Infers the output of `ExpandDims`. The operator inserts a dimension of extent 1.
 fn expand_dims(call: &Call) -> Facts {
     let mut shape = call.shape(0)?.to_vec();
     let at = axis(call.int(1)?, shape.len() + 1)?;
@@ -216,22 +217,23 @@ fn expand_dims(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `UnfoldTensor`. The elements of each window along a dimension form a new last dimension.
+/// Infers the output of `UnfoldTensor`. The elements of each window along a dimension form a new last
+/// dimension.
 fn unfold(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let at = axis(call.attr("dim").unwrap_or(-1), shape.len())?;
     let size = extent(call.attr("size").ok_or("the size is missing")?.into(), "the size")?;
     let step = extent(call.attr("step").unwrap_or(1).into(), "the step")?.max(1);
     let Some(slack) = shape[at].checked_sub(size) else {
-        return misfit(format!("windows of {size} do not fit {}", shape[at]));
+        return misfit(format!("windows of {size} do not fit into the extent {}", shape[at]));
     };
     shape[at] = slack / step + 1;
     shape.push(size);
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `DynamicTimeWarping`. The number of steps of a path is at most the number of rows plus the number of
-/// columns.
+/// Infers the output of `DynamicTimeWarping`. The number of steps of a path is at most the number of rows
+/// plus the number of columns.
 fn warping(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     let sides = &shape[shape.len() - 2..];
@@ -239,8 +241,8 @@ fn warping(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT32), [2, steps]).bounded()])
 }
 
-/// `ReorderInput`. The number of channels is rounded up to whole blocks of 8 or 16, depending on the
-/// processor; the bound assumes 16.
+/// Infers the output of `ReorderInput`. The number of channels is rounded up to whole blocks of 8 or 16,
+/// depending on the processor; the bound assumes 16.
 fn reorder_input(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 3)?;
     let last = call.attr("channels_last").unwrap_or(0) != 0;
@@ -250,7 +252,7 @@ fn reorder_input(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&[shape[0], channels], plane].concat()).bounded()])
 }
 
-/// `ReorderOutput`. An attribute gives the number of channels.
+/// Infers the output of `ReorderOutput`. An attribute gives the number of channels.
 fn reorder_output(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 3)?;
     let channels = extent(call.attr("channels").unwrap_or(0).into(), "the number of channels")?;
@@ -263,7 +265,7 @@ fn reorder_output(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `Upsample` with integer factors.
+/// Infers the output of `Upsample` with integer factors.
 fn enlarged(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let Some(scales) = call.attr_ints("scales").filter(|scales| scales.len() == shape.len()) else {

@@ -11,7 +11,8 @@ fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
     vec![Fact { value, ..Fact::new(call.element(0), shape) }]
 }
 
-/// `Reshape`. 0 keeps an extent (unless `allowzero` is set), and -1 stands for the remaining extent.
+/// Infers the output of `Reshape`. 0 keeps an extent (unless `allowzero` is set), and -1 stands for the
+/// remaining extent.
 pub fn reshape(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let wanted = call.ints_or_attr(1, "shape")?.ok_or("input 1 is missing")?;
@@ -32,7 +33,7 @@ pub fn reshape(call: &Call) -> Facts {
     }
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
-        // An upper bound of the number of elements is rounded down to whole rows.
+        // An upper bound on the number of elements is rounded down to whole rows.
         if known == 0 || (total % known != 0 && !call.bound(0)) {
             return misfit(format!("{} elements are not a multiple of {known}", show(from)));
         }
@@ -43,8 +44,8 @@ pub fn reshape(call: &Call) -> Facts {
     Ok(reshaped(call, shape))
 }
 
-/// `Flatten`. The output has two dimensions: the product of the extents before the axis, and that of the
-/// rest.
+/// Infers the output of `Flatten`. The output has two dimensions: the product of the extents before the axis,
+/// and that of the rest.
 pub fn flatten(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = match call.attr("axis").unwrap_or(1) {
@@ -54,7 +55,7 @@ pub fn flatten(call: &Call) -> Facts {
     Ok(reshaped(call, vec![product(&shape[..at])?, product(&shape[at..])?]))
 }
 
-/// `Squeeze`. Removes dimensions of extent 1.
+/// Infers the output of `Squeeze`. The operator removes dimensions of extent 1.
 pub fn squeeze(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = match call.ints_or_attr(1, "axes")? {
@@ -70,7 +71,7 @@ pub fn squeeze(call: &Call) -> Facts {
     ))
 }
 
-/// `Unsqueeze`. Inserts dimensions of extent 1.
+/// Infers the output of `Unsqueeze`. The operator inserts dimensions of extent 1.
 pub fn unsqueeze(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let list = call.ints_or_attr(1, "axes")?.ok_or("the axes are missing")?;
@@ -86,7 +87,7 @@ pub fn identity(call: &Call) -> Facts {
     Ok(reshaped(call, call.shape(0)?.to_vec()))
 }
 
-/// `Shape`. The output contains the extents from `start` to `end`.
+/// Infers the output of `Shape`. The output contains the extents from `start` to `end`.
 pub fn shape(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let bound = |value: i64| {
@@ -98,13 +99,13 @@ pub fn shape(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT64), [part.len() as u64]).with(Some(Value::Ints(part)))])
 }
 
-/// `Size`. The output is the number of elements.
+/// Infers the output of `Size`. The output is the number of elements.
 pub fn size(call: &Call) -> Facts {
     let count = product(call.shape(0)?)?;
     Ok(vec![Fact::new(Some(Element::INT64), []).with(Some(Value::Ints(vec![count as i64])))])
 }
 
-/// `ConstantOfShape`. Every element has the same value, by default 0 of type `float32`.
+/// Infers the output of `ConstantOfShape`. Every element has the same value, by default 0 of type `float32`.
 pub fn constant_of_shape(call: &Call) -> Facts {
     let shape = extents(call.ints(0)?)?;
     let one = call.attr_constant("value")?.cloned();
@@ -115,7 +116,7 @@ pub fn constant_of_shape(call: &Call) -> Facts {
     Ok(vec![Fact::new(one.element, shape).with(value)])
 }
 
-/// `Transpose`. Permutes the dimensions; the default reverses their order.
+/// Infers the output of `Transpose`. The operator permutes the dimensions; the default reverses their order.
 pub fn transpose(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let permutation: Vec<usize> = match call.attr_ints("perm") {
@@ -139,7 +140,7 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Concat`. As in runtimes, empty inputs need not match the others.
+/// Infers the output of `Concat`. As in runtimes, empty inputs need not match the others.
 pub fn concat(call: &Call) -> Facts {
     let shapes: Vec<&[u64]> =
         (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;
@@ -163,7 +164,8 @@ pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Split`. Without given lengths, the parts along the axis are equal, except that the last may be smaller.
+/// Infers the outputs of `Split`. Without given lengths, the parts along the axis are equal, except that the
+/// last may be smaller.
 pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -183,7 +185,7 @@ pub fn split(call: &Call) -> Facts {
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(shape[at]) && !call.bound(0) {
-        return misfit(format!("parts {sizes:?} do not make up extent {}", shape[at]));
+        return misfit(format!("parts {sizes:?} do not add up to extent {}", shape[at]));
     }
     let strides = strides(shape);
     let mut from = 0usize;
@@ -202,7 +204,8 @@ pub fn split(call: &Call) -> Facts {
     Ok(sizes.iter().map(part).collect())
 }
 
-/// `Slice`. Selects a range of indices, with a step, along each of the given dimensions.
+/// Infers the output of `Slice`. The operator selects a range of indices, with a step, along each of the
+/// given dimensions.
 pub fn slice(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let (starts, ends) = match (call.ints_or_attr(1, "starts"), call.ints_or_attr(2, "ends")) {
@@ -261,7 +264,7 @@ pub fn slice(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Gather`. Selects slices along an axis by index.
+/// Infers the output of `Gather`. The operator selects slices along an axis by index.
 pub fn gather(call: &Call) -> Facts {
     let (data, indices) = (ranked(call.shape(0)?, 1)?, call.shape(1)?);
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -297,7 +300,7 @@ pub fn gather(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `GatherND`. Selects slices by tuples of indices.
+/// Infers the output of `GatherND`. The operator selects slices by tuples of indices.
 pub fn gather_nd(call: &Call) -> Facts {
     let (data, indices) = (ranked(call.shape(0)?, 1)?, ranked(call.shape(1)?, 1)?);
     let batch = call.attr("batch_dims").unwrap_or(0);
@@ -315,7 +318,7 @@ pub fn gather_nd(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Tile`. Input 1 contains the number of repetitions per dimension.
+/// Infers the output of `Tile`. Input 1 contains the number of repetitions per dimension.
 pub fn tile(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let repeats = extents(call.ints(1)?)?;
@@ -334,7 +337,8 @@ pub fn tile(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Pad`. Adds elements at the ends of every dimension, or removes them if the pad is negative.
+/// Infers the output of `Pad`. The operator adds elements at the ends of every dimension, or removes them if
+/// the pad is negative.
 pub fn pad(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let pads = match call.attr_ints("paddings") {
@@ -359,7 +363,8 @@ pub fn pad(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `CenterCropPad`. Crops or pads some dimensions to the extents that an input gives.
+/// Infers the output of `CenterCropPad`. The operator crops or pads some dimensions to the extents that an
+/// input gives.
 pub fn center_crop_pad(call: &Call) -> Facts {
     let mut shape = call.shape(0)?.to_vec();
     let wanted = extents(call.ints(1)?)?;
@@ -376,7 +381,8 @@ pub fn center_crop_pad(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `DepthToSpace` and `SpaceToDepth`. Move blocks of channels into the spatial dimensions, or back.
+/// Infers the output of `DepthToSpace` and `SpaceToDepth`. The operators move blocks of channels into the
+/// spatial dimensions, or back.
 pub fn depth_and_space(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let [n, c, h, w] = *shape else {
@@ -393,7 +399,7 @@ pub fn depth_and_space(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `Resize` and `Upsample`. Either the sizes or the scale factors are given.
+/// Infers the output of `Resize` and `Upsample`. Either the sizes or the scale factors are given.
 pub fn resize(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let old = call.kind == "Upsample" || call.inputs.len() == 2;

@@ -1,5 +1,5 @@
-//! Rules for operators of the standard ONNX domain, including obsolete ones that runtimes still support,
-//! and of `ai.onnx.preview.training`.
+//! Rules for operators of the standard ONNX domain and of `ai.onnx.preview.training`. They include obsolete
+//! operators that runtimes still support.
 
 use super::element::Element;
 use super::rules::{ANY, Rule, rule};

@@ -6,20 +6,21 @@ use super::element::Element;
 use super::value::{Fact, Reason, misfit, show};
 use super::{algebra, window};
 
-/// `QuantizeLinear`. The output has the type of the zero point if there is one, otherwise the type that an
-/// attribute gives, and otherwise `uint8`.
+/// Infers the output of `QuantizeLinear`. The output has the type of the zero point. Without a zero point, an
+/// attribute gives the type, and the default is `uint8`.
 pub fn quantize(call: &Call) -> Facts {
     let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
 }
 
-/// `DequantizeLinear`. The output has the type that an attribute gives, or by default the type of the scale.
+/// Infers the output of `DequantizeLinear`. The output has the type that an attribute gives, or by default
+/// the type of the scale.
 pub fn dequantize(call: &Call) -> Facts {
     let to = call.attr_element("output_dtype")?.or(call.element(1));
     Ok(vec![Fact::new(to, call.shape(0)?)])
 }
 
-/// `DynamicQuantizeLinear`. Further outputs are the scale and the zero point.
+/// Infers the outputs of `DynamicQuantizeLinear`. Further outputs are the scale and the zero point.
 pub fn dynamic_quantize(call: &Call) -> Facts {
     let scalar = |element| Fact::new(Some(element), []);
     let data = Fact::new(Some(Element::UINT8), call.shape(0)?);
@@ -39,14 +40,14 @@ pub fn multiply(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT32), pair(call, 0, 2)?)])
 }
 
-/// `QLinearWhere`.
+/// Infers the output of `QLinearWhere`.
 pub fn choose(call: &Call) -> Facts {
     let shape = broadcast(call, &pair(call, 1, 4)?, call.shape(0)?)?;
     Ok(vec![Fact::new(call.element(1), shape)])
 }
 
-/// `QLinearConcat`. The scale and the zero point of the output come first. They are followed by every input
-/// with its own scale and zero point.
+/// Infers the output of `QLinearConcat`. The scale and the zero point of the output come first. They are
+/// followed by every input with its own scale and zero point.
 pub fn concat(call: &Call) -> Facts {
     let mut shape = call.shape(2)?.to_vec();
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -61,7 +62,7 @@ pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(1), shape)])
 }
 
-/// `QLinearReduceMean` and `ReduceSumInteger`. The axes are an attribute.
+/// Infers the output of `QLinearReduceMean` and `ReduceSumInteger`. The axes are an attribute.
 pub fn reduce(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = match call.attr_ints("axes").unwrap_or_default() {
@@ -77,7 +78,7 @@ pub fn reduce(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `QLinearConv` of `com.microsoft`. Channels may be the last dimension.
+/// Infers the output of `QLinearConv` of `com.microsoft`. Channels may be the last dimension.
 pub fn conv(call: &Call) -> Facts {
     if window::channels_last(call) {
         return window::conv_channels_last(call, 3, call.element(7));
@@ -85,7 +86,7 @@ pub fn conv(call: &Call) -> Facts {
     window::conv(call, 3, call.element(7))
 }
 
-/// `MatMulInteger16`.
+/// Infers the output of `MatMulInteger16`.
 pub fn product16(call: &Call) -> Facts {
     let unsigned = |at: usize| call.element(at).is_some_and(|element| element.name == "uint16");
     let element = if unsigned(0) && unsigned(1) { Element::UINT32 } else { Element::INT32 };

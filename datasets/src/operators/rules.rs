@@ -76,5 +76,5 @@ impl Rule {
     }
 }
 
-/// For [`Rule::over`]: any number of inputs.
+/// The argument of [`Rule::over`] that stands for any number of inputs.
 pub(super) const ANY: usize = usize::MAX;

@@ -7,7 +7,7 @@ use super::value::{Fact, Value, gather_positions, strides, unknown};
 use crate::operators::element::Element;
 use std::collections::BTreeMap;
 
-/// `OneHot`. The output has one more dimension, whose extent is the number of classes.
+/// Infers the output of `OneHot`. The output has one more dimension, whose extent is the number of classes.
 pub fn one_hot(call: &Call) -> Facts {
     let indices = call.shape(0)?;
     let depth = match call.value(1) {
@@ -32,7 +32,7 @@ pub fn one_hot(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(2), shape).with(value)])
 }
 
-/// `TopK`. The outputs are the `k` largest or smallest elements along an axis, and their indices.
+/// Infers the outputs of `TopK`: the `k` largest or smallest elements along an axis, and their indices.
 pub fn top_k(call: &Call) -> Facts {
     let from = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(-1), from.len())?;
@@ -52,8 +52,8 @@ pub fn top_k(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value), places])
 }
 
-/// `NonZero`. The output contains the indices of the nonzero elements. The upper bound assumes that all
-/// elements are nonzero.
+/// Infers the output of `NonZero`. The output contains the indices of the nonzero elements. The upper bound
+/// assumes that all elements are nonzero.
 pub fn non_zero(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     // A scalar is treated as a one-element list.
@@ -70,7 +70,7 @@ pub fn non_zero(call: &Call) -> Facts {
     Ok(vec![fact.with(Some(Value::Ints(positions.collect())))])
 }
 
-/// `Compress`. Selects the slices or elements for which a condition holds.
+/// Infers the output of `Compress`. The operator selects the slices or elements for which a condition holds.
 pub fn compress(call: &Call) -> Facts {
     let (data, condition) = (call.shape(0)?, ranked(call.shape(1)?, 1)?);
     let along = call.attr("axis").map(|at| axis(at, data.len())).transpose()?;
@@ -101,9 +101,9 @@ pub fn compress(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Unique`. The first output contains the distinct elements. For each of them, the second output contains
-/// the index of its first occurrence, and the fourth the number of its occurrences. The third output
-/// contains, for each input element, the index of its value in the first output.
+/// Infers the outputs of `Unique`. The first output contains the distinct elements. For each of them, the
+/// second output contains the index of its first occurrence, and the fourth the number of its occurrences.
+/// The third output contains, for each input element, the index of its value in the first output.
 pub fn unique(call: &Call) -> Facts {
     let data = call.shape(0)?;
     let index = |length| Fact::new(Some(Element::INT64), [length]);
@@ -134,8 +134,8 @@ pub fn unique(call: &Call) -> Facts {
     Ok(vec![values, column(|one| one.1.0), inverse, column(|one| one.1.1)])
 }
 
-/// `NonMaxSuppression`. The output contains the indices of the batch, the class and the box for every
-/// selected box. An input limits the number of boxes per batch and class.
+/// Infers the output of `NonMaxSuppression`. The output contains the indices of the batch, the class and the
+/// box for every selected box. An input limits the number of boxes per batch and class.
 pub fn suppression(call: &Call) -> Facts {
     let (boxes, scores) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let (batches, classes, count) = (scores[0], scores[1], boxes[1].min(scores[2]));

@@ -1,4 +1,4 @@
-//! Decides which outputs may share the memory of which inputs.
+//! Determines which inputs may share their memory with the first output of an operator.
 
 use super::Call;
 use super::elementwise::trains;

@@ -3,8 +3,8 @@
 use super::call::{Call, Facts, ranked};
 use super::value::{Fact, misfit, unknown};
 
-/// Losses. The output is one loss per label or, by default, a single loss. `SoftmaxCrossEntropyLoss` also
-/// returns the log-probabilities.
+/// Infers the outputs of a loss operator: one loss per label or, by default, a single loss.
+/// `SoftmaxCrossEntropyLoss` also returns the log-probabilities.
 pub fn loss(call: &Call) -> Facts {
     let (scores, labels) = (ranked(call.shape(0)?, 2)?, call.shape(1)?);
     let each = call.attr_text("reduction") == Some("none");
@@ -12,8 +12,9 @@ pub fn loss(call: &Call) -> Facts {
     Ok(vec![loss, Fact::new(call.element(0), scores)])
 }
 
-/// Optimisers. The outputs are the new tensors, followed by their new optimiser states. Each output has the
-/// shape and the type of the corresponding input. The first two inputs are the learning rate and the step.
+/// Infers the outputs of an optimiser: the new tensors, followed by their new optimiser states. Each output
+/// has the shape and the type of the corresponding input. The first two inputs are the learning rate and the
+/// step.
 pub fn optimizer(call: &Call) -> Facts {
     let kept = match call.kind {
         "Adam" => [0, 2, 3].as_slice(),
@@ -35,8 +36,8 @@ pub fn optimizer(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `Gradient`. Returns one derivative per input named by the attribute `xs`. Only the number of these names
-/// is known, so the rule assumes that they are the names of the first inputs, in order.
+/// Infers the outputs of `Gradient`. There is one derivative per input named by the attribute `xs`. Only the
+/// number of these names is known, so the rule assumes that they are the names of the first inputs, in order.
 pub fn gradient(call: &Call) -> Facts {
     let count = call.attr_count(&["xs"]).unwrap_or(0);
     if count > call.inputs.len() {

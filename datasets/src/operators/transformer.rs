@@ -29,8 +29,8 @@ fn value_width(call: &Call) -> Result<u64, Reason> {
     }
 }
 
-/// `Attention` and `QAttention`. One matrix projects queries, keys and values. Input `past` contains the
-/// earlier keys and values, and the output has the type of input `like`.
+/// Infers the outputs of `Attention` and `QAttention`. One matrix projects queries, keys and values. Input
+/// `past` contains the earlier keys and values, and the output has the type of input `like`.
 pub fn projected(call: &Call, past: usize, like: usize) -> Facts {
     let input = ranked(call.shape(0)?, 3)?;
     let (heads, width) = (positive(call, "num_heads")?, value_width(call)?);
@@ -46,12 +46,12 @@ pub fn projected(call: &Call, past: usize, like: usize) -> Facts {
     Ok(facts)
 }
 
-/// `PackedAttention`. The tokens of all sequences form one dimension.
+/// Infers the output of `PackedAttention`. The tokens of all sequences form one dimension.
 pub fn packed_attention(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [ranked(call.shape(0)?, 2)?[0], value_width(call)?])])
 }
 
-/// `PackedMultiHeadAttention`. Queries, keys and values may be one tensor.
+/// Infers the output of `PackedMultiHeadAttention`. Queries, keys and values may be one tensor.
 pub fn packed_heads(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 2)?;
     let width = match *query {
@@ -75,8 +75,8 @@ fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact
     Ok(Fact::new(call.element(past), shape))
 }
 
-/// `MultiHeadAttention` and its variant for decoders. The earlier keys are input `past`, and the earlier
-/// values are the next input.
+/// Infers the outputs of `MultiHeadAttention` and its variant for decoders. The earlier keys are input
+/// `past`, and the earlier values are the next input.
 pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let heads = positive(call, "num_heads")?;
@@ -100,9 +100,9 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `GroupQueryAttention` and `SparseAttention`. There may be fewer heads for keys than for queries, and
-/// queries, keys and values may be one tensor. An input gives the number of keys to store, which is at least
-/// the number of earlier keys.
+/// Infers the outputs of `GroupQueryAttention` and `SparseAttention`. There may be fewer heads for keys than
+/// for queries, and queries, keys and values may be one tensor. An input gives the number of keys to store,
+/// which is at least the number of earlier keys.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -141,8 +141,8 @@ pub fn grouped(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `PagedAttention`. New keys and values are written in place, into the inputs that contain the earlier
-/// ones.
+/// Infers the outputs of `PagedAttention`. New keys and values are written in place, into the inputs that
+/// contain the earlier ones.
 pub fn paged(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 2)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -154,8 +154,8 @@ pub fn paged(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width]), kept(3), kept(4)])
 }
 
-/// `DecoderAttention`. The first output has the shape of the queries: steps, batch, width. The numbers of
-/// stored keys and values are upper bounds.
+/// Infers the outputs of `DecoderAttention`. The first output has the shape of the queries: steps, batch,
+/// width. The numbers of stored keys and values are upper bounds.
 pub fn decoder(call: &Call) -> Facts {
     let (query, key) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let heads = positive(call, "num_heads")?;
@@ -165,8 +165,8 @@ pub fn decoder(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), query), kept.clone(), kept])
 }
 
-/// `LinearAttention`. Queries, keys and values have the dimensions batch, length and width. The state is one
-/// matrix per value head.
+/// Infers the outputs of `LinearAttention`. Queries, keys and values have the dimensions batch, length and
+/// width. The state is one matrix per value head.
 pub fn linear_attention(call: &Call) -> Facts {
     let (query, key, value) =
         (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?, ranked(call.shape(2)?, 3)?);
@@ -181,17 +181,17 @@ pub fn linear_attention(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], query[1], width]), Fact::new(element, state)])
 }
 
-/// `EmbedLayerNormalization`. The outputs are the embedded words, the length of each sequence, and the sum
-/// before normalisation. The embedding table of the words is input 2, and the output has the type of input
-/// `like`.
+/// Infers the outputs of `EmbedLayerNormalization`: the embedded words, the length of each sequence, and the
+/// sum before normalisation. The embedding table of the words is input 2, and the output has the type of
+/// input `like`.
 pub fn embedded(call: &Call, like: usize) -> Facts {
     let ids = ranked(call.shape(0)?, 2)?;
     let output = Fact::new(call.element(like), [ids[0], ids[1], ranked(call.shape(2)?, 2)?[1]]);
     Ok(vec![output.clone(), Fact::new(Some(Element::INT32), [ids[0]]), output])
 }
 
-/// `SkipLayerNormalization` and similar operators. Further outputs are the means, the inverse standard
-/// deviations, and the sum before normalisation.
+/// Infers the outputs of `SkipLayerNormalization` and similar operators. Further outputs are the means, the
+/// inverse standard deviations, and the sum before normalisation.
 pub fn skip_norm(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 1)?;
     let (mut each, last) = (shape.to_vec(), shape.len() - 1);
@@ -200,25 +200,26 @@ pub fn skip_norm(call: &Call) -> Facts {
     Ok(vec![whole.clone(), each.clone(), each, whole])
 }
 
-/// All outputs have the shape and the type of the first input.
+/// Infers outputs that all have the shape and the type of the first input.
 pub fn all_like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?); call.outputs.max(1)])
 }
 
-/// `GemmaRotaryEmbedding`. The outputs are the rotated queries and keys.
+/// Infers the outputs of `GemmaRotaryEmbedding`: the rotated queries and keys.
 pub fn gemma_rotary(call: &Call) -> Facts {
     let like = |at: usize| Ok(Fact::new(call.element(at), call.shape(at)?));
     [1, 3].into_iter().map(like).collect()
 }
 
-/// `RelativePositionBias`. The output has one number per head, query and key.
+/// Infers the output of `RelativePositionBias`. The output has one number per head, query and key.
 pub fn position_bias(call: &Call) -> Facts {
     let table = ranked(call.shape(0)?, 2)?;
     let length = |at: usize| extent(call.int(at)?.into(), "a length");
     Ok(vec![Fact::new(call.element(0), [1, table[1], length(1)?, length(2)?])])
 }
 
-/// `GatedRelativePositionBias`. The output has one number per sequence, head, and pair of positions.
+/// Infers the output of `GatedRelativePositionBias`. The output has one number per sequence, head, and pair
+/// of positions.
 pub fn gated_bias(call: &Call) -> Facts {
     let (heads, position) = (positive(call, "num_heads")?, ranked(call.shape(2)?, 4)?);
     let query = ranked(call.shape(0)?, 2)?;
@@ -226,8 +227,8 @@ pub fn gated_bias(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, heads, position[2], position[3]])])
 }
 
-/// `RemovePadding`. The outputs are the tokens without padding (at most all tokens), their former positions,
-/// the cumulative sequence lengths, and the maximum sequence length.
+/// Infers the outputs of `RemovePadding`: the tokens without padding (at most all tokens), their former
+/// positions, the cumulative sequence lengths, and the maximum sequence length.
 pub fn remove_padding(call: &Call) -> Facts {
     let [batch, length, width] = *call.shape(0)? else {
         return misfit("its input does not have three dimensions");
@@ -247,8 +248,8 @@ fn longest(call: &Call) -> Result<u64, Reason> {
     extent(call.int(1)?.into(), "the length")
 }
 
-/// `BeamSearch` and `WhisperBeamSearch`. The outputs are the sequences, their scores, and the scores of all
-/// words at every step.
+/// Infers the outputs of `BeamSearch` and `WhisperBeamSearch`: the sequences, their scores, and the scores of
+/// all tokens of the vocabulary at every step.
 pub fn beam_search(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let (length, batch) = (longest(call)?, input[0]);
@@ -267,8 +268,8 @@ pub fn beam_search(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `GreedySearch` and `Sampling`. The outputs are one sequence per input sequence, and the scores of the last
-/// step.
+/// Infers the outputs of `GreedySearch` and `Sampling`: one sequence per input sequence, and the scores of
+/// the last step.
 pub fn greedy_search(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let mut facts = vec![Fact::new(Some(Element::INT32), [input[0], longest(call)?])];

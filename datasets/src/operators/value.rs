@@ -36,14 +36,14 @@ pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
     Err(Reason::unknown(text))
 }
 
-/// Constants with more elements are not tracked, because shapes, axes and scales are small.
+/// The maximum number of elements of a tracked constant. Shapes, axes and scales have few elements.
 pub const FOLD_LIMIT: u64 = 4096;
 
 /// Maximum total number of elements of all tracked constants. Once it is exceeded, no further constants are
 /// tracked.
 pub const FOLD_TOTAL: u64 = 1 << 24;
 
-/// Shapes with more dimensions are rejected.
+/// The maximum number of dimensions of a shape.
 pub const RANK_LIMIT: usize = 64;
 
 /// The elements of a small constant, in row-major order.
@@ -258,7 +258,7 @@ pub fn strides(shape: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// For every element of `shape` in order, returns the sum of `offset(dimension, index)` over the dimensions.
+/// Returns the sum of `offset(dimension, index)` over the dimensions, for every element of `shape` in order.
 /// Returns `None` for more than [`FOLD_LIMIT`] elements.
 pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
     let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;

@@ -67,7 +67,10 @@ impl Window {
                 _ => -1,
             };
             if places < 0 {
-                return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
+                return misfit(format!(
+                    "a window of {reach} does not fit into the padded extent {}",
+                    length + begin + end
+                ));
             }
             extent(places, "an extent")
         };
@@ -76,8 +79,8 @@ impl Window {
 }
 
 /// Returns the number of window positions with `ceil_mode`, as runtimes count them. Runtimes do not count a
-/// window that would start in the padding at the end (at `end` or later), although the formula of operator
-/// sets before version 22 does. The flag is true if there is such a window.
+/// window that would start in the padding at the end (at `end` or later). The formula of operator sets before
+/// version 22 does count it. The flag is true if there is such a window.
 fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
     let steps = slack.div_euclid(stride) + i128::from(slack.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;
@@ -104,7 +107,7 @@ fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
     Ok(())
 }
 
-/// `Conv` and its variants. The weights are input number `weights`.
+/// Infers the output of `Conv` and its variants. The weights are input number `weights`.
 pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     convolved(call, ranked(call.shape(0)?, 2)?, ranked(call.shape(weights)?, 2)?, element)
 }
@@ -126,8 +129,8 @@ fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Elemen
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `ConvTranspose`. The output has the extents that a convolution would reduce to those of the input.
-/// `SAME` crops each output extent to the input extent times the stride, and never pads it.
+/// Infers the output of `ConvTranspose`. The output has the extents that a convolution would reduce to those
+/// of the input. `SAME` crops each output extent to the input extent times the stride, and never pads it.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -161,7 +164,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pooling operators. `MaxPool` can also return the positions of the maxima.
+/// Infers the outputs of pooling operators. `MaxPool` can also return the positions of the maxima.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;
@@ -195,14 +198,14 @@ pub fn pool_doubt(call: &Call) -> Option<String> {
     })
 }
 
-/// Global pooling: every extent after the channels becomes 1.
+/// Infers the output of global pooling: every extent after the channels becomes 1.
 pub fn global_pool(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     shape[2..].fill(1);
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `MaxUnpool`. Moves the maxima back to their original positions.
+/// Infers the output of `MaxUnpool`. The operator moves the maxima back to their original positions.
 pub fn max_unpool(call: &Call) -> Facts {
     if call.input(2).is_some() {
         return Ok(vec![Fact::new(call.element(0), crate::operators::value::extents(call.ints(2)?)?)]);
@@ -220,7 +223,7 @@ pub fn max_unpool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `MaxRoiPool` and `RoiAlign`. Pool over regions of interest.
+/// Infers the output of `MaxRoiPool` and `RoiAlign`. Both operators pool over regions of interest.
 pub fn roi_pool(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let (height, width) = match call.attr_ints("pooled_shape") {
@@ -231,7 +234,7 @@ pub fn roi_pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [regions[0], input[1], height, width])])
 }
 
-/// `GridSample`. Samples the input at the points of a grid.
+/// Infers the output of `GridSample`. The operator samples the input at the points of a grid.
 pub fn grid_sample(call: &Call) -> Facts {
     let (input, grid) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let shape = [&input[..2], &grid[1..grid.len() - 1]].concat();
@@ -272,7 +275,8 @@ pub fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
     rule(&Call { attributes, inputs, names, ..*call }).map(back)
 }
 
-/// Convolutions with channels last. The weights may have either order: the one that fits the input is used.
+/// Infers the output of a convolution with the channels in the last dimension. The weights may have either
+/// order: the order that fits the input is used.
 pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     let input = channels_second(ranked(call.shape(0)?, 3)?);
     let (weights, turned) = (ranked(call.shape(weights)?, 3)?, channels_second(call.shape(weights)?));
@@ -292,8 +296,8 @@ pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>)
     convolved(call, &input, weights, element).map(back)
 }
 
-/// Convolutions with blocked channels. The input may have more channels than the weights, to fill the last
-/// block.
+/// Infers the output of a convolution with blocked channels. The input may have more channels than the
+/// weights, to fill the last block.
 pub fn conv_blocked(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let groups = call.attr("group").unwrap_or(1).max(1).cast_unsigned();
@@ -302,8 +306,8 @@ pub fn conv_blocked(call: &Call) -> Facts {
     convolved(call, &input, weights, call.element(0))
 }
 
-/// `CausalConvWithState`. The first output has the shape of the input. The second contains the last inputs,
-/// which the next call needs.
+/// Infers the outputs of `CausalConvWithState`. The first output has the shape of the input. The second
+/// contains the last inputs, which the next call needs.
 pub fn causal_conv(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let state = match call.input(3) {
@@ -313,7 +317,7 @@ pub fn causal_conv(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), input), Fact::new(call.element(0), state)])
 }
 
-/// `Col2Im`. Sums blocks into an image.
+/// Infers the output of `Col2Im`. The operator sums blocks into an image.
 pub fn col2im(call: &Call) -> Facts {
     let columns = ranked(call.shape(0)?, 2)?;
     let image = crate::operators::value::extents(call.ints(1)?)?;
@@ -322,14 +326,14 @@ pub fn col2im(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&[columns[0], channels], image.as_slice()].concat())])
 }
 
-/// `AffineGrid`. The output has one point per spatial position.
+/// Infers the output of `AffineGrid`. The output has one point per spatial position.
 pub fn affine_grid(call: &Call) -> Facts {
     let size = crate::operators::value::extents(call.ints(1)?)?;
     let [batch, _, plane @ ..] = size.as_slice() else { return misfit("the size has too few numbers") };
     Ok(vec![Fact::new(call.element(0), [&[*batch], plane, &[plane.len() as u64]].concat())])
 }
 
-/// `CropAndResize`. All regions are resized to the same size.
+/// Infers the output of `CropAndResize`. All regions are resized to the same size.
 pub fn crop_and_resize(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let &[height, width] = crate::operators::value::extents(call.ints(3)?)?.as_slice() else {

@@ -32,7 +32,7 @@ pub(super) struct Conversion<'m, 'a> {
     /// Variables, and constants without bytes, by subgraph and index. Copies of a subgraph share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
-    /// The number of tensors in used subgraphs, counting only those with neither a producer nor a consumer.
+    /// The number of tensors of used subgraphs that have neither a producer nor a consumer.
     idle: usize,
     sources: SizeSources,
     /// The bytes that kernels request, by subgraph and index of the operator.
@@ -377,8 +377,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.graph.tensor(tensor)
     }
 
-    /// Returns the tensor of a constant or a variable. There is only one, however many copies of the subgraph
-    /// exist. Constants with the same buffer, type and shape also share one tensor.
+    /// Returns the tensor of a constant or a variable. There is only one, regardless of the number of copies
+    /// of the subgraph. Constants with the same buffer, type and shape also share one tensor.
     fn kept(
         &mut self,
         place: (usize, usize),
@@ -432,7 +432,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         info: &Info,
         subject: &str,
     ) -> Result<(Measured, Source), ImportProblem> {
-        // Only unused states have not been visited.
+        // Inference has visited all tensors except unused states.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
         let constant = info.held.is_some() && !scope.given[at];
         let shape = match known {

@@ -93,7 +93,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known { source: Source::Assumed, changed, ..larger }
     }
 
-    /// Infers a loop. Carried values must keep their shapes between iterations.
+    /// Infers the values carried by a loop, which must keep their shapes between iterations.
     fn rounds(&mut self, called: &[usize], mut carried: Vec<Known>) -> (Vec<Rc<Inferred>>, Outcome) {
         let Some(&body) = called.last() else {
             return (Vec::new(), Outcome::Rule(Err("it runs no subgraph".into())));

@@ -32,7 +32,7 @@ impl Given {
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
             let reason = match number {
                 0 if option == "--batch" => "must be at least 1",
-                _ if large(number) => "too large",
+                _ if large(number) => "must be at most 2^63 - 1",
                 _ => continue,
             };
             return Err(ImportProblem::option(format!("{option} {number}"), reason));
@@ -126,7 +126,9 @@ fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Res
             let option_ = format!("{option} {name}={}", show(shape));
             let refuse = |reason: String| Err(ImportProblem::option(&option_, reason));
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
-                return refuse("too large".to_owned());
+                let limits =
+                    "too large; extents may be at most 2^63 - 1, and shapes may have at most 64 dimensions";
+                return refuse(limits.to_owned());
             }
             match find(inputs, name) {
                 _ if option == "--tensor-shape" => {

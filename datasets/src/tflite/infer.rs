@@ -7,7 +7,7 @@
 //!
 //! If no rule gives a shape, the shape declared in the file is used under two conditions. Options must not
 //! have changed anything on which the operator depends, and its inputs must have the shapes declared in the
-//! file. Otherwise the shape is unknown, and the reason is recorded.
+//! file. Otherwise, the shape is unknown, and the reason is recorded.
 
 use super::given::Given;
 use super::known::Known;
@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The maximum number of operators, tensors and references to tensors in all copies of subgraphs, not
-/// counting the first copy of each subgraph. Files of a few kilobytes can request billions.
+/// counting the first copy of each subgraph. Files of a few kilobytes can request billions of them.
 pub(super) const COPIES: usize = 1 << 20;
 
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {

@@ -1,4 +1,4 @@
-//! Shape rules of layers: windows over spatial dimensions, matrices, recurrent cells, blocks of spatial
+//! Shape rules of layers: windows over spatial dimensions, matrices, recurrent cells, and blocks of spatial
 //! dimensions.
 //!
 //! The spatial dimensions lie between the batch and the channels. A window has `ceil(extent / stride)`
@@ -57,7 +57,7 @@ fn misfits<T>(weights: &[u64], input: &[u64]) -> Result<T, Reason> {
     misfit(format!("weights {} do not fit input {}", show(weights), show(input)))
 }
 
-/// The dimensions of the weights are outputs, height, width, and inputs per group.
+/// Infers a 2-D convolution. The dimensions of the weights are outputs, height, width, and inputs per group.
 fn conv_2d(op: &Operation) -> Result<Made, Reason> {
     use options::{CONV_DILATION_H, CONV_DILATION_W, CONV_PADDING, CONV_STRIDE_H, CONV_STRIDE_W};
     let (input, weights) = (op.ranked::<4>(0)?, op.ranked::<4>(1)?);
@@ -70,7 +70,7 @@ fn conv_2d(op: &Operation) -> Result<Made, Reason> {
     op.one([n, h, w, units])
 }
 
-/// The dimensions of the weights are 1, height, width and outputs.
+/// Infers a depthwise convolution. The dimensions of the weights are 1, height, width and outputs.
 fn depthwise(op: &Operation) -> Result<Made, Reason> {
     use options::{
         DEPTHWISE_DILATION_H, DEPTHWISE_DILATION_W, DEPTHWISE_PADDING, DEPTHWISE_STRIDE_H, DEPTHWISE_STRIDE_W,
@@ -85,7 +85,7 @@ fn depthwise(op: &Operation) -> Result<Made, Reason> {
     op.one([n, h, w, units])
 }
 
-/// The dimensions of the weights are depth, height, width, inputs and outputs.
+/// Infers a 3-D convolution. The dimensions of the weights are depth, height, width, inputs and outputs.
 fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.ranked::<5>(0)?, op.ranked::<5>(1)?);
     if input[4] != weights[3] {
@@ -104,7 +104,8 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input gives the output shape. A convolution over the output must have as many positions as the data.
+/// Infers a transposed convolution. An input gives the output shape. A convolution over the output must have
+/// as many positions as the data.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
     let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
     if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
@@ -154,12 +155,12 @@ fn depth_and_space(op: &Operation) -> Result<Made, Reason> {
     match down {
         true if whole(h, block) && whole(w, block) => op.one([n, h / block, w / block, times(c, square)?]),
         false if whole(c, square) => op.one([n, times(h, block)?, times(w, block)?, c / square]),
-        _ => misfit(format!("blocks of {block} do not fit {}", show(&[n, h, w, c]))),
+        _ => misfit(format!("blocks of {block} do not fit input {}", show(&[n, h, w, c]))),
     }
 }
 
-/// `SPACE_TO_BATCH_ND` pads the spatial dimensions and moves blocks of them into the batch.
-/// `BATCH_TO_SPACE_ND` moves them back and crops the result.
+/// Infers `SPACE_TO_BATCH_ND` and `BATCH_TO_SPACE_ND`. The first operator pads the spatial dimensions and
+/// moves blocks of them into the batch. The second moves them back and crops the result.
 fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     let (input, blocks, edges) = (op.shape(0)?, op.extents(1)?, op.extents(2)?);
     let down = op.call.kind == "SPACE_TO_BATCH_ND";
@@ -168,7 +169,7 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
         && edges.len() == 2 * blocks.len()
         && !blocks.contains(&0);
     if !fits {
-        return misfit(format!("blocks {} do not fit {}", show(&blocks), show(input)));
+        return misfit(format!("blocks {} do not fit input {}", show(&blocks), show(input)));
     }
     let all = extent(blocks.iter().map(|&block| i128::from(block)).product(), "the number of blocks")?;
     let mut shape = input.to_vec();
@@ -189,8 +190,9 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// The dimensions of the weights are units and inputs. Unless an option keeps the dimensions of the data, the
-/// data are read as rows with one element per input, and surplus elements are not read.
+/// Infers a fully connected layer. The dimensions of the weights are units and inputs. Unless an option keeps
+/// the dimensions of the data, the data are read as rows with one element per input, and surplus elements are
+/// not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -227,7 +229,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx_of("MatMul", &both, Vec::new())?.into())
 }
 
-/// The last dimension contains the frequencies that are not negative.
+/// Infers `RFFT2D`. The last dimension of the output contains the frequencies that are not negative.
 fn rfft(op: &Operation) -> Result<Made, Reason> {
     let mut shape = op.shape(0)?.to_vec();
     let rank = shape.len();
@@ -237,7 +239,7 @@ fn rfft(op: &Operation) -> Result<Made, Reason> {
             shape[rank - 1] = width / 2 + 1;
             op.one(shape)
         }
-        (lengths, _) => misfit(format!("lengths {} do not fit {}", show(lengths), show(&shape))),
+        (lengths, _) => misfit(format!("lengths {} do not fit input {}", show(lengths), show(&shape))),
     }
 }
 
@@ -255,7 +257,8 @@ fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The inputs are the data, the weights for features, the weights for time, the bias and the state.
+/// Infers `SVDF`. The inputs are the data, the weights for features, the weights for time, the bias and the
+/// state.
 fn svdf(op: &Operation) -> Result<Made, Reason> {
     let (input, features) = (op.ranked::<2>(0)?, op.ranked::<2>(1)?);
     let ([batch, width], [filters, inputs]) = (*input, *features);
@@ -278,7 +281,8 @@ fn sequence<'c>(op: &Operation<'c>, time_major: bool) -> Result<(u64, &'c [u64])
     }
 }
 
-/// The inputs are the data, the weights, the recurrent weights, the bias and the state.
+/// Infers a recurrent cell. The inputs are the data, the weights, the recurrent weights, the bias and the
+/// state.
 fn rnn(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::SEQUENCE_RNN_TIME_MAJOR))?;
     let [units, _] = *op.ranked(1)?;
@@ -286,7 +290,8 @@ fn rnn(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// The inputs are the data, followed by the weights, recurrent weights, bias and state of each direction.
+/// Infers a bidirectional recurrent cell. The inputs are the data, followed by the weights, recurrent
+/// weights, bias and state of each direction.
 fn both_rnn(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::RNN_TIME_MAJOR))?;
     let ([forward, _], [backward, _]) = (*op.ranked(1)?, *op.ranked(5)?);
@@ -304,8 +309,9 @@ fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64
     Ok(vec![op.fact(width(forward)), op.fact(width(backward))].into())
 }
 
-/// The inputs are the data, the output of the previous step, the weights, the bias, and the cell state of the
-/// previous step. The outputs are the output, the cell state, and two scratch tensors of the kernel.
+/// Infers a basic LSTM cell. The inputs are the data, the output of the previous step, the weights, the bias,
+/// and the cell state of the previous step. The outputs are the output, the cell state, and two scratch
+/// tensors of the kernel.
 fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     let ([batch, width], [_, depth]) = (*op.ranked(0)?, *op.ranked(1)?);
     state(op, 1, &[batch, depth])?;
@@ -316,8 +322,8 @@ fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![output.clone(), output, op.fact([batch, both]), op.fact([batch, gates])].into())
 }
 
-/// The relevant inputs are 0 (data), 4 and 8 (weights and recurrent weights), 18 (output of the previous
-/// step) and 19 (cell state of the previous step).
+/// Infers a full LSTM cell. The relevant inputs are 0 (data), 4 and 8 (weights and recurrent weights), 18
+/// (output of the previous step) and 19 (cell state of the previous step).
 fn lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::SEQUENCE_LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, units]) = (*op.ranked(4)?, *op.ranked(8)?);
@@ -326,8 +332,9 @@ fn lstm(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// The inputs of the forward direction are those of [`lstm`]. The inputs of the backward direction start at
-/// 18. The states are inputs 35 and 36 (forward), and 37 and 38 (backward).
+/// Infers a bidirectional LSTM cell. The weights of the forward direction have the same positions as in
+/// [`lstm`], and those of the backward direction begin at input 18. The states are inputs 35 and 36
+/// (forward), and 37 and 38 (backward).
 fn both_lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, forward]) = (*op.ranked(4)?, *op.ranked(8)?);

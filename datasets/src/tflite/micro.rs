@@ -1,10 +1,9 @@
-//! The offset problem that `tflite-micro` solves for a file: the tensors that it places, and when each is
-//! live.
+//! The offset problem that `tflite-micro` solves for a file: the tensors that it places, and their lifespans.
 //!
 //! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
 //! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
-//! one set of tensors. Each of them is live from its first use in any run to its last. All subgraphs share
-//! one arena. The plan does not place variables, which get memory of their own.
+//! one set of tensors. Each tensor is live from its first use in any run to its last. All subgraphs share one
+//! arena. The plan does not place variables, which get memory of their own.
 //!
 //! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
 //! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
@@ -22,7 +21,7 @@ use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan,
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Sizes and offsets are multiples of this many bytes, as in the runtime.
+/// The alignment of all sizes and offsets in bytes, as in the runtime.
 pub const MICRO_ALIGNMENT: Bytes = Bytes::new(16);
 
 /// Operators whose kernel copies nothing if input and output have the same address, or copies each element
@@ -38,8 +37,8 @@ pub(super) fn reserved(scratch: &Scratch) -> u64 {
     Bytes::new(scratch.bytes).align_up(MICRO_ALIGNMENT).map_or(u64::MAX, Bytes::get)
 }
 
-/// Decides whether an input and an output share memory, given their numbers among the tensors of all
-/// subgraphs.
+/// A function that decides whether an input and an output share memory, given their numbers among the tensors
+/// of all subgraphs.
 pub type Shares<'a> = dyn Fn(AliasKind, usize, usize) -> bool + 'a;
 
 /// The offset problem that `tflite-micro` solves for a file.
@@ -67,9 +66,9 @@ struct Placed {
 
 impl MicroArena {
     /// Reads the problem from a file. The operators run in the order of the file. If the kernel of an
-    /// operator allows an input and the output to share memory, `shares` decides whether they do.
-    /// `scratch` contains the requests of the kernels. Takes time linear in the operators and operands of
-    /// all uses of subgraphs.
+    /// operator allows an input and the output to share memory, `shares` decides whether they do. `scratch`
+    /// contains the requests of the kernels. Takes time linear in the number of operators and operands in all
+    /// uses of subgraphs.
     ///
     /// # Errors
     /// If the file is damaged, contains a tensor of unknown size, or runs subgraphs too often.

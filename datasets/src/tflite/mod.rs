@@ -15,7 +15,7 @@
 //! - Tensors and operators keep the order of the file. Operators have no names in this format. An optional
 //!   operand of -1 is omitted.
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents
-//!   have none either. An input of the model with an empty shape is a scalar, as in the interpreter. This is
+//!   have no size. An input of the model with an empty shape is a scalar, as in the interpreter. This is
 //!   reported as an assumption if the file declares `has_rank` for other tensors and not for this one.
 //! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is the
 //!   memory given by [`ImportOptions::scratch`], and otherwise zero. Compilers for accelerators write
@@ -34,7 +34,7 @@
 //! operator depends. Third, the inputs of the operator have their declared shapes. Otherwise, an option must
 //! give the shape, or the import fails. If a shape depends on data, its maximum is used. If a rule and the
 //! file differ, the rule takes precedence. [`Import::assumed`] lists the first cases of each kind, and
-//! [`Import::sizes`] counts the sources.
+//! [`Import::sizes`] lists the sources of the sizes.
 //!
 //! | operators | shapes |
 //! |---|---|
@@ -81,7 +81,7 @@ pub use micro::{MICRO_ALIGNMENT, MicroArena, Shares};
 use std::path::Path;
 pub(crate) use write::{offsets, reordered, with_offsets};
 
-/// Returns true if the bytes begin like a model of this format.
+/// Returns true if bytes 4 to 7 are the identifier of this format.
 pub(crate) fn is_tflite(bytes: &[u8]) -> bool {
     bytes.get(4..8) == Some(schema::IDENTIFIER)
 }

@@ -15,7 +15,7 @@ pub(super) struct Model<'a> {
     pub kinds: Vec<Kind<'a>>,
     /// The subgraphs. The first one is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
-    /// True if the file declares the rank of any tensor. Older writers never did so.
+    /// True if the file declares the rank of any tensor. Older writers never declare ranks.
     pub ranked: bool,
 }
 

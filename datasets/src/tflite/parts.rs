@@ -110,7 +110,7 @@ fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     Ok(vec![op.fact([&[*number], row].concat()), op.fact([*number])].into())
 }
 
-/// Sizes of -1 extend the slice to the end. Only then does its beginning affect the shape.
+/// Infers `SLICE`. A size of -1 extends the slice to the end. The start affects the shape only in this case.
 fn slice(op: &Operation) -> Result<Made, Reason> {
     const WHY: &str = "the size of the slice";
     let from = op.shape(0)?;
@@ -157,7 +157,8 @@ impl Cut {
     }
 }
 
-/// The inputs give the begin, end and step per dimension. Masks mark dimensions as whole, new, or removed.
+/// Infers `STRIDED_SLICE`. The inputs give the start, end and step per dimension. Masks mark dimensions as
+/// whole, new, or removed.
 fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let from = op.shape(0)?;
     let [listed] = *op.ranked(1)?;
@@ -250,7 +251,8 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     })
 }
 
-/// The last identifier determines the number of rows. Identifiers start at 0 and increase by at most 1.
+/// Infers `SEGMENT_SUM`. The last identifier determines the number of rows. Identifiers start at 0 and
+/// increase by at most 1.
 fn segments(op: &Operation) -> Result<Made, Reason> {
     let (row, [ids]) = (op.shape(0)?.get(1..).ok_or("the data are a scalar")?, op.ranked(1)?);
     let Some(Value::Ints(list)) = op.call.value(1) else {
@@ -260,8 +262,8 @@ fn segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// An input gives the number of segments. It replaces the leading dimensions of the data, which are those of
-/// the identifiers.
+/// Infers the unsorted segment operators. An input gives the number of segments. This number replaces the
+/// leading dimensions of the data, which are the dimensions of the identifiers.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {

@@ -1,5 +1,5 @@
-//! Shape rules of operators. The rules follow the kernels of the interpreter when these resize their
-//! outputs.
+//! Shape rules of operators. The rules compute the shapes to which the kernels of the interpreter resize
+//! their outputs.
 //!
 //! If an operator has an ONNX equivalent, the rule of that equivalent in [`operators`] is used. The other
 //! rules are implemented here and in the neighbouring modules. Types are not inferred: like the
@@ -172,7 +172,7 @@ pub(super) fn widened(list: super::reader::Ints) -> Vec<i64> {
     list.iter().map(i64::from).collect()
 }
 
-/// The quotient is rounded down, whereas the ONNX rule rounds towards zero.
+/// Infers `FLOOR_DIV`, which rounds down, whereas the ONNX rule rounds towards zero.
 fn floor_div(op: &Operation) -> Facts {
     let whole =
         |at: usize| matches!(op.call.value(at), Some(Value::Ints(list)) if list.iter().all(|&i| i >= 0));
@@ -180,8 +180,8 @@ fn floor_div(op: &Operation) -> Facts {
     Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
 }
 
-/// The condition has the shape of the operands, a single element, or one element per row. Any other condition
-/// is an error, even if it could be broadcast.
+/// Infers `SELECT`. The condition has the shape of the operands, a single element, or one element per row.
+/// Any other condition is an error, even if it could be broadcast.
 fn select(op: &Operation) -> Result<Made, Reason> {
     let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
     let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
@@ -199,12 +199,12 @@ fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
     let wanted = op.extents(1)?;
     let facts = op.onnx("Expand", &[0, 1], Vec::new())?;
     if facts[0].shape.as_ref() != Some(&wanted) {
-        return misfit(format!("shape {} cannot be stretched to {}", show(op.shape(0)?), show(&wanted)));
+        return misfit(format!("shape {} cannot be broadcast to {}", show(op.shape(0)?), show(&wanted)));
     }
     Ok(facts.into())
 }
 
-/// Returns the shape to which two shapes are broadcast.
+/// Infers `BROADCAST_ARGS`, whose output contains the shape to which two shapes are broadcast.
 fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     let ([a], [b]) = (op.ranked(0)?, op.ranked(1)?);
     let of = |at: usize| Some(Fact::new(None, op.extents(at).ok()?));
@@ -214,8 +214,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// The shape is given by a vector or, if there is none, by the options. In options, the list `[0]` stands for
-/// a scalar, as in old files. Otherwise, an extent of 0 has no special meaning.
+/// Infers `RESHAPE`. The shape is given by a vector or, if there is none, by the options. In options, the
+/// list `[0]` stands for a scalar, as in old files. Otherwise, an extent of 0 has no special meaning.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
@@ -229,7 +229,7 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
 }
 
-/// An input gives the output shape. Indices locate the updates.
+/// Infers `SCATTER_ND`. An input gives the output shape, and indices locate the updates.
 fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
     let part = indices.split_last().and_then(|(&last, outer)| {
@@ -242,7 +242,7 @@ fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// The padding is given by a pair of numbers per dimension, for before and after.
+/// Infers the padding operators. For each dimension, two numbers give the padding before and after the data.
 fn pad(op: &Operation) -> Result<Made, Reason> {
     let pairs = op.call.ints(1)?;
     if pairs.iter().any(|&pad| pad < 0) {
@@ -252,7 +252,7 @@ fn pad(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Pad", &[0], vec![ints("pads", pads)])?.into())
 }
 
-/// An input lists the axes. An empty list means that nothing is reduced.
+/// Infers a reduction. An input lists the axes. An empty list means that nothing is reduced.
 fn reduce(op: &Operation) -> Facts {
     let kind = match op.call.kind {
         "SUM" => "ReduceSum",
@@ -269,7 +269,7 @@ fn reduce(op: &Operation) -> Facts {
     op.onnx(kind, &[0], vec![axes, keep, int("noop_with_empty_axes", 1)])
 }
 
-/// If the types differ in width, the output may have one dimension more or one less.
+/// Infers `BITCAST`. If the types differ in width, the output may have one dimension more or one less.
 fn bitcast(op: &Operation) -> Result<Made, Reason> {
     let bits = |element: Option<Element>| element.and_then(|element| element.bits);
     let (Some(from), Some(to)) = (bits(op.call.element(0)), bits(op.element)) else {
@@ -284,7 +284,7 @@ fn bitcast(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// The output has one row for each nonzero element.
+/// Infers `WHERE`, whose output has one row for each nonzero element.
 fn positions(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let rank = shape.len() as u64;
@@ -298,7 +298,8 @@ fn positions(op: &Operation) -> Result<Made, Reason> {
     Ok(Made::at_most(vec![op.fact([most, rank])], "the number of non-zero elements"))
 }
 
-/// The outputs are boxes, classes, scores and their number, all for one image.
+/// Infers `TFLite_Detection_PostProcess`. The outputs are boxes, classes, scores and their number, all for
+/// one image.
 fn detections(op: &Operation) -> Result<Made, Reason> {
     let number = |name: &str| {
         flex::int(op.custom, name)

@@ -26,8 +26,8 @@ const PLAN_VERSION: i32 = 1;
 /// The number of fields of the root table.
 const ROOT_FIELDS: u16 = 8;
 
-/// The old file begins at a multiple of this many bytes in the new file. The number is at least the
-/// alignment of every vector in the old file.
+/// The alignment in bytes of the old file within the new file. It is at least the alignment of every vector
+/// in the old file.
 const SHIFT: usize = 64;
 
 fn damaged(what: impl Into<String>) -> ImportProblem {
@@ -231,7 +231,9 @@ impl Front {
 }
 
 fn put(bytes: &mut [u8], at: usize, data: &[u8]) -> Result<(), ImportProblem> {
-    let place = bytes.get_mut(at..at + data.len()).ok_or_else(|| damaged(format!("it ends before {at}")))?;
+    let place = bytes
+        .get_mut(at..at + data.len())
+        .ok_or_else(|| damaged(format!("the file ends before byte {at}")))?;
     place.copy_from_slice(data);
     Ok(())
 }

@@ -50,7 +50,7 @@ fn snapshots_have_one_capture_per_stream() {
     assert_eq!(found[0].planner, "PyTorch caching allocator");
     assert!(found[0].instance.buffers().iter().all(|buffer| buffer.alignment().get() == 512));
     let rows = rows(&found[0]);
-    // The first allocation, one that is older than the trace, and one that is live all the time.
+    // These rows are the first allocation, a block older than the trace, and a block that is always live.
     assert_eq!(rows[0], ("event0", 602_112, 1, 4, Some(69_632)));
     assert!(rows.iter().any(|row| row.0.starts_with("early") && row.2 == 0 && row.1 == 65_536));
     assert_eq!(rows.last().unwrap(), &("block0.0", 4096, 0, 26, Some(0)));
@@ -151,11 +151,11 @@ fn errors_in_snapshots_name_the_event() {
     }
 }
 
-/// Instructions that import or call functions are rejected, and limits hold.
+/// Instructions that import or call functions are rejected, and limits are enforced.
 #[test]
 fn pickles_contain_plain_data_only() {
     let nested = [&[0x80, 2][..], &[b'('; 65]].concat();
-    // 40 lists, each with the list before it twice: 2^40 elements if repeated values were copied.
+    // Each of 40 lists contains the previous list twice. Copying repeated values would give 2^40 elements.
     let mut doubled = vec![0x80, 2, b']', b'q', 0];
     for index in 1..40 {
         doubled.extend([b']', b'q', index, b'(', b'h', index - 1, b'h', index - 1, b'e']);
@@ -218,7 +218,8 @@ fn idealloc(format: CaptureFormat, data: &[u8]) -> Result<Vec<Capture>, String> 
     read_capture(Path::new("t"), format, data).map_err(|error| error.to_string())
 }
 
-/// Failed calls, releases of unknown addresses, and releases that another thread records late.
+/// The trace contains failed calls, releases of unknown addresses, and releases that another thread records
+/// late.
 #[test]
 fn traces_of_several_threads_are_read() {
     let calls: [(u8, &[u64]); 8] = [

@@ -163,7 +163,7 @@ fn wrong_allocations_are_reported() {
     );
     assert!(with((10, 7, 16), (11, 7, 28)).contains("buffer 10 'b10' and buffer 13 'b13' conflict"));
     assert!(with((10, 7, 4), (11, 7, 28)).contains("overlaps the reserved range [0, 8)"));
-    assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
+    assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) extends beyond the capacity 64"));
     assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is not one of its allowed pools"));
     assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
     assert!(wrong(&rest).contains("buffer 10 'b10' has no offset"));
@@ -199,7 +199,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/pools/0/reserved_ranges/0/end",
             json!(65),
-            "[0, 65) lies beyond the capacity 64 of pool 7 'Vec'",
+            "[0, 65) extends beyond the capacity 64 of pool 7 'Vec'",
         ),
         ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is already used by buffer 0"),
         (
@@ -258,7 +258,7 @@ fn slips_in_constraints_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/offset",
             json!(64),
-            "pinned_allocations[0]: [64, 68) lies beyond the capacity 64",
+            "pinned_allocations[0]: [64, 68) extends beyond the capacity 64",
         ),
         (
             "/problem/constraints/pinned_allocations/0/offset",
@@ -387,7 +387,10 @@ fn what_no_offset_problem_knows_is_noted() {
         .push(json!({ "first": 10, "second": 12 }));
     let document = read(&value).unwrap();
     assert!(document.notes()[0].contains("1 reuse costs are ignored"));
-    assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
+    assert!(
+        document.notes()[1]
+            .contains("terms of the objective are ignored, because only peaks are minimised: reuse_cost")
+    );
     assert!(
         document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools have no effect")
     );
@@ -455,7 +458,7 @@ fn unrepresentable_instances_are_refused() {
     let late = write("id,lower,upper,size\na,0,9223372036854775808,1\n", 9);
     assert!(late.starts_with("i.json: instance 'i', buffer 'a': step 9223372036854775808 exceeds"), "{late}");
     let high = write("id,lower,upper,size,offset\na,0,1,4,8\n", 9);
-    assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
+    assert!(high.contains("[8, 12) extends beyond the capacity 9 of pool 'i'"), "{high}");
 }
 
 /// Checks that layouts of the merged instances are valid under the document's own rules.

@@ -1,4 +1,4 @@
-//! Runs the fuzz targets on mutations of valid files, for about a second each.
+//! Runs the fuzz targets on mutations of valid files, each for at most about a second.
 
 use plimsoll_datasets::fuzzing::{
     captures, certificate_json, dsa_json, idealloc, inductor_graph, instance_csv, layout_csv, onnx_model,

@@ -67,7 +67,7 @@ fn parameters_are_as_published() {
     assert_eq!(parameters(&make("nasnet-a", 0, &[]), 4), 5_289_978);
 }
 
-/// The operands of a sum have the same shape, whatever the parameters.
+/// The operands of a sum have the same shape for all parameters.
 #[test]
 fn sums_are_of_equals() {
     for (family, list) in [

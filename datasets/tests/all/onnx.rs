@@ -72,7 +72,7 @@ fn weights_made_by_operators_count_as_weights_unless_kept() {
         import_file(&folder.join("light_vgg19.onnx"), &options).unwrap()
     };
     let (kept, folded) = (read(true), read(false));
-    // VGG-19 has 143 667 240 `float32` parameters (Simonyan and Zisserman 2015).
+    // VGG-19 has 143,667,240 `float32` parameters (Simonyan and Zisserman 2015).
     assert!(folded.graph.bytes(Role::Weight).get() >= 143_667_240 * 4);
     assert!(kept.graph.bytes(Role::Weight).get() < 10_000);
     let gone = kept.graph.operators().len() - folded.graph.operators().len();

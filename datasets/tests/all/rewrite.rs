@@ -220,7 +220,7 @@ fn the_planner_of_the_runtime_is_simulated() {
     let layout = arena.layout(|tensor| Some(Bytes::new(offsets[tensor]))).unwrap();
     assert_eq!(layout.offsets()[6..], [128, 80].map(Bytes::new), "a, c and b are live");
     assert_eq!((arena.arena(&layout), layout.peak(&arena.instance)), (Bytes::new(240), Bytes::new(240)));
-    // A tensor that nothing uses takes memory too.
+    // An unused tensor occupies memory too.
     let sizes = [("x", 16), ("u", 500), ("v", 400), ("y", 16)];
     let body = subgraph("main", &sizes, [&[0], &[3]], vec![operator(ADD, &[0, 0], &[3])]);
     let arena = micro(&file(&model(vec![body])));
@@ -244,13 +244,13 @@ fn subgraphs_are_planned_together() {
     let never = inner("never", 512);
     let spec = model(vec![body, inner("then", 256), inner("else", 128), condition, never]);
     let arena = micro(&file(&spec));
-    // All tensors except those of the subgraph that nothing runs.
+    // The instance contains all tensors except those of the subgraph that nothing runs.
     assert_eq!(arena.instance.len(), 4 + 3 + 3 + 2);
     // 'large' of 'then' is live from its first use, in `IF`, to its last, in `WHILE`.
     let large = arena.instance.buffers()[5].lifespan().hull();
     let start = arena.instance.buffers()[3].lifespan().hull();
     assert!(large.lower < start.lower && large.upper > start.lower, "{large:?} {start:?}");
-    // So is the scratch buffer in 'then', which is live in all uses of its operator.
+    // The scratch buffer in 'then' is likewise live from the first use of its operator to the last.
     let scratch = file(&spec).with_scratch(requests(&[[1, 0, 16], [4, 0, 16]]));
     let with_scratch = micro(&scratch).instance;
     assert_eq!(with_scratch.len(), 4 + 3 + 3 + 2 + 1);

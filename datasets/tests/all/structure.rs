@@ -52,8 +52,8 @@ fn the_edges_as_listed_give_another_table() {
     assert_eq!(heaviest(&listed), 46);
 }
 
-/// In the order 1 to 8, the table is complete. With parallel branches, as in the source, operator 6 may run
-/// while 4 or 5 still needs the output of 2, and 5 may read that output after all other operators have run.
+/// In the order 1 to 8, the table is complete. In the source, branches run in parallel. Operator 6 may then
+/// run while 4 or 5 still needs the output of 2, and 5 may read that output after all others have run.
 #[test]
 fn the_table_is_not_safe_for_branches_that_run_at_the_same_time() {
     let mutex = conflicts(false, Relation::Mutex);

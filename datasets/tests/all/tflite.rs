@@ -312,7 +312,7 @@ fn subgraphs_of_every_operator_can_be_run() {
             subgraph("part", vec![value("b"), value("c")], &[0], &[1], part),
         ]
     };
-    // A case has a code, a member of the second union of options, and the fields of it that refer to
+    // A case has a code, a member of the second union of options, and the fields of this member that refer to
     // subgraphs.
     let cases: [(i32, u8, Fields, Control, usize); 6] = [
         (174, 6, &[(1, 1)], Control::Loop, 0),
@@ -554,7 +554,7 @@ fn seeds_are_up_to_date() {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(&path, model.write()).unwrap();
         }
-        assert!(std::fs::read(&path).unwrap() == model.write(), "{} is another model", path.display());
+        assert!(std::fs::read(&path).unwrap() == model.write(), "{} differs from the model", path.display());
         let import = import_file(&path, &ImportOptions::default()).unwrap();
         assert_eq!(import.graph.operators().len(), plain(&model).graph.operators().len());
     }
@@ -618,7 +618,7 @@ fn real_models_match_an_independent_reader() {
         assert_eq!(&facts(&import.graph), expected, "{name}");
         read += 1;
     }
-    assert_eq!(read, models.len(), "every model with facts is there");
+    assert_eq!(read, models.len(), "every model with facts must be in the folder");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn makes(code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]) {
 #[test]
 fn windows_over_the_plane() {
     let image = Data(&[2, 7, 9, 4]);
-    // CONV_2D with padding SAME and VALID, with dilation, in groups.
+    // CONV_2D with padding SAME and VALID, with dilation, and with groups.
     makes(
         3,
         Some((1, &[(0, 0), (1, 2), (2, 3)])),
@@ -348,7 +348,7 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
         import.assumed,
         ["the declared shape is used for 1 tensors: 'y', operator 0 (Magic): operator Magic is not known"]
     );
-    // The batch size of the file changes nothing.
+    // An option that repeats the batch size of the file has no effect.
     assert_eq!(read(&magic(), &batch(2)).unwrap(), import);
     assert_eq!(
         read(&magic(), &batch(4)).unwrap_err(),

@@ -92,13 +92,13 @@ fn u_nets_are_the_published_ones() {
     let paper = make("unet", &[]);
     assert_eq!((output(&paper), weights(&paper, 4)), (vec![1, 2, 388, 388], 31_030_658));
     assert_eq!(weights(&make("unet", &[("classes", 1)]), 4), 31_030_593);
-    // Current implementations have three channels and normalisation.
+    // Current implementations have three input channels and normalisation.
     let today = make("unet", &[("inputs", 3), ("norm", 1), ("padded", 1), ("size", 256)]);
     assert_eq!((output(&today), weights(&today, 4)), (vec![1, 2, 256, 256], 31_037_698));
     let refused = |list: &[(&str, u64)]| generate("unet", list).unwrap_err().to_string();
-    assert!(refused(&[("size", 573)]).starts_with("size halved by every level is "));
-    assert!(refused(&[("size", 60)]).starts_with("size at the bottom is "));
-    assert!(refused(&[("size", 0)]).starts_with("size at the bottom is 0"));
+    assert!(refused(&[("size", 573)]).starts_with("the size before a pooling operator is "));
+    assert!(refused(&[("size", 60)]).starts_with("the size before a pooling operator is "));
+    assert!(refused(&[("size", 0)]).starts_with("the size before a pooling operator is 0"));
     assert!(refused(&[("depth", 11)]).starts_with("depth is 11"));
 }
 

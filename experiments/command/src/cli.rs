@@ -282,8 +282,7 @@ fn other_command(error: &clap::Error) -> Option<String> {
     Some(format!("`plimsoll {command} {}` {what}", quote(name)))
 }
 
-/// Returns a hint about an unknown option if the program has another way to do what the option probably
-/// asks for.
+/// Returns a hint about an unknown option if another command or option has the same purpose.
 fn elsewhere(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let command = std::env::args().nth(1)?;

@@ -86,7 +86,7 @@ impl Format {
         let ends: Vec<String> = self.suffixes.iter().map(|suffix| format!(".{suffix}")).collect();
         let (own, ends) = (self.name, ends.join(" or "));
         let other = known(&suffix).map_or_else(|| format!("'.{suffix}'"), |known| known.name.to_owned());
-        Err(format!("the output is {own}, not {other}: use a name ending in {ends}"))
+        Err(format!("the output is {own}, not {other}; use a name ending in {ends}"))
     }
 
     /// Returns a parser for the name of an output file in this format.
@@ -100,7 +100,7 @@ impl Format {
 pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match suffix(&path).and_then(|suffix| known(&suffix)) {
         Some(known) if !path.is_dir() => {
-            Err(format!("the output is a folder, not {}: use a name without a suffix", known.name))
+            Err(format!("the output is a folder, not {}; use a name without a suffix", known.name))
         }
         _ => Ok(path),
     })
@@ -151,7 +151,7 @@ mod tests {
         assert!(is_png(Path::new("a.PNG")) && !is_png(Path::new("png")));
         assert_eq!(
             DOT.check(Path::new("a.svg")).unwrap_err(),
-            "the output is DOT, not SVG: use a name ending in .dot or .gv"
+            "the output is DOT, not SVG; use a name ending in .dot or .gv"
         );
     }
 

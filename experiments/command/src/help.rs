@@ -21,8 +21,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
 ];
 
-/// Examples: a command, a command line, and what it does. The examples of each command run in this order, in
-/// a folder that is empty at the start.
+/// Examples, each with a command, a command line and a description. The examples of each command run in this
+/// order, in a folder that is empty at the start.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "solve",
@@ -173,7 +173,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record --out page",
         "Analyse the record of a benchmark in tables, charts and an HTML page",
     ),
-    ("report", "plimsoll report record --out page --target-gap 1", "Count a gap of at most 1 % as solved"),
+    (
+        "report",
+        "plimsoll report record --out page --target-gap 1",
+        "Count runs with a gap of at most 1 % as solved",
+    ),
     (
         "recheck",
         "plimsoll bench embedded --only patent --solvers greedy-by-size --out record && plimsoll recheck record",
@@ -208,7 +212,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "list",
         "plimsoll list offsets && plimsoll list exact",
-        "List the algorithms of a problem; describe one",
+        "List the algorithms of a problem, and describe one",
     ),
     (
         "completions",

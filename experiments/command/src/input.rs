@@ -41,7 +41,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|_| !is_copy(path)).unwrap_or(Path::new(""))
 }
 
-/// Returns the name of an input file in reports.
+/// Returns the name of an input file for reports.
 pub fn shown(path: &Path) -> String {
     if is_copy(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

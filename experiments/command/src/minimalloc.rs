@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Solves the problem given on the command line. An error is the text to print to standard error.
+/// Solves the problem given on the command line. An error contains the text to print to standard error.
 fn answer(arguments: &[String]) -> Result<(), String> {
     let flags = Flags::parse(arguments)?;
     let input = flags.text("input");
@@ -216,7 +216,7 @@ struct Row<'t> {
 }
 
 impl Table {
-    /// Reads all rows up to the first empty line. Columns may have any order; unknown ones are ignored.
+    /// Reads all rows up to the first empty line. Columns may have any order; unknown columns are ignored.
     fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().take_while(|line| !line.is_empty()).enumerate();
         let header = lines.next().map_or("", |(_, header)| header);
@@ -267,8 +267,8 @@ impl Row<'_> {
         text
     }
 
-    /// Returns the buffer. Ids may repeat, so the name of the buffer is the number of its row. Steps count
-    /// from `first`.
+    /// Returns the buffer. Ids may repeat, so the name of the buffer is the number of its row. Steps are
+    /// counted from `first`.
     fn buffer(&self, at: usize, first: i64) -> Result<Buffer, String> {
         let wrong = |what: &str, value: i64| format!("buffer '{}': {what} {value}", self.id);
         let natural = |what: &str, value: i64| u64::try_from(value).map_err(|_| wrong(what, value));
@@ -298,8 +298,8 @@ impl Row<'_> {
 struct Columns {
     positions: HashMap<String, usize>,
     count: usize,
-    /// Added to the upper end of a lifespan: 1 if the file gives the last live step, and 0 if it gives the
-    /// step after that.
+    /// The number added to the upper end of a lifespan: 1 if the file gives the last live step, and 0 if it
+    /// gives the step after that.
     addend: i64,
 }
 

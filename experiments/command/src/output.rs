@@ -135,7 +135,7 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
         png::check().or_else(refuse)?;
     }
     if path.file_name().is_none() || path.is_dir() {
-        return refuse("it is a directory".to_owned());
+        return refuse("it is a folder".to_owned());
     }
     let folder = folder_of(&target);
     if !folder.is_dir() {

@@ -38,8 +38,8 @@ pub fn noted(text: &str, note: &str) -> String {
     text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
 }
 
-/// Names at most `most` buffers with their sizes, and counts the others. As in tables, sizes are plain
-/// numbers of bytes.
+/// Names at most `most` buffers with their sizes, and counts the others. Sizes are in bytes, without binary
+/// units.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     let one = |&id: &BufferId| {
         let buffer = instance.buffer(id);

@@ -76,7 +76,7 @@ pub struct Inconclusive {
     pub samples: usize,
 }
 
-/// One measured time of an operator of the chain: that of its computation or that of its transfer.
+/// One measured time of an operator of the chain, either for its computation or for its transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// `synchronous` or `eager`.
@@ -159,8 +159,8 @@ struct Step {
     work: Work,
 }
 
-/// Returns the chain: products of all kinds and sizes, passes, and operators without work. Each appears
-/// twice, in random order.
+/// Returns the chain in random order. It contains two products for each number of rows and each size of
+/// weights, two passes of each size, and eight operators without work.
 fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     let mut all = Vec::new();
     for _ in 0..2 {
@@ -288,7 +288,7 @@ struct Usual {
     spread: f64,
 }
 
-/// For every operator that ran alone, returns the medians of its times over all runs. The key is a pair:
+/// Returns, for every operator that ran alone, the medians of its times over all runs. The key is a pair:
 /// whether the times are those of a transfer, and the position of the operator.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();

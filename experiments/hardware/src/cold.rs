@@ -5,8 +5,7 @@ use std::hint::spin_loop;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Number of bytes copied at a time. It is small enough that copied data passes through the caches, as in all
-/// other accesses.
+/// Number of bytes copied at a time. It is small enough for the copied data to pass through the caches.
 const PIECE: usize = 16 * 1024;
 
 /// A memory of pseudorandom numbers between -1 and 1.

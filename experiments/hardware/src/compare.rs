@@ -153,7 +153,7 @@ pub fn compare(
     let seconds = case.seconds() * f64::from(settings.repeat + 1);
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
         let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
-        let why = format!("graph '{name}' would run for {all}, but at most {most} are allowed");
+        let why = format!("graph '{name}' would run for {all}, but the limit is {most}");
         return Err(CompareError::Skipped(why));
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };

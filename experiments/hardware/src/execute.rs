@@ -88,7 +88,7 @@ pub struct Executor<'a> {
     pub link: Link,
 }
 
-/// A transfer on its way to the thread of its channel.
+/// A transfer that is sent to the thread of its channel.
 struct Job {
     operator: OperatorId,
     asked: Duration,
@@ -167,8 +167,9 @@ impl Executor<'_> {
     }
 
     /// Runs a list and returns all times. The on-chip memory must be free and at least as large as the
-    /// capacity of the problem. If the memory was used before, its pages are already committed. After an
-    /// error, ranges that were lent may never be returned to the memory.
+    /// capacity of the problem. Pages that an earlier run has used are already committed, so they cause no
+    /// page faults in this run. After an error, ranges that the run has lent may be lost, so the memory must
+    /// not be used again.
     ///
     /// # Errors
     /// [`ExecuteError`] with the first instruction that cannot be run.
@@ -187,7 +188,7 @@ impl Executor<'_> {
                 let (hand_back, done) = channel();
                 let (ready, cold, link) = (ready.clone(), self.cold, self.link);
                 scope.spawn(move || {
-                    // The receiver is gone if the run has failed.
+                    // The receiver has been dropped if the run has failed.
                     let _ = ready.send(());
                     serve(begin, cold, link, &taken, &hand_back);
                 });

@@ -2,7 +2,7 @@
 
 /// Fits the coefficients of a linear model by least squares of relative errors. The relative error of a row
 /// is the difference between its weighted sum and its target, divided by the target, which must be
-/// positive. As long as a coefficient is negative, the most negative one is set to zero, and the others are
+/// positive. As long as any coefficient is negative, the most negative one is set to zero, and the others are
 /// fitted again. Returns `None` if the rows do not determine the coefficients. O(r c^3 + c^4) for r rows
 /// and c columns.
 pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {

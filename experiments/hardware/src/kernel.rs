@@ -1,17 +1,17 @@
 //! The computations of operators: products of rows and weights, and passes over on-chip tensors.
 //!
-//! Weights are lines of eight numbers, and 256 lines form a panel. A panel is multiplied by all rows, four
-//! rows at a time, before the next panel is read. Every weight is therefore read from the buffer once and
-//! from the nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
-//! cyclically. All additions and multiplications are performed in a fixed order, so the same weights in the
-//! same order give bit-identical results.
+//! Weights are lines of eight numbers, and 256 lines form a panel. A panel is multiplied by all rows, in
+//! blocks of at most four rows, before the next panel is read. Every weight is therefore read from the buffer
+//! once and from the nearest cache afterwards. If an operator has more rows than are stored, the stored rows
+//! are used cyclically. All additions and multiplications are performed in a fixed order, so the same weights
+//! in the same order give bit-identical results.
 
 /// Number of values in a line of weights.
 pub const LINE: usize = 8;
 pub const LINE_BYTES: usize = 4 * LINE;
 const PANEL: usize = 256;
 pub const PANEL_BYTES: usize = PANEL * LINE_BYTES;
-/// Number of stored blocks of rows. Further blocks repeat them.
+/// Number of stored blocks of rows. Further blocks repeat the stored ones.
 const BLOCKS: usize = 4;
 pub const ROWS: usize = 4;
 /// Number of values of an on-chip tensor.
@@ -210,7 +210,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// Computes the same sums value by value, as the definition states.
+    /// Computes the same sums value by value, directly from the definition.
     fn plain<const M: usize>(rows: &[[f32; M]], weights: &[f32], blocks: usize) -> [[f32; LINE]; M] {
         let mut sums = [[0.0; LINE]; M];
         for (panel, numbers) in weights.chunks(PANEL * LINE).enumerate() {

@@ -1,10 +1,11 @@
 //! Runs schedules of weight transfers and computations on this machine and compares the times with the
 //! predictions.
 //!
-//! Every operator of a graph without regions becomes a matrix product with about the same number of
-//! multiply-accumulates and the same bytes of weights, or a pass over its tensors (`work`). The weights are
-//! stored in a memory that is larger than any cache ([`Cold`]). One thread per channel copies them into
-//! buffers, at full speed or at the speed of a slower memory ([`Link`]), while the first thread computes.
+//! Every operator of a graph without regions becomes a matrix product or a pass over its tensors (`work`).
+//! The product has about the same number of multiply-accumulates and the same bytes of weights as the
+//! operator. The weights are stored in a memory that is larger than any cache ([`Cold`]). One thread per
+//! channel copies them into buffers, at full speed or at the speed of a slower memory ([`Link`]), while the
+//! first thread computes.
 //!
 //! All threads follow the instruction list of a timeline (`execute`). They share a memory whose ranges are
 //! lent to one thread at a time (`arena`). An incorrect list is therefore refused, and no result depends on

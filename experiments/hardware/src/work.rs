@@ -1,12 +1,13 @@
-//! Maps a graph to executable work. Every operator becomes a product of rows and its weights, or a pass over
-//! its tensors.
+//! Maps a graph to executable work. Every operator becomes a product of rows and its weights, a pass over its
+//! tensors, or an operator without work.
 //!
 //! An operator with known arithmetic multiplies all its weights by the number of rows that matches its
-//! multiply-accumulates. An operator with hardly any weights multiplies rows by constants in on-chip memory
-//! instead. An operator with unknown arithmetic reads its weights, and reads and writes as many bytes in
-//! total as its other tensors occupy. The graph is rewritten accordingly: the kinds of its operators become
-//! those of [`KINDS`], and their costs become the exact amounts of executed work. With a machine that has
-//! rates for these kinds, the times of the rewritten graph are predicted like those of any other graph.
+//! multiply-accumulates. If it has fewer than 512 bytes of weights, it multiplies blocks of four stored rows
+//! by constants in on-chip memory instead. An operator with unknown arithmetic reads its weights, and reads
+//! and writes as many bytes in total as its other tensors occupy. The graph is rewritten accordingly: the
+//! kinds of its operators become those of [`KINDS`], and their costs become the exact amounts of executed
+//! work. With a machine that has rates for these kinds, the times of the rewritten graph are predicted like
+//! those of any other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
@@ -17,8 +18,9 @@ use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 /// rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
-/// Weights with fewer bytes than this are not treated as a matrix. They are read, but the operator multiplies
-/// its rows by constants in on-chip memory instead.
+/// Weights with fewer bytes than this are read, but not treated as the matrix of their operator. If the
+/// arithmetic of the operator is known, it multiplies blocks of four stored rows by constants in on-chip
+/// memory instead.
 const LEAST_WEIGHTS: u64 = 512;
 
 #[derive(Clone, Debug)]

@@ -1,8 +1,9 @@
-//! Benchmarks of the checker, every heuristic and `search` on generated instances similar to the MiniMalloc
-//! instances A to K: a few hundred buffers, and live bytes that reach the load at every step.
+//! Benchmarks of the checker, every heuristic and `search` on generated instances. All instances
+//! except the large ones resemble the MiniMalloc instances A to K. They have a few hundred buffers, and their
+//! live bytes equal the load at every step.
 //!
-//! `make bench` runs all of them; `cargo bench -p plimsoll-lab --bench algorithms -- checker` runs those
-//! whose names contain `checker`.
+//! `make bench` runs all benchmarks. `cargo bench -p plimsoll-lab --bench algorithms -- checker` runs the
+//! benchmarks whose names contain `checker`.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
@@ -18,9 +19,9 @@ const SIZES: [u64; 3] = [154, 300, 454];
 const HEURISTIC_NODES: u64 = 200;
 /// Node limit of searches that would otherwise run for a long time.
 const SEARCH_NODES: u64 = 20_000;
-/// Number of buffers of a large instance, and node limit of the ejection search on it. A node is one
-/// placement.
+/// Number of buffers of a large instance.
 const LARGE_BUFFERS: u64 = 30_000;
+/// Node limit of the ejection search on a large instance. A node is one placement.
 const LARGE_PUTS: u64 = 2_000;
 
 fn packing(buffers: u64) -> Packing {

@@ -17,8 +17,8 @@ pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
 /// Runs an algorithm on a question within limits, and measures the memory of the run. The record `asked`
 /// contains the seed and the number of threads. `extras` determine whether the record contains the trace and
-/// whether the bound is certified. The proof of a bound has the same limits as the run, but its time does
-/// not count as time of the run. Returns the completed record, and the solution if there is one.
+/// whether the bound is certified. The proof of a bound is subject to the same limits, but its time does not
+/// count towards the time of the run. Returns the completed record, and the solution if there is one.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
@@ -73,8 +73,8 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Attempts the run. For an unknown problem, an unknown algorithm or invalid terms, returns a record
-    /// with status `failed`. If the question cannot be posed, returns a record with status `skipped`.
+    /// Attempts the run and returns its record. The status is `failed` for an unknown problem, an unknown
+    /// algorithm or invalid terms, and `skipped` if the question cannot be posed.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())

@@ -29,7 +29,7 @@ pub struct Checked<P> {
     pub check_seconds: f64,
 }
 
-/// Converts an instance for the checker, which has a reader of its own. Linear.
+/// Converts an instance for the checker, which has its own reader. Runs in linear time.
 ///
 /// # Errors
 /// A message if the instance cannot be written, or if the checker cannot read the result.
@@ -39,8 +39,8 @@ pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instan
     plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(|error| error.to_string())
 }
 
-/// Proves a bound within limits, and checks the proof. The target of the limits is ignored. The time is that
-/// of [`Proof::of`] plus that of the checker, which has no limit.
+/// Proves a bound within limits, and checks the proof. The target of the limits is ignored. Takes the time of
+/// [`Proof::of`] and of the checker. The limits do not apply to the checker.
 ///
 /// # Errors
 /// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
@@ -72,10 +72,10 @@ pub fn region_key(graph: &Graph, region: RegionId) -> String {
     format!("{region}:{}", graph.region(region).name)
 }
 
-/// Converts an order problem for the checker. Linear.
+/// Converts an order problem for the checker. Runs in linear time.
 ///
 /// # Errors
-/// A message if the checker does not read what was written, which is an internal error.
+/// A message if the checker cannot read the written problem, which is an internal error.
 pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::OrderProblem, String> {
     let mut text = Vec::new();
     write_problem(problem, &mut text).map_err(|error| error.to_string())?;
@@ -84,14 +84,14 @@ pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::Orde
 }
 
 /// Proves the bounds of all regions within limits, and checks the proof, which lists innermost regions first.
-/// The regions share the limits. The time is that of [`OrderProof::of`] for every region, and of the checker.
+/// The regions share the limits. Takes the time of [`OrderProof::of`] for every region, and of the checker.
 ///
-/// The block of a region in the enclosing one is as large as its peak, so the bounds of all regions except
-/// the body must equal their peaks.
+/// In the enclosing region, the block of a region is as large as the peak of the region. Therefore, every
+/// region except the body must have a bound that equals its peak.
 ///
 /// # Errors
-/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if there is no proof
-/// within the limits.
+/// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
+/// within the limits, or if the bound of an inner region is below its peak.
 pub fn prove_orders(
     graph: &Graph,
     regions: &[OrderedRegion],
@@ -106,7 +106,7 @@ pub fn prove_orders(
             let name = graph.region_called(one.region);
             return Ok(Err(NoProof::Unsupported(format!("orders of '{name}' that are not proved optimal"))));
         }
-        // A bound of 0 bytes needs no proof.
+        // A bound of 0 bytes on the peak of an inner region needs no proof.
         if bound.value == Bytes::ZERO && at + 1 < regions.len() {
             continue;
         }
@@ -120,7 +120,7 @@ pub fn prove_orders(
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let proved = check_orders(text.as_slice());
-    let proved = proved.map_err(|error| format!("the checker rejects the proof: {error}"))?;
+    let proved = proved.map_err(|error| format!("the checker rejected the proof: {error}"))?;
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
@@ -152,7 +152,8 @@ fn confirm(bounds: Provable<'_>) -> Result<(), BoundError> {
 }
 
 /// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies
-/// it. If no proof is found within the limits, the column `error` contains the reason.
+/// it. If no proof is found within the limits, the column `error` contains the reason. If the bound is
+/// refuted, the status becomes `refused`.
 #[must_use]
 pub fn certified(record: Record, bounds: Provable<'_>, limits: Limits) -> Record {
     let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };

@@ -1,9 +1,9 @@
 //! Reruns recorded runs and compares the results. The compared columns do not depend on time, so they must
 //! be equal.
 //!
-//! A run that completed, or that stopped at its node limit, is rerun and compared column by column. Runs
-//! that stopped at a time limit and runs of external programs are not repeatable, so only their instances
-//! are compared. An instance that was derived from a model is derived again under the terms in the row.
+//! Runs that stopped at their time limit and runs of external programs are not repeatable, so only their
+//! instances are compared. All other runs are rerun and compared column by column. An instance that was
+//! derived from a model is derived again under the terms in the row.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Extras, Record, RecordError};
@@ -40,7 +40,7 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
     Ok(rows)
 }
 
-/// Selects the rows that are rerun.
+/// The selection of the rows that are rerun.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Maximum recorded time of a row that is rerun, in seconds: the time of the run plus the times to derive
@@ -55,7 +55,7 @@ pub struct Effort {
 pub enum Verdict {
     /// The run was repeated, and all compared columns are equal.
     Same,
-    /// The run was not repeated. The text is the reason.
+    /// The run was not repeated. The text states the reason.
     Left(&'static str),
     /// A column differs.
     Differs {
@@ -245,9 +245,9 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("proof_bytes", row.proof_bytes, today.proof_bytes))
 }
 
-/// Returns the current wording of a witness if the recorded wording differs only in that it identifies an
-/// operator or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns
-/// the recorded wording.
+/// Returns the current wording of a witness if the recorded wording differs only in how it identifies an
+/// operator or tensor. Otherwise, returns the recorded wording. Older records identify operators and tensors
+/// by number (`operator 3`, `'CONV_2D#3'`).
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
     let numbered = |name: &str| {
         let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);

@@ -100,7 +100,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "large",
-        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (needs 1 GB of memory; only for offsets)",
+        about: "eight generated families with 10,000, 100,000 and 1,000,000 buffers (needs 1 GB of memory; only for offsets)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {
@@ -170,7 +170,7 @@ pub const SUITES: &[Suite] = &[
 /// An instance or graph of a suite, or the error from reading it.
 #[derive(Debug)]
 pub struct Case {
-    /// The name of the suite, or the folder that contains the file.
+    /// The name of the suite, or the path of the given file or folder. For a pattern, see [`path_cases`].
     pub suite: String,
     /// The name of the instance or graph. For a file that could not be read, this is the path.
     pub name: String,
@@ -276,7 +276,8 @@ fn suite_names() -> String {
 /// Returns the cases of a suite, which is given by name, file, folder, or pattern as for [`path_cases`].
 ///
 /// # Errors
-/// [`SuiteError`] if nothing of that name exists. A file that cannot be read becomes a case with an error.
+/// [`SuiteError`] if nothing of that name exists, or if a folder cannot be read. A file that cannot be read
+/// becomes a case with an error.
 pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
         let read = |folder: &str| {
@@ -318,7 +319,8 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
 /// folder of the file, followed by the last part of the pattern.
 ///
 /// # Errors
-/// [`SuiteError`] if there is no such file. A file that cannot be read becomes a case with an error.
+/// [`SuiteError`] if there is no such file, or if a folder cannot be read. A file that cannot be read becomes
+/// a case with an error.
 pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     let suite = path.display().to_string();
     if path.is_dir() {

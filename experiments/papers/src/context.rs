@@ -47,8 +47,8 @@ impl<'a> Context<'a> {
     /// algorithm, or if the algorithm does not support the input.
     ///
     /// # Errors
-    /// Fails if no build contains an algorithm with that name, if the algorithm fails, or if its answer is
-    /// rejected.
+    /// [`ReproduceError::Defect`] if no build contains an algorithm with that name, if the algorithm fails,
+    /// or if its answer is rejected.
     pub fn try_solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],

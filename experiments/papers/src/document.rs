@@ -85,7 +85,7 @@ impl Reproduction {
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) {
         let mut content = Vec::new();
-        write(&mut content).expect("memory can be written to");
+        write(&mut content).expect("writing to memory cannot fail");
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
@@ -158,8 +158,8 @@ impl Reproduction {
         format!("{text}\n{}", self.report)
     }
 
-    /// Returns a summary as text: the number of rows per verdict, the skipped parts, and the rows whose value
-    /// differs from the printed one.
+    /// Returns a summary as text: the number of rows per verdict, the skipped parts, and the rows with the
+    /// verdict [`Verdict::Explained`] or [`Verdict::Unexpected`].
     pub fn brief(&self) -> String {
         let mut text = format!("{}\n", self.tally());
         for line in &self.skipped {

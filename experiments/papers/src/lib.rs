@@ -1,11 +1,12 @@
 //! Recomputes published results. A row shows the printed number, the number computed here, and the reason for
 //! any difference.
 //!
-//! No computed number is copied from a paper. Every number that is compared with a printed one is computed
-//! by a registered algorithm and checked, or recomputed from other printed numbers.
+//! Every number that is compared with a printed one is either the checked result of a registered algorithm or
+//! recomputed from other printed numbers.
 //!
-//! Every paper has three parts: a file `data/NAME.toml` (printed numbers, rows, captions of figures), a
-//! report template `data/NAME.md`, and a module that computes the facts used by both.
+//! Every reproduction has three parts. `data/NAME.toml` contains the printed numbers, the rows and the
+//! captions of figures. `data/NAME.md` is the report template. A module computes the facts used by both
+//! files.
 
 pub mod cann;
 mod context;

@@ -1,9 +1,9 @@
 //! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). For each instance, the capacity in its file
 //! name is decided, the peak is minimised, and both runs are timed.
 //!
-//! The times of the paper are not quoted, since its table was not available as text. In addition to the
+//! The times of the paper are not quoted, because no text of its table was available. In addition to the
 //! instances, an example with its capacity and layout is public. If a binary of MiniMalloc is given, it is
-//! timed in the same run, and its times are shown too.
+//! timed in the same run, and its times are also shown.
 
 use crate::mini_infer::proved;
 use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
@@ -188,7 +188,7 @@ impl Solved {
         }
     }
 
-    /// Returns the bars of the instance, in milliseconds, rounded up. A star marks a missing answer or
+    /// Returns the bars of the instance, in milliseconds, rounded up. A star marks a run without an answer or
     /// proof.
     fn panel(&self) -> Panel {
         let group = |name: &str, is_done: bool, seconds: f64| {

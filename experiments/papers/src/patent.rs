@@ -1,4 +1,5 @@
-//! The worked example of the memory-planning patent, which shares memory among mutually exclusive operators.
+//! The worked example of the memory-planning patent, in which mutually exclusive operators must not share
+//! memory.
 
 use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};
@@ -58,8 +59,9 @@ impl Default for Inputs {
 
 /// Node limit of the search for the heaviest clique. It is ample for eight operators.
 const CLIQUE_NODES: u64 = 100_000;
-/// Descriptions of the two graphs by the edge in which they differ.
+/// Description of the drawn graph by the edge in which it differs from the listed graph.
 const DRAWN: &str = "8 reads what 7 makes";
+/// Description of the listed graph by the edge in which it differs from the drawn graph.
 const LISTED: &str = "8 reads what 6 makes, as listed";
 
 /// Recomputes the results from these inputs.
@@ -175,7 +177,7 @@ fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     printed.ids().map(row).collect()
 }
 
-/// Returns the buffers by descending size. Ties are broken in favour of the lower position.
+/// Returns the buffers in descending order of size. Buffers of equal size keep their order in the instance.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));

@@ -2,9 +2,9 @@
 //! 2001.03288). Every strategy of the paper runs on the available `TFLite` models and is compared with the
 //! lower bounds of the paper and with the proved optimum.
 //!
-//! The tables of the paper cover float32 networks that are not available. The tables were not available as
-//! text either, so their numbers are not quoted. The quoted numbers come from the abstract and from the
-//! authors' article of October 2020.
+//! The tables of the paper cover float32 networks that are not available. No text of the tables was available
+//! either, so their numbers are not quoted. The quoted numbers come from the abstract and from the authors'
+//! article of October 2020.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -30,8 +30,8 @@ struct Kind {
     bound: &'static str,
     exact: &'static str,
     strategies: &'static [&'static str],
-    /// The number of strategies that the paper proposes, which are listed first. The paper compares them with
-    /// the remaining ones.
+    /// The number of strategies that the paper proposes. They are listed first, and the paper compares them
+    /// with the remaining strategies.
     own: usize,
 }
 
@@ -187,12 +187,12 @@ fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instanc
 /// One model planned by every strategy of one kind of sharing.
 struct Shared {
     kind: &'static Kind,
-    /// The bytes that each strategy needs; `None` if the limits ended the run before it found a plan.
+    /// The bytes that each strategy needs, or `None` if the limits ended its run before it found a plan.
     by: Vec<Option<Bytes>>,
     /// The lower bound of the paper.
     bound: Bytes,
-    /// The best value that the exact solver found, the proved bound and the claim; `None` if there is no
-    /// such value.
+    /// The best value that the exact solver found, the proven bound and the claim, or `None` if the solver
+    /// found no value or did not run.
     least: Option<(Bytes, Bytes, Claim)>,
 }
 
@@ -325,7 +325,8 @@ impl Model {
     }
 }
 
-/// Defines the facts about the claims of the abstract, and about how often each strategy wins.
+/// Defines the facts about the claims of the abstract, and the number of models on which each strategy is
+/// best.
 fn claims(models: &[Model], found: &mut Reproduction) {
     let most = |of: &dyn Fn(&Model) -> f64| {
         let all = models.iter().map(|model| (of(model), model.name.as_str()));

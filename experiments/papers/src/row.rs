@@ -142,9 +142,9 @@ pub struct Row {
     pub table: String,
     /// The label of the row within its table.
     pub row: String,
-    /// The printed value; `None` if nothing is printed.
+    /// The printed value, or `None` if nothing is printed.
     pub printed: Option<Amount>,
-    /// The computed value; `None` if it cannot be computed.
+    /// The computed value, or `None` if it cannot be computed.
     pub ours: Option<Amount>,
     /// The unit of the printed and the computed value.
     pub unit: String,

@@ -1,9 +1,9 @@
 //! The data of a paper: rows and figures in TOML, and the report in Markdown with placeholders.
 //!
-//! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the module of
-//! the paper defines. Rows are organised in groups. If a group has an expression `each` that yields a list,
-//! the group is repeated for every element of the list, and the element is bound to `it`. A row may have an
-//! `each` of its own, whose elements are bound to `one`. Groups and rows may have a condition `when`.
+//! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the module of the
+//! paper defines. Rows are organised in groups. If a group has an expression `each` that yields a list, the
+//! group is repeated for every element, which is bound to `it`. A row may have its own `each`, whose elements
+//! are bound to `one`. Groups and rows may have a condition `when`.
 
 use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
@@ -53,7 +53,7 @@ struct Template {
     /// Expressions that yield a number, a pair of numbers for a range, a string, or none.
     printed: Option<String>,
     ours: Option<String>,
-    /// Number of decimals of the printed and the computed number. If absent, the numbers are integers.
+    /// Number of decimals of the printed and the computed number. Without it, the numbers are integers.
     digits: Option<usize>,
     /// Number of decimals of the printed number, if it differs from `digits`.
     printed_digits: Option<usize>,
@@ -96,7 +96,7 @@ pub(crate) struct Sidecar {
 /// Returns the inputs of a paper, such as the printed numbers.
 ///
 /// # Panics
-/// If the embedded data file is not valid. The tests read every data file to exclude this.
+/// Panics if the embedded data file is not valid. The tests read every data file to exclude this.
 pub(crate) fn inputs<I: DeserializeOwned>(paper: &str) -> I {
     #[derive(Deserialize)]
     struct Only<I> {
@@ -110,7 +110,7 @@ impl Sheet {
     /// Returns the sheet of a paper.
     ///
     /// # Panics
-    /// See [`inputs`].
+    /// Panics as [`inputs`] does.
     pub fn of(paper: &str) -> Self {
         toml::from_str(sources(paper).0).unwrap_or_else(|error| panic!("{paper}: {error}"))
     }
@@ -166,7 +166,7 @@ impl Template {
     }
 }
 
-/// Converts a value to the amount of a row, or to `None` if it is `none` in `MiniJinja`.
+/// Converts a value to the amount of a row, or to `None` if the value is `none` in `MiniJinja`.
 fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String> {
     let number = |value: &Value| f64::try_from(value.clone()).map_err(|error| error.to_string());
     match (value.kind(), digits) {
@@ -186,7 +186,7 @@ fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String
     }
 }
 
-/// The facts, and the list elements bound for a row.
+/// The facts, and the list elements that are bound to `it` and `one`.
 struct Scope<'e> {
     language: &'e Environment<'static>,
     facts: Value,

@@ -2,10 +2,10 @@
 //!
 //! Buffers are grouped into levels by the binary logarithm of their duration, rounded down. The shortest
 //! buffers share the lowest level. A level is divided into cells about as wide as the durations of the level,
-//! and a buffer belongs to the cell in which it begins. A buffer overlaps an interval only if it begins
-//! within the interval, or before the interval by less than the duration of the buffer. A query therefore
-//! reads few irrelevant cells. The entries are allocated once for all buffers of an instance. Within each
-//! cell, the entries of placed buffers come first.
+//! and a buffer belongs to the cell in which it begins. A buffer that overlaps an interval begins inside the
+//! interval, or less than its own duration before the interval. A query therefore reads few irrelevant cells.
+//! The entries are allocated once for all buffers of an instance. Within each cell, the entries of placed
+//! buffers come first.
 //!
 //! ```text
 //! level 2  |   c         |  d          |     cells 4 ranks wide: durations of 4 to 7 ranks

@@ -12,8 +12,8 @@ use plimsoll_model::{Budget, Instance, Layout, Stop};
 /// Places the buffers of `order` sequentially, each into the lowest gap. All other buffers keep their offsets
 /// from `others`.
 ///
-/// O(m log m) per buffer for m placed buffers that conflict with it, independent of the total number of
-/// buffers.
+/// Placing one of n buffers takes O(n log n) time in the worst case. Usually, it takes O(m log m) time for m
+/// placed buffers that conflict with it.
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before all buffers are placed.

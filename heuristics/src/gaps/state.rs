@@ -134,7 +134,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns the offset of the gap that `fit` chooses for the selected buffer, among the gaps in which the
-    /// buffer ends at or below `limit`. Returns `None` if there is none.
+    /// buffer ends at or below `limit`. Returns `None` if there is no such gap.
     pub(crate) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let (mut floor, mut tightest) = (0u64, None);

@@ -2,19 +2,19 @@
 //! an improvement.
 //!
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
-//! 1. The *portfolio* contains about ten orders that are good on some instances. Each is decoded under both
-//!    fits.
+//! 1. The *portfolio* contains eleven orders, each of which works well on some instances. Each is decoded
+//!    under both fits.
 //! 2. *Rounds* follow until a limit is reached. They alternate between two moves:
 //!    - A *random order* sorts the buffers by log size + b log duration + g log heat + noise. The factor b is
-//!      in [0, 1), the factor g is in [0, 8), and the logarithms are to base 2. Heat is the largest load
-//!      during the lifespan (see [`Heat`](crate::Heat)).
+//!      in [0, 1), the factor g is in [0, 8), and the logarithms are to base 2. Heat is the maximum of the
+//!      live bytes during the lifespan (see [`Heat`](crate::Heat)).
 //!    - *Blame* picks one of the eight best orders so far as the *parent*, with a preference for better
 //!      ones. Buffers that end above a random height move to earlier positions in this order. The result
 //!      replaces the parent unless it is worse.
 //!
-//! Once eight orders are kept, the placement of an order from the portfolio or of a random order is abandoned
-//! when its peak reaches that of the worst kept order. The placement of an order from blame is abandoned once
-//! its peak exceeds that of the parent, so orders of equal peak can replace each other.
+//! Once eight orders are kept, the placement of a portfolio order or a random order is abandoned when its
+//! peak reaches that of the worst kept order. The placement of an order from blame is abandoned once its peak
+//! exceeds that of the parent, so orders of equal peak can replace each other.
 //!
 //! ```text
 //! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃
@@ -112,7 +112,7 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    /// At most [`ELITE`] orders, by peak ascending. If peaks are equal, the older order comes first.
+    /// At most [`ELITE`] orders, in ascending order of peak. If peaks are equal, the older order comes first.
     elite: Vec<Member>,
     run: Tracker<'a, Offsets>,
 }
@@ -221,7 +221,8 @@ impl<'a> Search<'a> {
     /// Takes a good order and moves the buffers that end above a random height to earlier positions. The
     /// result replaces the order unless it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        // Choosing the better of two draws prefers good parents but still selects the others sometimes.
+        // The better of two random orders becomes the parent. Good orders are thus preferred, but worse ones
+        // are sometimes chosen.
         let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));
         let parent_at = draws[0].min(draws[1]);
         let parent = &self.elite[parent_at];

@@ -1,7 +1,7 @@
 //! The bytes that an operator allocates and frees.
 //!
-//! A storage that is not live from the start is allocated by the same operator in every order, so the
-//! allocated bytes of an operator are known in advance. A storage that is not live at the end is freed by the
+//! A storage that is not live from the start is allocated by the same operator in every order. The allocated
+//! bytes of an operator are therefore known in advance. A storage that is not live at the end is freed by the
 //! last of its users in the order.
 
 use plimsoll_model::OperatorId;
@@ -55,7 +55,7 @@ pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     ended
 }
 
-/// While an order is built, keeps track of the bytes that each operator would free if it ran next.
+/// The bytes that each operator would free if it ran next, updated while an order is built.
 pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
     /// Per storage: the number of users that have not run.
@@ -86,8 +86,8 @@ impl<'a> Ending<'a> {
         self.bytes[id.index()]
     }
 
-    /// If a storage has only one user left and is not live at the end, adds the size of the storage to the
-    /// bytes of this user, and returns the user. Otherwise, returns `None`.
+    /// Adds the size of a storage to the bytes of its last user that has not run, and returns this user.
+    /// Returns `None` if the number of such users is not one, or if the storage is live at the end.
     fn last(&mut self, at: usize) -> Option<OperatorId> {
         let storage = &self.problem.storages()[at];
         if self.left[at] != 1 || storage.to_end {
@@ -99,7 +99,7 @@ impl<'a> Ending<'a> {
     }
 
     /// Runs an operator. Calls `changed` for every operator that would now free more bytes, possibly several
-    /// times for the same one. Takes time linear in the number of storages that the operator `id` uses.
+    /// times for the same operator. Takes time linear in the number of storages that the operator `id` uses.
     pub fn run(&mut self, id: OperatorId, mut changed: impl FnMut(&Self, OperatorId)) {
         for &at in self.problem.touched(id) {
             self.left[at as usize] -= 1;

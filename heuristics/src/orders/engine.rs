@@ -2,16 +2,15 @@
 //! steps.
 //!
 //! *Fixed rule*: if the memory of all inputs of an operator is never reused, the operator moves to just
-//! before its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of
-//! the lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
+//! before its first consumer. The delay costs nothing. *Dynamic rule*: let L1 be the latest end of the
+//! lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
 //! operator moves to just before L2, because the input that ends at L1 is live beyond L2 anyway.
 //!
 //! The CANN whitepaper does not specify the ordinary order. It names breadth-first, depth-first and reverse
-//! depth-first order, and its example is depth-first with the left branch first. Nor does the whitepaper
-//! specify the sequence in which operators are visited. Here the ordinary order is a parameter. The
-//! operators are visited once, from the last to the first, and the effects of earlier moves are taken into
-//! account. The producers of a moved operator can thus be moved as well. Operators only move to later
-//! steps.
+//! depth-first order, and its example is depth-first with the left branch first. It also does not specify the
+//! sequence in which operators are visited. Here, the ordinary order is a parameter. The operators are
+//! visited once, from the last to the first, and the effects of earlier moves are taken into account. The
+//! producers of a moved operator can thus also be moved. Operators only move to later steps.
 //!
 //! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
 //! not allocate. The memory of a storage that is live from the first step to the last is never reused. The

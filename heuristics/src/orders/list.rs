@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// At each step, runs the ready operator with the smallest growth of live bytes. O(s log n) for n operators,
+/// Runs the ready operator with the smallest growth of live bytes at each step. O(s log n) for n operators,
 /// and s edges and uses of storages in total.
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
@@ -49,7 +49,7 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// At each step, runs the ready operator with the lowest resulting peak. Ties are broken by the smallest
+/// Runs the ready operator with the lowest resulting peak at each step. Ties are broken by the smallest
 /// growth and then by the lowest id.
 ///
 /// Operators that fit under the current peak are tied. All other operators are compared by the bytes that

@@ -310,7 +310,7 @@ impl<'a> Walk<'a> {
                 let one = one as usize;
                 if self.seen[one] != self.stamp {
                     self.seen[one] = self.stamp;
-                    // The previous last user is in the window as well.
+                    // The previous last user is also in the window.
                     if self.last[one].is_some_and(|last| last < to) {
                         self.ends[at] += storages[one].size.get();
                     }

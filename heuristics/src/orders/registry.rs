@@ -49,9 +49,9 @@ pub const ORDERS: &[Entry<Orders>] = &[
         Dynamic,
         "dfs-left, then moves operators to just before their first consumer if an input is live beyond it anyway"
     ),
-    engine!("ge", DepthLeft, Both, "dfs-left, then both rules: those of ge-fixed and ge-dynamic"),
-    engine!("ge-bfs", Breadth, Both, "bfs, then both rules: those of ge-fixed and ge-dynamic"),
-    engine!("ge-as-in-file", File, Both, "as-in-file, then both rules: those of ge-fixed and ge-dynamic"),
+    engine!("ge", DepthLeft, Both, "dfs-left, then the rules of ge-fixed and ge-dynamic"),
+    engine!("ge-bfs", Breadth, Both, "bfs, then the rules of ge-fixed and ge-dynamic"),
+    engine!("ge-as-in-file", File, Both, "as-in-file, then the rules of ge-fixed and ge-dynamic"),
     rule!(
         "greedy",
         OrderRule::Greedy,

@@ -17,7 +17,7 @@ pub enum OrderRule {
     /// Depth-first from the sources: the operator that became ready last; ties are broken in favour of the
     /// higher id.
     DepthRight,
-    /// [`OrderRule::DepthRight`] on the graph with all edges reversed. The result is reversed again.
+    /// [`OrderRule::DepthRight`] on the graph with all edges reversed. The resulting order is then reversed.
     ReverseDepth,
     /// The ready operator whose sorted list of predecessor steps is lexicographically smallest.
     PredecessorSteps,

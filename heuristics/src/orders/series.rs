@@ -12,18 +12,18 @@
 //! - *Triangle*: an edge parallel to a path through a node with one predecessor and one successor is
 //!   redundant and is removed.
 //!
-//! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes:
-//! among the next segments of all ready nodes, the one that sorts first is scheduled. List scheduling may
-//! run operators with only constant inputs earlier than necessary. Therefore each order is also tried with
-//! these operators moved to just before their first consumer by the [fixed rule](super::engine).
+//! If one node remains, its sequence is the order. Otherwise, list scheduling orders the remaining nodes:
+//! among the next segments of all ready nodes, the one that sorts first is scheduled. List scheduling may run
+//! operators with only constant inputs earlier than necessary. Therefore, each order is also tried with these
+//! operators moved to just before their first consumer by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
-//! skips, and nested branches that fork and join. If several users of a storage can be the last one, as for a
-//! tensor read by parallel branches, the last of them in the previous order is assumed to free the storage.
-//! The first round uses the file order. The reduction is repeated until the order is stable or for [`ROUNDS`]
-//! rounds, and the best order is kept. The reported solution status relies on the lower bound, not on this
-//! argument.
+//! skips, and nested branches that fork and join. Several users of a storage can be the last one, for example
+//! if parallel branches read a tensor. The last of them in the previous order is then assumed to free the
+//! storage. The first round uses the file order. The reduction is repeated until the order is stable or for
+//! [`ROUNDS`] rounds, and the best order is kept. The reported solution status relies on the lower bound, not
+//! on this argument.
 //!
 //! **Complexity.** O(e log n) per round for n operators and e edges. If long sequences are merged one by
 //! one, each merge costs O(n) moves.

@@ -4,9 +4,9 @@
 //! after the job. A sequence of jobs is divided into segments that are never worth interrupting. Before the
 //! lowest valley of the sequence, segments have a negative net, and their hills are ascending. After it,
 //! segments have a non-negative net, and their drops from the hill to the end (`hill - net`) are descending.
-//! Sorting the segments of independent sequences in this order merges the sequences optimally. Segments that
-//! free memory come first, by ascending hill. The others follow, by descending drop. A segment that would not
-//! sort after its predecessor in the sequence is joined to it.
+//! Sorting the segments of independent sequences merges the sequences optimally. Segments that free memory
+//! come first, by ascending hill. The others follow, by descending drop. A segment that would not sort after
+//! its predecessor in the sequence is joined to it.
 //!
 //! **Source.** Trees: Liu (1987), An application of generalized tree pebbling to sparse matrix factorization.
 //! Series-parallel graphs: Abdel-Wahab, Kameda (1978), Scheduling to minimize maximum cumulative cost subject

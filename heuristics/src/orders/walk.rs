@@ -6,7 +6,7 @@ use plimsoll_model::{Budget, OperatorId, Stop};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Determines which of several operators runs first if they become ready at the same step.
+/// The operator that runs first among those that become ready at the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// The operator with the lowest id.
@@ -45,7 +45,7 @@ pub(super) fn schedule<S>(
     Ok(Order::new(order))
 }
 
-/// At each step, runs the ready operator with the lowest id.
+/// Runs the ready operator with the lowest id at each step.
 pub(super) fn file(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut heap = BinaryHeap::new();
     let push =
@@ -53,13 +53,13 @@ pub(super) fn file(problem: &OrderProblem, budget: &mut Budget) -> Result<Order,
     schedule(problem, budget, &mut heap, push, |heap| heap.pop().map(|Reverse(id)| id))
 }
 
-/// At each step, runs the operator that became ready first.
+/// Runs the operator that has been ready longest at each step.
 pub(super) fn breadth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut queue = VecDeque::new();
     schedule(problem, budget, &mut queue, |queue, fresh| queue.extend(fresh), VecDeque::pop_front)
 }
 
-/// At each step, runs the operator that became ready last.
+/// Runs the operator that has been ready for the shortest time at each step.
 pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> Result<Order, Stop> {
     let push = |stack: &mut Vec<OperatorId>, fresh: &[OperatorId]| match side {
         Side::Left => stack.extend(fresh.iter().rev()),
@@ -90,8 +90,8 @@ pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Resu
     Ok(Order::new(order))
 }
 
-/// At each step, runs the ready operator whose sorted list of predecessor steps is lexicographically
-/// smallest. Sources therefore come first.
+/// Always runs the ready operator whose sorted list of predecessor steps is lexicographically smallest.
+/// Sources therefore come first.
 pub(super) fn predecessor_steps(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State {
         heap: BinaryHeap<Reverse<(Vec<u32>, OperatorId)>>,

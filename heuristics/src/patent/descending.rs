@@ -4,7 +4,7 @@ use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Places buffers by size descending. Addresses below the top that are used by at most one placed buffer are
+/// Places buffers by descending size. Addresses below the top that are used by at most one placed buffer are
 /// preferred over shared and new addresses. A node is one placed buffer.
 pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut memory = Memory::default();

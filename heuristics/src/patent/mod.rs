@@ -1,7 +1,7 @@
 //! Descending placement inside the memory of placed buffers, as in the patent on mutually exclusive
 //! operators.
 //!
-//! **Definition.** Buffers are placed by size descending. The *top* is the highest end of a placed buffer.
+//! **Definition.** Buffers are placed by descending size. The *top* is the highest end of a placed buffer.
 //! Memory below the top is *shared* if several placed buffers use it, and otherwise *single*. A buffer is
 //! placed in memory whose users do not conflict with it, preferably in single memory, otherwise in shared
 //! memory. Bytes that do not fit there are placed in new memory above the top.
@@ -55,7 +55,7 @@ impl Memory {
     }
 }
 
-/// Returns the placement order: fixed buffers first, then size descending, then id.
+/// Returns the placement order: fixed buffers first, then descending size, then ascending id.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order = crate::buffer_orders::Order::Size.of(instance);
     order.sort_by_key(|&id| instance.buffer(id).fixed().is_none());

@@ -4,7 +4,7 @@ use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
 
-/// Places buffers by size descending and splits them across free ranges. A node is one placed buffer.
+/// Places buffers by descending size and splits them across free ranges. A node is one placed buffer.
 ///
 /// Every piece starts at an aligned address. Free bytes before that address stay unused.
 ///

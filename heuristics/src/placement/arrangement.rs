@@ -6,7 +6,8 @@ use super::scan::Scan;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Marks a buffer without an offset. Valid offsets are far smaller (see [`Instance::ceiling`]).
+/// The value that marks a buffer without an offset. Valid offsets are far smaller (see
+/// [`Instance::ceiling`]).
 const UNPLACED: u64 = u64::MAX;
 
 /// The reason why a placement was abandoned.
@@ -90,7 +91,7 @@ impl<'a> Arrangement<'a> {
     }
 
     /// Returns the offset that `fit` chooses for a buffer among the offsets at or above `from` at which the
-    /// buffer ends below `below`. Returns `None` if there is none.
+    /// buffer ends below `below`. Returns `None` if there is no such offset.
     ///
     /// The arrangement does not change. O(n + d log n) in the worst case, for n buffers and d separations
     /// of this buffer.

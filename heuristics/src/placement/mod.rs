@@ -3,7 +3,7 @@
 //! **Definition.** Given the buffers placed so far, a *gap* of buffer `b` is a maximal range of addresses
 //! free of buffers that conflict with `b`. The *open gap* lies above all buffers that conflict with `b`.
 //! [`Fit::First`] chooses the lowest gap that is large enough for `b`. [`Fit::Best`] chooses the smallest
-//! such gap, or the lowest of several smallest ones. It chooses the open gap only if no other is large
+//! such gap, or the lowest of several smallest ones. It chooses the open gap only if no other gap is large
 //! enough. Within the gap, `b` is placed at the lowest aligned offset. Fixed buffers are placed before all
 //! others.
 //!

@@ -10,7 +10,7 @@ pub(super) struct Scan {
     size: u64,
     alignment: u64,
     fit: Fit,
-    /// The end of the buffer must be below this address.
+    /// The exclusive limit on the end address of the buffer.
     below: u64,
     /// The lowest aligned offset above all conflicting buffers visited so far.
     floor: u64,

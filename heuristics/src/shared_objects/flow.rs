@@ -1,13 +1,13 @@
 //! Shared objects by minimum-cost flow. Every buffer may inherit the memory of one dead buffer.
 //!
 //! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). A
-//! buffer may open an object, at a cost equal to the size of the buffer. Otherwise it inherits the memory of
+//! buffer may open an object, at a cost equal to the size of the buffer. Otherwise, it inherits the memory of
 //! a buffer whose lifespan ends before its own begins. The cost is then the number of bytes by which the heir
-//! is larger, or zero if it is not. The memory of each buffer is inherited by at most one other buffer. The
-//! cheapest choice is a matching of buffers with predecessors, which is computed as a minimum-cost flow. The
-//! chains of the matching are the objects. If sizes along a chain never rise again after they fall, the cost
-//! of the chain is the size of its object. Otherwise the cost is higher, so the plan is not optimal in
-//! general.
+//! is larger than that buffer, or zero if it is not. The memory of each buffer is inherited by at most one
+//! other buffer. The cheapest choice is a matching of buffers with predecessors, which is computed as a
+//! minimum-cost flow. The chains of the matching are the objects. If sizes along a chain never rise again
+//! after they fall, the cost of the chain is the size of its object. Otherwise, the cost is higher, so the
+//! plan is not optimal in general.
 //!
 //! "Ends before" compares hulls of lifespans. The relation is transitive, so members of a chain are never
 //! simultaneously live. Gaps and exclusions are not exploited, and a buffer with separations has its own
@@ -43,7 +43,7 @@ struct Tree {
     is_done: Vec<bool>,
 }
 
-/// Returns, for every buffer, the buffer from which it inherits in a cheapest matching, or `None` if it opens
+/// Returns the buffer from which each buffer inherits in a cheapest matching, or `None` if the buffer opens
 /// an object.
 fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<usize>>, Stop> {
     let n = instance.len();

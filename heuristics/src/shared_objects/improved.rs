@@ -2,14 +2,13 @@
 //! closest in time to an object come first.
 //!
 //! **Definition** (Pisarchyk and Lee 2020, section 4.4). The positional maxima, in descending order, divide
-//! the buffers into stages: a buffer belongs to the stage of the last maximum that is not below the size of
-//! the buffer. Stages are processed in descending order of the maxima. Within a stage, the next buffer is
-//! the one with the smallest distance in time to a member of a free object. Ties are broken in favour of
-//! the larger buffer and then of the lower id. The buffer joins that object, and the object grows if
-//! necessary. Of several such objects, the buffer joins the one that was opened first. If no object is free
-//! for any buffer of the stage, the largest buffer opens a new one. The distance between two lifespans is
-//! the number of steps between their hulls. It is zero if the hulls touch, or if they overlap without a
-//! conflict.
+//! the buffers into stages. A buffer belongs to the stage of the last maximum that is not below the size of
+//! the buffer. Stages are processed in descending order of the maxima. Within a stage, the next buffer is the
+//! one with the smallest distance in time to a member of a free object. Ties are broken in favour of the
+//! larger buffer and then of the lower id. The buffer joins that object, and the object grows if necessary.
+//! Of several such objects, the buffer joins the one that was opened first. If no object is free for any
+//! buffer of the stage, the largest buffer opens a new one. The distance between two lifespans is the number
+//! of steps between their hulls. It is zero if the hulls touch, or if they overlap without a conflict.
 //!
 //! **Complexity.** For n buffers, O(n^2) distances are computed if conflicts are overlaps in time. If the
 //! closest object of a buffer is no longer free, the distances of the buffer to all objects are computed

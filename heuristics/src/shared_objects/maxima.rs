@@ -4,11 +4,11 @@
 use plimsoll_model::{Bytes, Instance, Step};
 
 /// Returns the positional maxima. Entry k is the maximum, over all steps, of the k-th largest size of a live
-/// buffer. Buffers of size zero count as well.
+/// buffer. Buffers of size zero also count.
 ///
 /// Without exclusions, simultaneously live buffers need different objects. The k-th largest object of any
-/// plan is then at least as large as entry k, and the sum of the entries is a lower bound on the total. This
-/// sum is at least the load (Pisarchyk and Lee 2020, section 4.1).
+/// plan is then at least as large as entry k. The sum of the entries is therefore a lower bound on the total.
+/// This sum is at least the load (Pisarchyk and Lee 2020, section 4.1).
 ///
 /// O(s log s + s k) for s starts and ends of intervals of lifespans, if at most k buffers are simultaneously
 /// live.

@@ -7,12 +7,12 @@
 //!
 //! | planner | order | choice of a free object | alignment of sizes in bytes |
 //! |---|---|---|---|
-//! | mini-infer | size descending | first opened | 256 |
+//! | mini-infer | descending size | first opened | 256 |
 //! | max-block (CANN) | execution | first opened | 512 |
 //! | binary-block (CANN) | execution | first opened of the same size class | 512 |
 //! | equality | execution | first opened of equal size | 1 |
 //! | in-order | execution | smallest sufficient, or the largest grows | 1 |
-//! | shared-greedy-by-size | size descending | smallest sufficient | 1 |
+//! | shared-greedy-by-size | descending size | smallest sufficient | 1 |
 //! | shared-greedy-by-breadth | most loaded steps first | smallest sufficient, or the largest grows | 1 |
 //! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
 //! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |

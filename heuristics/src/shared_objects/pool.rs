@@ -16,7 +16,7 @@ pub enum PoolChoice {
     SmallestOrGrow,
 }
 
-/// Determines by size which buffers may share an object.
+/// The classes of sizes within which buffers may share an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Classes {
     /// All buffers.
@@ -31,7 +31,7 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// Returns a number that identifies the class of a size, or [`u64::MAX`] for a buffer that shares no
+    /// Returns a number that identifies the class of a size, or [`u64::MAX`] if buffers of this size share no
     /// object.
     fn of(self, size: Bytes) -> u64 {
         match self {
@@ -53,9 +53,9 @@ pub struct PoolGreedy {
     pub order: Order,
     /// The rule that chooses the object.
     pub choice: PoolChoice,
-    /// Determines by size which buffers may share an object.
+    /// The classes of sizes within which buffers may share an object.
     pub classes: Classes,
-    /// Sizes of objects are rounded up to multiples of this number of bytes, which must be at least 1.
+    /// The alignment of the sizes of objects in bytes, at least 1.
     pub alignment: Bytes,
 }
 

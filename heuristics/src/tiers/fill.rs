@@ -157,7 +157,7 @@ impl<'a> Fill<'a> {
         Some(tier)
     }
 
-    /// Places a tensor in the fastest tier with enough space. Returns false if there is none.
+    /// Places a tensor in the fastest tier with enough space. Returns false if no tier has enough space.
     pub fn put_anywhere(&mut self, tensor: usize) -> bool {
         self.problem.options(tensor).into_iter().any(|tier| self.put(tensor, tier))
     }

@@ -1,12 +1,12 @@
 //! Placement that exploits fused operators (cross-unit fusion, Alg. 1 to 3).
 //!
 //! - **Inside** a group (Alg. 2): a tensor that one unit produces and consumes goes to the buffer of this
-//!   unit if more bytes are free there than the tensor needs. Otherwise the tensor goes to a RAM between the
-//!   units involved, under the same condition, or else to off-chip memory.
+//!   unit if more bytes are free there than the tensor needs. Otherwise, it goes to a RAM between the units
+//!   involved, under the same condition, or else to off-chip memory.
 //! - **Between** groups (Alg. 3): let group s produce a tensor, and let a later group d be its last consumer.
-//!   The bytes produced by the groups from s (included) to d (excluded) are summed. If the sum is less than
-//!   the free bytes of a RAM between the units of the tensor, the tensor is placed there, and otherwise in
-//!   off-chip memory.
+//!   The bytes produced by the groups from s (included) to d (excluded) are summed. If a RAM between the
+//!   units of the tensor has more free bytes than this sum, the tensor is placed there. Otherwise, it is
+//!   placed in off-chip memory.
 //! - Graph inputs, and graph outputs without a consumer, go to off-chip memory. Algs. 2 and 3 do not
 //!   mention them.
 //!

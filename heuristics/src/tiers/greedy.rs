@@ -50,7 +50,7 @@ pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
 
 /// Places the tensors with the most time saved per byte and step first, and returns the plan. If a tensor
 /// stays unplaced, a second attempt places the tensors with the fewest options first, and among these the
-/// largest. Returns `None` if the second attempt fails as well.
+/// largest. Returns `None` if the second attempt also fails.
 pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
     filled(problem, &by_saving(problem)).plan().or_else(|| {
         let mut order: Vec<usize> = (0..problem.tensors().len()).collect();

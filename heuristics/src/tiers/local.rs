@@ -1,8 +1,8 @@
 //! Local search for tiers, which removes a few tensors and places them again in another order.
 //!
-//! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same
-//! time as this tensor. It removes all of them and places them again: first the tensor that was not in its
-//! fastest tier, then the others in descending order of time saved per byte and step, with noise. Tensors
+//! A move selects a tensor that is not in its fastest tier, and a few tensors that are live at the same time
+//! as this tensor. It removes all of them and places them again. The tensor that was not in its fastest tier
+//! comes first. The others follow in descending order of time saved per byte and step, with noise. Tensors
 //! thus change or swap their tiers. A move is undone if it increases the time or if some tensor no longer
 //! fits. After many moves that do not reduce the time, larger sets are selected.
 

@@ -60,7 +60,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "starts from the best of the above; removes a few tensors and places them again in another order",
+        about: "starts from the best of the other heuristics; removes a few tensors and places them again in another order",
         source: "this project; after ruin and recreate (Schrimpf et al. 2000)",
         time: "anytime: O(n T) per move for n tensors and T steps",
         build: &|setup| {

@@ -59,7 +59,7 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
             return Place { channel: Some(channel), start, offset };
         }
     }
-    unreachable!("an operator that fits alone fits when all before it have computed")
+    unreachable!("every operator fits on chip once all earlier operators have run")
 }
 
 /// Returns the highest address at which the weights of an operator fit if their transfer begins at `start`.

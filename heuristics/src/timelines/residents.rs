@@ -24,7 +24,7 @@ impl Worth {
 /// transfer.
 ///
 /// The program must have no resident weights. If `stays` is set, resident weights remain on chip between
-/// runs. Otherwise each of them is still fetched once per run of the program. O(n log n) for n uses of
+/// runs. Otherwise, each of them is still fetched once per run of the program. O(n log n) for n uses of
 /// blocks, plus one run of `prefetch`.
 pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usize> {
     let runs = program.runs();
@@ -120,8 +120,8 @@ pub fn resident_sets(
 /// Maximum number of size thresholds. All blocks above a threshold stay resident.
 const SIZES: usize = 6;
 
-/// Returns, for every segment, how long each operator waits for its weights under `prefetch`. The list is
-/// empty for a segment without a timeline.
+/// Returns how long each operator of every segment waits for its weights under `prefetch`. The list is empty
+/// for a segment without a timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::timelines::OverlapSegment| {
         let found = Prefetch.solution(&segment.problem, &mut Budget::unlimited());

@@ -1,11 +1,11 @@
 //! Valley fit, which fills the valleys of the skyline. It places a million buffers in seconds.
 //!
 //! **Definition.** The *skyline* is the upper edge of the placed buffers over time. A *valley* is a segment
-//! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans are within the
-//! valley, the longest ones, by the binary logarithm of their duration, are considered (see
-//! [`candidates`]). The buffer with the highest score is placed on the floor of the valley. If no buffer
-//! fits, the valley is raised to its lower wall, and the space below stays empty. The search continues at a
-//! nearby valley instead of the lowest one, which improves locality.
+//! of it that is lower than both neighbours. The candidates for a valley are the longest unplaced buffers
+//! whose lifespans lie within it. Durations are compared by their binary logarithms (see [`candidates`]). The
+//! candidate with the highest score is placed on the floor of the valley. If no buffer fits, the valley is
+//! raised to its lower wall, and the space below stays empty. The search continues at a nearby valley instead
+//! of the lowest one, which improves locality.
 //!
 //! ```text
 //! bytes        ┌──┐                the valley is between p and q; a fits and is placed,
@@ -15,15 +15,15 @@
 //!    └────┴────┴──┴─▶ steps
 //! ```
 //!
-//! The score is `duration * size^s * heat^h`, where heat is the largest load during the lifespan (see
-//! [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
+//! The score is `duration * size^s * heat^h`, where heat is the maximum of the live bytes during the lifespan
+//! (see [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
 //!
 //! **Invariants.** The layout is valid. A buffer with gaps counts as live throughout its hull, and the
 //! buffers of excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
-//! **Complexity.** For n buffers, in practice O(log n) per placed buffer and per raised valley, after a
-//! preparation in O(n log n). Memory is linear.
+//! **Complexity.** For n buffers, the preparation takes O(n log n) time. Placing a buffer or raising a valley
+//! usually takes O(log n) time. The memory is O(n).
 //!
 //! **Source.** This project. The idea of valleys is from Burke, Kendall, Whitwell: A new placement heuristic
 //! for the orthogonal stock-cutting problem, 2004. In the original problem, pieces may also move
@@ -45,7 +45,7 @@ pub(crate) use skyline::{Skyline, envelope};
 pub struct ValleyWeights {
     /// Exponent of the size.
     pub size: f64,
-    /// Exponent of the largest load during the lifespan.
+    /// Exponent of the maximum of the live bytes during the lifespan.
     pub heat: f64,
 }
 
@@ -81,7 +81,7 @@ pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budg
     if separated.is_empty() { Ok(layout) } else { first_fit(instance, &ranks, &layout, &separated, budget) }
 }
 
-/// Returns the separated buffers without a fixed offset, by score descending.
+/// Returns the separated buffers without a fixed offset, in descending order of score.
 fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
     if instance.separations().is_empty() {
         return Vec::new();

@@ -24,7 +24,7 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug)]
 pub(crate) struct Skyline {
     /// The height of every segment. This and the next two lists are indexed by the first rank of a segment.
-    /// All other entries are meaningless.
+    /// Entries at other ranks are meaningless.
     height: Vec<u64>,
     end: Vec<u32>,
     before: Vec<u32>,
@@ -117,8 +117,8 @@ impl Skyline {
     }
 }
 
-/// Returns, for every rank, the highest end address among those of the given buffers that are live at this
-/// rank.
+/// Returns, for every rank, the highest end address of the given buffers that are live at this rank, or 0 if
+/// none is live.
 pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);

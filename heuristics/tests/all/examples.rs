@@ -1,4 +1,4 @@
-//! Tests the worked examples of the reproduced documents.
+//! Tests worked examples from the documents whose algorithms are implemented.
 
 use plimsoll_heuristics::{Classes, OFFSETS, Order, PoolChoice, PoolGreedy, SHARED_OBJECTS, SPLIT_BUFFERS};
 use plimsoll_model::{
@@ -55,7 +55,7 @@ fn patent_split_buffers_and_search() {
     assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));
 }
 
-/// Returns the example of the CANN whitepaper, which has five tensors.
+/// Returns the example of the CANN whitepaper, an instance with five tensors.
 fn cann() -> Instance {
     inclusive(&[("A", 1024, 1, 2), ("B", 2048, 2, 4), ("C", 1024, 3, 4), ("D", 512, 4, 5), ("E", 4096, 5, 6)])
 }

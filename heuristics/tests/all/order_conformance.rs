@@ -176,8 +176,8 @@ fn drawn(constant: bool) -> OrderProblem {
     OrderProblem::new("drawn", names.clone(), edges, storages, vec![Bytes::ZERO; 6]).unwrap()
 }
 
-/// If the left branch is first, the lifespan of the tensor of B is [2,6]. If the right branch is first, it is
-/// [5,6], and that of A becomes [1,5].
+/// If the left branch runs first, the lifespan of the tensor of B is [2,6]. If the right branch runs first,
+/// it is [5,6], and the lifespan of the tensor of A becomes [1,5].
 #[test]
 fn the_drawn_network_has_the_printed_lifespans() {
     let problem = drawn(false);
@@ -194,8 +194,8 @@ fn the_drawn_network_has_the_printed_lifespans() {
     // branch first.
     assert_eq!(steps("dfs-left", &problem).1, 14);
     assert_eq!(steps("dfs-right", &problem).1, 9);
-    // The tensor of A ends at C (step 3), before F (step 6), and A is not a constant. Therefore neither rule
-    // moves B.
+    // The lifespan of the tensor of A ends at C (step 3), before F (step 6), and A is not a constant.
+    // Therefore, neither rule moves B.
     assert_eq!(steps("ge", &problem).0, "ABCDEF");
 }
 
@@ -210,8 +210,9 @@ fn the_fixed_rule_moves_readers_of_constants() {
     assert_eq!(steps("ge-as-in-file", &problem).1, 9);
 }
 
-/// In addition to the drawn network, G reads the tensor of A late. L1 = 7 > L2 = 6 holds only for B, so B
-/// moves.
+/// In addition to the operators of the drawn network, there is an operator G, which reads the tensor of A at
+/// step 7 (L1). The output of B is first used by F at step 6 (L2). L1 > L2, so B moves to just before F. The
+/// rule also holds for C, but C already runs just before its first consumer.
 #[test]
 fn the_dynamic_rule_moves_readers_of_long_lifespans() {
     let names = ["A", "B", "C", "D", "E", "F", "G"].map(str::to_owned).to_vec();

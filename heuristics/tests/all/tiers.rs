@@ -52,7 +52,7 @@ fn tiers(problem: &TierProblem, variant: Fused) -> Vec<usize> {
 
 #[test]
 fn inside_a_group_buffer_then_ram_then_ddr_is_used() {
-    // There is one group with the steps 0 and 1 on unit 0, step 2 on unit 1, and step 3 on unit 0.
+    // All steps are in one group. Steps 0, 1 and 3 run on unit 0, and step 2 runs on unit 1.
     let steps = [(0, 0), (0, 0), (1, 0), (0, 0)];
     let run = |capacities| {
         let problem = problem(capacities, &steps, &[(4, 0, &[1]), (4, 1, &[2]), (4, 2, &[3])]);

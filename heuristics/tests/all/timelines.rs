@@ -114,7 +114,7 @@ fn schedules_differ_as_expected() {
     // The numbering matters if an operator without weights is between two operators with weights.
     let p = ample(0, &[(10, 4), (1, 0), (10, 8)]);
     // If all operators are numbered, the load of the third operator starts with the second one, at 14.
-    // Otherwise it starts with the first one, at 4.
+    // Otherwise, it starts with the first one, at 4.
     assert_eq!(makespans(&p), [4 + 10 + 1 + 8 + 10, 14 + 8 + 10, 25, 25, 25, 25]);
 }
 
@@ -143,7 +143,7 @@ fn two_channels_fetch_at_once() {
 
 #[test]
 fn little_memory_delays_transfers() {
-    // Of the 20 bytes, activations occupy 4, and two buffers of weights 8 each.
+    // Activations occupy 4 of the 20 bytes, and two buffers of weights occupy 8 bytes each.
     let list = [(10, 8, 4), (10, 8, 4), (10, 8, 4)];
     let p = problem_on(1, 0, 20, 1, &list);
     assert_eq!(makespans(&p), [54, 38, 38, 38, 0, 38]);
@@ -161,9 +161,10 @@ fn little_memory_delays_transfers() {
 
 #[test]
 fn bounds_hold_if_rates_do_not_divide() {
-    // 3 bytes take one microsecond, and 4 bytes take a third more, rounded up. 12 bytes can be fetched during
-    // the first operator. `prefetch` fetches 4 bytes three times. The rest takes 2 ps less than if 3 bytes
-    // had been fetched four times.
+    // The transfer of 3 bytes takes one microsecond, and that of 4 bytes a third more, rounded up. 12 bytes
+    // fit into memory and can be fetched during the first operator. `prefetch` uses this time for three
+    // transfers of 4 bytes. The other transfers take 2 ps less than if it had used the time for four
+    // transfers of 3 bytes.
     let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 3_000_000 };
     let weights = [0, 4, 4, 4, 3, 3, 3, 3, 4];
     let operators = weights.iter().map(|&weights| TimedOperator {

@@ -9,7 +9,8 @@
 //! - every buffer has one offset, which is a multiple of the alignment of the buffer;
 //! - every buffer with a fixed offset lies at that offset;
 //! - no two conflicting buffers share an address;
-//! - no buffer of non-zero size ends above the capacity of the instance, if the capacity is limited.
+//! - every buffer of non-zero size ends within the 64-bit address space, and not above the capacity of the
+//!   instance if there is one.
 
 pub(crate) mod conflict;
 mod sweep;
@@ -17,6 +18,7 @@ mod sweep;
 use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
+use crate::words::byte_count;
 use conflict::conflict;
 
 /// A violation of the rules for a valid answer.
@@ -30,8 +32,8 @@ pub enum Violation {
     #[error("buffer '{name}' lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
     #[error(
-        "buffers '{a_name}' at [{}, {}) and '{b_name}' at [{}, {}) conflict and share {shared} bytes",
-        .a_range.0, .a_range.1, .b_range.0, .b_range.1
+        "buffers '{a_name}' at [{}, {}) and '{b_name}' at [{}, {}) conflict and share {}",
+        .a_range.0, .a_range.1, .b_range.0, .b_range.1, byte_count(*.shared)
     )]
     Overlap {
         a: BufferId,
@@ -117,8 +119,8 @@ const MOST_OVERLAPS: usize = 10_000;
 
 /// Returns all violations of a layout. The list is empty if the layout is valid.
 ///
-/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers with k intervals
-/// each, the time is O(n^2 k^2) if n is at most 4096. For larger n, the time is O(n k log n) if there are
+/// For more than 4,096 buffers, at most 10,000 overlapping pairs are listed. For n buffers with k intervals
+/// each, the time is O(n^2 k^2) if n is at most 4,096. For larger n, the time is O(n k log n) if there are
 /// few exclusions.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
@@ -214,8 +216,8 @@ fn check_place(
 /// Returns the violations of a layout of split buffers. The list is empty if the layout is valid.
 ///
 /// The pieces of a buffer must be nonempty and disjoint, and their lengths must add up to its size. Each
-/// piece must start at a multiple of the alignment. A fixed buffer must be one piece at its fixed offset.
-/// For more than 4096 buffers, at most 10 000 overlapping pairs of buffers are examined.
+/// piece must start at a multiple of the alignment. A fixed buffer must be one piece at its fixed offset. For
+/// more than 4,096 buffers, at most 10,000 overlapping pairs of buffers are examined.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {
@@ -305,9 +307,9 @@ fn are_apart(pieces: &[Piece]) -> bool {
 
 /// Returns all violations of a shared-object plan. The list is empty if the plan is valid.
 ///
-/// Each buffer must fit into its object, no two buffers of an object may conflict, and the total must not
-/// exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For more than 4096
-/// buffers, at most 10 000 conflicting pairs are listed.
+/// Each buffer must fit into its object, no two buffers in one object may conflict, and the total size of the
+/// objects must not exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For
+/// more than 4,096 buffers, at most 10,000 conflicting pairs are listed.
 pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {

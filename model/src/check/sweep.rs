@@ -16,7 +16,7 @@ use crate::instance::Instance;
 use crate::units::{BufferId, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A set of disjoint address ranges in use. Maps the start of each range to its end and the id of its
+/// A set of disjoint address ranges in use. It maps the start of each range to its end and the id of its
 /// buffer.
 type Layer = BTreeMap<u64, (u64, u32)>;
 

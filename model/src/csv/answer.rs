@@ -47,8 +47,8 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
 /// The layout itself is not validated; use [`check_layout`](crate::check_layout).
 ///
 /// # Errors
-/// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the
-/// instance.
+/// [`CsvError`] if the input, the header or a row cannot be read, or if the rows do not correspond one to one
+/// to the buffers of the instance.
 pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
     let data = read_all(file, input)?;
     layout(&mut Rows::new(file, &data, "id, offset")?, instance)
@@ -66,8 +66,8 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
 /// `pieces` is a layout. In all other respects, the function behaves like [`read_layout`].
 ///
 /// # Errors
-/// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the
-/// instance.
+/// [`CsvError`] if the input, the header or a row cannot be read, or if the rows do not correspond one to one
+/// to the buffers of the instance.
 pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
     let data = read_all(file, input)?;
     let mut rows = Rows::new(file, &data, "id, offset")?;
@@ -93,7 +93,7 @@ fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
 fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     let placed = each(rows, instance, &[Column::Pool, Column::PoolSize], |row| {
-        let pool = row.number(Column::Pool, "a pool (a non-negative integer)")?;
+        let pool = row.number(Column::Pool, "the number of a pool (a non-negative integer)")?;
         let size = row.number(Column::PoolSize, "a size in bytes (a non-negative integer)")?;
         let first = *sizes.entry(pool).or_insert(size);
         if first == size {

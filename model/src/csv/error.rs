@@ -27,7 +27,7 @@ pub enum CsvErrorKind {
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Malformed(String),
-    #[error("the header '{header}' is separated by {separator:?}; separate the columns by commas")]
+    #[error("the columns of the header '{header}' are separated by {separator:?}; separate them with commas")]
     Separator { header: String, separator: char },
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),

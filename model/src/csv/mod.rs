@@ -15,12 +15,12 @@
 //! | `separations` | extension: ids of buffers that may not share addresses with this one, whatever their lifespans |
 //! | `exclusions` | extension: ids of buffers that may share addresses with this one, whatever their lifespans |
 //!
-//! The ids in a list are separated by blanks. Inside such an id, a space is written `%20` and a `%` is
-//! written `%25`. Unknown columns are ignored. Answers have further columns that depend on their kind
-//! ([`Answer`]).
+//! The ids in a list are separated by blanks. Inside an id in a list, blanks and `%` are escaped: a space is
+//! written `%20`, and a `%` is written `%25`. Unknown columns are ignored. Answers have further columns that
+//! depend on their kind ([`Answer`]).
 //!
 //! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
-//! blank. Lines end in LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
+//! blank. Lines end in LF, CR LF or CR. A byte order mark is ignored. Numbers consist of digits only.
 //!
 //! During a gap with a window, `a-b@lo:hi`, a part of the buffer stays live. Such gaps are recognised, but
 //! rejected. If the file name has a number before its extension, as in `X.1048576.csv`, the number is the

@@ -64,7 +64,8 @@ pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     digits.then(|| number.parse().ok().map(Bytes::new))?
 }
 
-/// Like [`capacity_from_name`], but returns an error if the number is negative or out of range.
+/// Returns the capacity as [`capacity_from_name`] does, or an error if the number is negative or out of
+/// range.
 fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     let found = capacity_from_name(path);
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -96,12 +97,13 @@ pub fn instance_name(path: &Path) -> String {
 /// capacity.
 ///
 /// # Errors
-/// [`CsvError`] with file, line, column and value.
+/// [`CsvError`] if the file cannot be read or is not a valid instance. The error contains the file and, where
+/// they apply, line, column and value.
 pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance, CsvError> {
     read_instance_file_noted(path, options).map(|noted| noted.value)
 }
 
-/// Like [`read_instance_file`], but also returns the ignored columns.
+/// Reads an instance file as [`read_instance_file`] does, and also returns the ignored columns.
 ///
 /// # Errors
 /// The same as for [`read_instance_file`].
@@ -119,7 +121,7 @@ pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Not
 pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() {
-            return Err(std::io::Error::other("it is a directory"));
+            return Err(std::io::Error::other("it is a folder"));
         }
         Ok(BufReader::new(file))
     });
@@ -135,7 +137,7 @@ pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
 /// Unknown columns are ignored.
 ///
 /// # Errors
-/// [`CsvError`] with file, line, column and value.
+/// The same as for [`read_instance_file`].
 pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
     read_instance_noted(file, input, options).map(|noted| noted.value)
 }
@@ -494,7 +496,7 @@ impl<'a> Row<'a> {
         if let Some(text) = self.text(Column::Upper) {
             let upper = self.upper(Column::Upper, text)?;
             if upper != hull.upper.get() {
-                return differs(Column::Upper, format!("{} (first step after)", hull.upper));
+                return differs(Column::Upper, format!("{} (first step after the lifespan)", hull.upper));
             }
         }
         Ok(())
@@ -503,7 +505,7 @@ impl<'a> Row<'a> {
 
 /// A likely reason why the lifespans in an answer differ from those in the instance.
 const OTHER_ORDER: &str =
-    "; the operators may run in another order: `plan --instance` writes the instance of its layout";
+    "; the layout may be for another order of the operators: `plan --instance` writes the matching instance";
 
 /// Parses a number that consists of digits only. Signs, blanks and fractions are rejected.
 pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {

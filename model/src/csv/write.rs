@@ -22,7 +22,7 @@ pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()>
 ///
 /// The hash covers the buffers, separations and exclusions. It does not depend on the name or the capacity
 /// of the instance, or on the layout of columns in the original file. For a file in the exact form that
-/// [`write_instance`] writes, it equals the hash of the file.
+/// [`write_instance`] writes, the result equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
     // Writing to a hasher never fails. `write_instance` fails only for ids that no file can contain.

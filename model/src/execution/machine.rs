@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
                 Some(Control::Loop) => format!("{name}: {choice} iterations"),
                 _ => match graph.operator(id).regions.get(choice) {
                     Some(&region) => format!("{name}: {}", graph.region(region).name),
-                    None => format!("{name}: nothing"),
+                    None => format!("{name}: no region"),
                 },
             }
         };
@@ -163,7 +163,7 @@ impl<'a> Machine<'a> {
         if skip > 0 {
             listed.insert(0, format!("{skip} more"));
         }
-        if listed.is_empty() { "nothing decided".to_owned() } else { listed.join(", ") }
+        if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }
     }
 
     fn operators(&mut self, region: RegionId) {

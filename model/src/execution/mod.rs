@@ -1,11 +1,12 @@
 //! The execution checker. It simulates a run of a graph in its planned memory and reports every read that
 //! does not find the expected data.
 //!
-//! The checker does not use lifetimes. It records which value each address contains. Each write of a tensor
-//! stores a new value at its addresses. A read is correct if all of these addresses still contain that value.
-//! Runs differ in the decisions of operators with regions ([`Graph::flow`](crate::graph::Graph::flow)): the
-//! branches taken and the trip counts. All combinations are run, up to a limit. If there are more, further
-//! runs are drawn at random.
+//! The checker does not use lifespans. Each tensor in memory occupies a *slot*, which is an address range
+//! that several tensors may share. The checker records which value each address contains. Each write of a
+//! tensor stores a new value at its addresses. A read is correct if all of these addresses still contain that
+//! value. Runs differ in the decisions of operators with regions
+//! ([`Graph::flow`](crate::graph::Graph::flow)): the branches taken and the trip counts. All combinations are
+//! run, up to a limit. If there are more, further runs are drawn at random.
 //!
 //! # Semantics
 //!
@@ -20,12 +21,12 @@
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
-//!   destinations are written, and then all of these tensors must be intact. If the handover is of a whole
-//!   tensor and its source and destination share a slot, nothing is copied, and the destination takes over
+//!   destinations are written, and then all of these tensors must be intact. If a handover concerns a whole
+//!   tensor, and its source and destination share a slot, nothing is copied, and the destination takes over
 //!   the value. A region that has not run hands over nothing. Outputs of the operator that no handover has
 //!   written are written at its exit.
-//! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
-//!   has no source in memory.
+//! - **When a region begins**, its handovers for that moment are performed. Inputs without a source in
+//!   memory, such as the iteration number, are written at the same time.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). A result of a loop body is then not copied to
 //!   the state. Instead, the slots of the result and the state swap roles. The exchange applies to
 //!   everything inside the loop until the loop ends. A handover out of the loop is copied from the current

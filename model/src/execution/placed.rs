@@ -41,7 +41,7 @@ pub struct ExecutionOptions {
     /// True if slots may be exchanged between the iterations of a loop, so that their contents need not be
     /// copied.
     pub swap: bool,
-    /// True if the inputs of the body must still be intact at the end.
+    /// True if the inputs of the body of the graph must still be intact at the end of the run.
     pub keep_inputs: bool,
     /// The step limit of a run. After this number of operators, every further loop runs zero iterations. This
     /// bounds the work of nested loops.

@@ -55,7 +55,7 @@ pub enum ExecutionViolation {
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
     /// The data was not written in this run, or has been discarded since.
-    #[error("{place} {stage}: {name} has not been written; run: {run}")]
+    #[error("{place} {stage}: {name} has not been written; decisions: {run}")]
     NotWritten {
         holder: Holder,
         name: String,
@@ -68,7 +68,7 @@ pub enum ExecutionViolation {
     },
     /// The reader expects data that was overwritten.
     #[error(
-        "{place} {stage}: {name} at [{}, {}) is lost: address {address} holds {}; run: {run}",
+        "{place} {stage}: {name} at [{}, {}) is lost, because address {address} holds {}; decisions: {run}",
         .range.0, .range.1, .by.as_deref().unwrap_or("nothing")
     )]
     Lost {

@@ -4,7 +4,7 @@
 //! the number of relations that the match optimises. Chosen matches share no operator, so together they
 //! optimise at most the sum of all multipliers (weak duality of set packing). Matches that share operators,
 //! directly or indirectly, form components. The number of relations optimised in a component is an integer,
-//! so the sum of each component is rounded down.
+//! so the sum of the multipliers in each component is rounded down.
 
 use super::problem::FusionProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
@@ -49,7 +49,7 @@ impl fmt::Display for FusionWitness {
 /// An upper bound on the number of relations that any choice of matches optimises, with its witness.
 pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
-/// Computes dual multipliers. O(m s^2) for m matches with at most s steps each.
+/// Computes dual multipliers. O(m s^2 + n log n) for n operators and m matches with at most s steps each.
 ///
 /// Each match gives each of its operators an equal share of the relations that it optimises. The multiplier
 /// of an operator starts at the largest share that any match gives it. The multipliers are then lowered one

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators has no match, or a match has no group.
-    #[error("operator {0} is in a group without a match, or in a match without a group")]
+    #[error("{0} is in a group without a match, or in a match without a group")]
     NoMatch(String),
     /// The chosen matches are not in ascending order, or one of them does not exist.
     #[error("chosen match {at} is out of ascending order, or there are only {matches} matches")]
@@ -49,8 +49,9 @@ pub enum FusionViolation {
     Count { operator: String, said: usize, actual: usize },
 }
 
-/// Returns all violations of a choice of matches: positions that are not ascending or do not exist, and
-/// operators that belong to two matches. O(n) for n operators in the chosen matches.
+/// Returns the violations of a choice of matches: positions that are not ascending or do not exist, and
+/// matches that share an operator with an earlier match. The list is empty if the choice is valid. O(n) for n
+/// operators in the chosen matches.
 pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViolation> {
     let matches = problem.matches();
     let mut found = Vec::new();

@@ -5,16 +5,16 @@ use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed
-/// by region id. The time is linear in the size of the graph.
+/// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed by
+/// region id. If groups have a bounded size, the time is linear in the size of the graph.
 ///
 /// The operator of a group has the joined names and the joined kinds of the members. Tensors produced and
 /// read only inside a group disappear, because their placement is internal to the group. The cost of the
-/// operator is the sum of the costs of the members. It is unknown if the cost of a member is unknown or the
-/// sum overflows. The scratch of the operator is the largest scratch of a member.
+/// operator is the sum of the costs of the members. If the cost of a member is unknown or the sum overflows,
+/// the cost of the operator is unknown. The scratch of the operator is the largest scratch of a member.
 ///
 /// # Errors
-/// [`GraphError`]. Fusions of this graph never cause an error.
+/// [`GraphError`] if the result is not a valid graph. Fusions of this graph never cause an error.
 ///
 /// # Panics
 /// If `fusions` does not contain the fusion of every region of this graph, indexed by region id.

@@ -25,7 +25,9 @@ pub enum FusionError {
     Twice { operator: String, first: usize, second: usize },
     #[error("{0} is in no group")]
     Missing(String),
-    #[error("group {group} is not connected: no tensor passes between {operator} and the rest")]
+    #[error(
+        "group {group} is not connected: no chain of tensors inside the group links {operator} to its first member"
+    )]
     Apart {
         /// The position of the group in the input, counted from 0.
         group: usize,
@@ -51,9 +53,9 @@ pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId
 }
 
 /// Returns the candidates for horizontal fusion: sets of operators of a region that have the same kind and
-/// read the same tensors, apart from weights. Operators that own regions or read nothing but weights are
-/// never candidates. No two operators of a set depend on each other. Sets and members are in ascending
-/// order. O(s log s) for a region of size s.
+/// read the same tensors in the same order, apart from weights. Operators that own regions or read nothing
+/// but weights are never candidates. No two operators of a set depend on each other. Sets and members are in
+/// ascending order. O(s log s) for a region of size s.
 pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
     let mut sets: BTreeMap<(&str, Vec<TensorId>), Vec<OperatorId>> = BTreeMap::new();
     for &id in &graph.region(region).operators {

@@ -4,13 +4,13 @@
 //! # One pattern per line: a name, and the kinds of operators that follow each other.
 //! class gate = Sigmoid|HardSigmoid|Tanh     # a name for several kinds, like the built-in conv, act and pool
 //! conv-act   = conv act                     # each step reads an output of the previous one
-//! conv-gate  = conv gate Mul^1              # the third also reads an output of step 1
-//! conv-any   = conv *                       # the second is of any kind
+//! conv-gate  = conv gate Mul^1              # step 3 also reads an output of step 1
+//! conv-any   = conv *                       # step 2 matches every kind
 //! ```
 //!
 //! A *match* of a pattern assigns one operator to each step. The operators are distinct, and each reads an
 //! output of the previous one. Outputs of all operators but the last may be read only by members of the
-//! match, and must not be outputs of the region. Otherwise these outputs would have to be stored anyway, and
+//! match, and must not be outputs of the region. Otherwise, these outputs would have to be stored anyway, and
 //! nothing would be saved. Members may read further outputs of each other and any tensors from outside.
 //! Operators that own regions never match.
 

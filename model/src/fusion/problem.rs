@@ -63,10 +63,10 @@ pub struct TooManyMatches {
 /// operators. The matches are sorted by the position of their first operator in
 /// [`FusionProblem::operators`]. Among matches with the same first operator, longer matches come first.
 ///
-/// Outputs inside a match, except those of its last operator, are read only inside the match. Any operator
-/// that depends on a match therefore depends on its last operator. For any choice of matches, the groups can
-/// thus run sequentially in the order of their last operators. Only shared operators make two matches
-/// incompatible, so the problem is weighted set packing.
+/// Outputs inside a match, except those of its last operator, are read only inside the match. Any other
+/// operator that depends on a match therefore depends on the last operator of the match. For any choice of
+/// matches, the groups can thus run sequentially in the order of their last operators. Only shared operators
+/// make two matches incompatible, so the problem is weighted set packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionProblem {
     region: RegionId,
@@ -77,11 +77,11 @@ pub struct FusionProblem {
 }
 
 impl FusionProblem {
-    /// Lists the matches of patterns in a region. O(m s^2) for m matches of s steps, plus the time to read
-    /// the region.
+    /// Lists the matches of patterns in a region. O(m s^3) for m complete and partial matches of at most s
+    /// steps, plus the time to read the region.
     ///
-    /// `units` contains the unit of each operator, in the order in which the region lists its operators, as
-    /// [`Units::assign`](super::Units::assign) returns them.
+    /// `units` contains one unit per operator, in the order in which the region lists its operators.
+    /// [`Units::assign`](super::Units::assign) returns this list.
     ///
     /// # Errors
     /// [`TooManyMatches`] if the region has [`MAX_MATCHES`] matches or more.

@@ -1,7 +1,7 @@
 //! Processing units and the kinds of operators that they run.
 //!
 //! ```toml
-//! [[unit]]                              # in order of preference: the first unit for a kind runs it
+//! [[unit]]                              # in order of preference: the first unit that lists a kind runs it
 //! name = "dla"
 //! kinds = ["conv", "pool", "Relu"]      # kinds, or classes in lower case
 //!
@@ -160,7 +160,7 @@ impl Units {
     /// Returns the unit with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another list.
+    /// If the list has no unit with this id.
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.0[id.index()]
     }

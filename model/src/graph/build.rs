@@ -34,7 +34,8 @@ pub enum GraphError {
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
         region: String,
-        /// The operators of the cycle; each operator depends on the previous one.
+        /// The operators of the cycle. Each depends on the previous one, and the first is repeated at the
+        /// end.
         cycle: Vec<String>,
     },
     #[error("region '{region}' is nested more than {limit} regions deep")]
@@ -64,7 +65,7 @@ fn shown(cycle: &[String]) -> String {
 }
 
 /// The maximum nesting depth of regions, not counting the body. The limit comes from the parsers of graph and
-/// model files. JSON parsers accept 128 nested arrays and objects, and a region needs four. Protobuf parsers
+/// model files. JSON parsers accept 127 nested arrays and objects, and a region needs four. Protobuf parsers
 /// of ONNX models accept 100 nested messages, and a region needs three.
 pub const MAX_DEPTH: usize = 30;
 
@@ -115,7 +116,7 @@ impl GraphBuilder {
     /// Returns a tensor that was added earlier, for modification.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the builder has no tensor with this id. Ids of other graphs are not detected if they are in range.
     pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
         &mut self.tensors[id.index()]
     }
@@ -135,7 +136,8 @@ impl GraphBuilder {
     /// Returns an operator that was added earlier, for modification. Its list of regions must not be changed.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the builder has no operator with this id. Ids of other graphs are not detected if they are in
+    /// range.
     pub(crate) fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
         &mut self.operators[id.index()]
     }
@@ -321,13 +323,13 @@ impl Graph {
     /// Returns the label of an operator for messages: its number, name and kind.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the graph has no operator with this id. Ids of other graphs are not detected if they are in range.
     pub fn label(&self, id: OperatorId) -> String {
         label(self.operator(id), id.index())
     }
 
     /// Returns the operators of a region in the topological order that is closest to file order: among all
-    /// ready operators, the first in the file comes next. O(e log n) for n operators and e edges.
+    /// ready operators, the first in the file comes next. O(n log n + e) for n operators and e edges.
     ///
     /// # Panics
     /// Never: [`GraphBuilder::build`] rejects cycles.
@@ -400,8 +402,8 @@ fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError
     Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })
 }
 
-/// Finds a cycle among the positions that still wait for a predecessor. The search walks from one waiting
-/// predecessor to the next until a position repeats.
+/// Finds a cycle among the positions that still wait for a predecessor. The search walks from each position
+/// to a predecessor that is itself waiting, until a position repeats.
 fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     let mut before = vec![None; waiting.len()];
     for (at, list) in successors.iter().enumerate().filter(|&(at, _)| waiting[at] > 0) {
@@ -496,7 +498,7 @@ mod tests {
         assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));
     }
 
-    /// One operator has 200 000 aliases. Comparing them pairwise would take minutes.
+    /// One operator has 200,000 aliases. Comparing them pairwise would take minutes.
     #[test]
     fn aliases_are_looked_up() {
         let mut g = GraphBuilder::new("g");

@@ -118,7 +118,8 @@ impl fmt::Display for Moment {
 
 impl Graph {
     /// Returns the control flow and the handovers of an operator. Returns `None` if the operator owns no
-    /// regions. The time is linear in the number of inputs and outputs of the operator and its regions.
+    /// regions. The time is linear in the number s of inputs and outputs of the operator and its regions, or
+    /// O(h s + h log h) for h listed handovers.
     ///
     /// # Errors
     /// [`FlowError`] if the control flow is unknown, or if handovers are invalid or cannot be derived.
@@ -133,9 +134,9 @@ impl Graph {
         };
         let most = if control == Control::Loop { 2 } else { usize::MAX };
         if operator.regions.len() > most {
-            let what = "a loop owns".to_owned();
+            let what = "the number of regions is".to_owned();
             let (has, wants) =
-                (operator.regions.len(), "one region or two (a condition and a body)".to_owned());
+                (operator.regions.len(), "1 (a body) or 2 (a condition and a body)".to_owned());
             return Err(FlowError::Count { operator: name, what, has, wants });
         }
         let mut handovers = match &operator.handovers {
@@ -198,7 +199,7 @@ impl Positions<'_> {
         let name = if name.is_empty() { String::new() } else { format!(" ('{name}')") };
         FlowError::Count {
             operator: self.name.clone(),
-            what: format!("its region {region}{name} {what}"),
+            what: format!("the number of {what} of its region {region}{name} is"),
             has,
             wants,
         }
@@ -217,7 +218,7 @@ impl Positions<'_> {
         let (inputs, given) = (&self.operator.inputs, self.given(region));
         let Some(skip) = inputs.len().checked_sub(given.len()) else {
             let wants = format!("at most {}, the number of inputs of the operator", inputs.len());
-            return Err(self.count("takes", region, given.len(), wants));
+            return Err(self.count("inputs", region, given.len(), wants));
         };
         Ok(pairs(when, &inputs[skip..], given))
     }
@@ -227,7 +228,7 @@ impl Positions<'_> {
         let (outputs, wanted) = (&self.operator.outputs, self.wanted(region));
         if outputs.len() != wanted.len() {
             let wants = format!("{}, the number of outputs of the operator", outputs.len());
-            return Err(self.count("returns", region, wanted.len(), wants));
+            return Err(self.count("outputs", region, wanted.len(), wants));
         }
         Ok(pairs(Moment::End(region), wanted, outputs))
     }
@@ -262,7 +263,7 @@ impl Positions<'_> {
             let body = self.given(1);
             if body.len() != state.len() {
                 let wants = format!("{}, the number of inputs of the condition", state.len());
-                return Err(self.count("takes", 1, body.len(), wants));
+                return Err(self.count("inputs", 1, body.len(), wants));
             }
             handovers.extend(pairs(Moment::Begin(1), state, body));
         }
@@ -275,19 +276,19 @@ impl Positions<'_> {
         let wanted = results.len().saturating_sub(first);
         if state.len() < ahead {
             let wants = "at least 2, the iteration number and the condition".to_owned();
-            return Err(self.count("takes", 0, state.len(), wants));
+            return Err(self.count("inputs", 0, state.len(), wants));
         }
         if wanted < carried || results.len() < first {
             let wants = format!("at least {}, to match the carried values", carried + first);
-            return Err(self.count("returns", last, results.len(), wants));
+            return Err(self.count("outputs", last, results.len(), wants));
         }
         let Some(skip) = inputs.len().checked_sub(carried) else {
             let wants = format!("at most {}, the number of inputs of the operator", inputs.len());
-            return Err(self.count("takes", 0, state.len(), wants));
+            return Err(self.count("inputs", 0, state.len(), wants));
         };
         if outputs.len() != wanted {
             let wants = format!("{}, to match the outputs of the operator", outputs.len() + first);
-            return Err(self.count("returns", last, results.len(), wants));
+            return Err(self.count("outputs", last, results.len(), wants));
         }
         let (state, results) = (&state[ahead..], &results[first..]);
         handovers.extend(pairs(Moment::Enter, &inputs[skip..], state));
@@ -385,21 +386,25 @@ mod tests {
         assert!(unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"), "{unknown}");
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
         assert!(
-            count.contains("('r') returns 2; expected 1, the number of outputs of the operator"),
+            count.contains("of its region 1 ('r') is 2; expected 1, the number of outputs of the operator"),
             "{count}"
         );
         assert!(
             flow("If", 1, 1, &[(2, 1)])
                 .unwrap_err()
-                .contains("takes 2; expected at most 1, the number of inputs")
+                .contains("is 2; expected at most 1, the number of inputs")
         );
         assert!(
             flow("Loop", 2, 1, &[(1, 2)])
                 .unwrap_err()
-                .contains("takes 1; expected at least 2, the iteration number and the condition")
+                .contains("is 1; expected at least 2, the iteration number and the condition")
         );
-        assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1; expected at least 2"));
-        assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));
+        assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("is 1; expected at least 2"));
+        assert!(
+            flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)])
+                .unwrap_err()
+                .contains("the number of regions is 3")
+        );
         assert!(
             flow("WHILE", 1, 1, &[(1, 1), (2, 1)])
                 .unwrap_err()

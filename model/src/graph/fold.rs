@@ -12,8 +12,8 @@ impl Graph {
     /// operators, the id in the original graph.
     ///
     /// As in runtimes, the outputs of removed operators are computed once, before the program runs, and
-    /// become weights. Weights without readers are dropped. Operators that own regions, that draw random
-    /// numbers, or that produce an output of the graph are kept. O(s log s) for a graph of size s.
+    /// become weights. Weights without readers are dropped. Operators that own regions, draw random numbers,
+    /// have no outputs or produce an output of the graph are kept. O(s log s) for a graph of size s.
     ///
     /// # Panics
     /// Never: the remaining operators form a valid graph.

@@ -48,7 +48,7 @@ pub enum JoinError {
     #[error("input {at} of branch '{branch}' has {wants} bytes, but the trunk produces {has}")]
     Size { branch: String, at: usize, wants: Bytes, has: Bytes },
     /// The branch has fewer inputs than the trunk has outputs.
-    #[error("branch '{branch}' has {wants} inputs, but the trunk produces {has} tensors")]
+    #[error("branch '{branch}' has fewer inputs ({wants}) than the trunk has outputs ({has})")]
     Count { branch: String, wants: usize, has: usize },
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -133,15 +133,15 @@ impl<'a> Copier<'a> {
 impl Graph {
     /// Extracts the part of the body that computes `outputs` from `inputs`.
     ///
-    /// Operators that produce `inputs`, and operators that `outputs` do not depend on, are omitted. Inputs of
-    /// the body that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
+    /// The part contains the operators on which `outputs` depend once `inputs` are given. Inputs of the body
+    /// that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
     ///
     /// # Errors
     /// [`GraphError`] if the part is not a valid graph, for example because one of `inputs` is produced
     /// inside a nested region.
     ///
     /// # Panics
-    /// If the graph has nothing with one of these ids. Ids of other graphs are not detected if they are in
+    /// If the graph has no tensor with one of these ids. Ids of other graphs are not detected if they are in
     /// range.
     pub fn part(
         &self,
@@ -425,7 +425,7 @@ mod tests {
         idle.interface(Graph::BODY, [], [x]);
         let idle = idle.build().unwrap();
         let error = refused(Some(&trunk), &[&idle]);
-        assert_eq!(error, "branch 'idle' has 0 inputs, but the trunk produces 1 tensors");
+        assert_eq!(error, "branch 'idle' has fewer inputs (0) than the trunk has outputs (1)");
     }
 
     #[test]

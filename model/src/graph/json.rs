@@ -15,7 +15,7 @@
 //! | member | meaning | default |
 //! |---|---|---|
 //! | `tensors[].name` | unique, not empty | |
-//! | `tensors[].bytes` | size | |
+//! | `tensors[].bytes` | size in bytes | |
 //! | `tensors[].role` | `activation`, `weight`, `input`, `output`, `state` | `activation` |
 //! | `tensors[].element`, `.shape` | element type, extents | unknown |
 //! | `body`, `operators[].regions[]` | regions, with `name`, `inputs`, `outputs`, `operators` | |
@@ -167,7 +167,7 @@ struct AliasRow {
 /// operator is followed by the operators of its regions.
 ///
 /// # Errors
-/// The first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.
+/// The first [`GraphFileError`] found. JSON nested more than 127 levels deep is rejected.
 pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileError> {
     let path = || origin.to_path_buf();
     let file: File = serde_json::from_reader(io::BufReader::new(input))

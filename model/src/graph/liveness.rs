@@ -9,10 +9,10 @@
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written.
-//! - An operator may write an output **in place** of an input if the input is an activation of the same size
-//!   as the output. In addition, every other operator that uses the storage of the input must produce a
-//!   tensor in that storage. Those operators run earlier in every order, so the overwritten data is never
-//!   read again.
+//! - An operator may write an output **in place** of an input under three conditions. Both have the same
+//!   size. All tensors in the storage of the input are activations that are neither inputs nor outputs of the
+//!   region. Every other operator that uses this storage produces a tensor in it. Those other operators run
+//!   earlier in every order, so the overwritten data is never read again.
 //!
 //! If a loop body returns a view of its own input, the view gets a storage of its own and counts as a copy.
 //! The reason is that the loop overwrites its state while it reads the result. Two tensors share nothing if
@@ -91,7 +91,7 @@ pub struct Storages {
     /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
     /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each tensor is paired
-    /// with a separate storage that describes its lifetime.
+    /// with a separate storage that describes when the tensor is live.
     pub empty: Vec<(TensorId, Storage)>,
 }
 

@@ -42,7 +42,7 @@ use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The purpose of a tensor, which determines its lifetime.
+/// The purpose of a tensor, which determines when it is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -252,7 +252,7 @@ impl Graph {
         &self.operators
     }
 
-    /// Returns all regions, indexed by id. An operator precedes the regions that it owns.
+    /// Returns all regions, indexed by id. A region precedes the regions that its operators own.
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
@@ -260,7 +260,7 @@ impl Graph {
     /// Returns the tensor with the given id.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the graph has no tensor with this id. Ids of other graphs are not detected if they are in range.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.index()]
     }
@@ -268,7 +268,7 @@ impl Graph {
     /// Returns the operator with the given id.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the graph has no operator with this id. Ids of other graphs are not detected if they are in range.
     pub fn operator(&self, id: OperatorId) -> &Operator {
         &self.operators[id.index()]
     }
@@ -276,7 +276,7 @@ impl Graph {
     /// Returns the region with the given id.
     ///
     /// # Panics
-    /// If the graph has nothing with this id. Ids of other graphs are not detected if they are in range.
+    /// If the graph has no region with this id. Ids of other graphs are not detected if they are in range.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]
     }

@@ -7,11 +7,11 @@ use crate::units::{Bytes, OperatorId};
 
 /// Returns the simplest lower bound on the peak of every order.
 ///
-/// While an operator runs, two kinds of storages are live: those that it uses, and those that begin before
-/// it and are used after it in every order. The storages held at the first step and at the last step give
-/// two further bounds. O(n e / 64) time for n operators and e edges, and one bit of memory per pair of
-/// operators. Above [`REACH_OPERATORS`] operators, only the storages that an operator uses and those held
-/// for the whole run are counted, in linear time.
+/// While an operator runs, two kinds of storages are live: those that it uses, and those that begin before it
+/// and are used after it in every order. The storages held at the first step and at the last step give two
+/// further bounds. O(n (e + u) / 64) time for n operators, e edges and u users of storages, and two bits of
+/// memory per pair of operators. Above [`REACH_OPERATORS`] operators, only the storages that an operator uses
+/// and those held for the whole run are counted, in linear time.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     let mut best = LowerBound::new(problem.at_start(), Witness::Start);
     best.raise(LowerBound::new(problem.at_end(), Witness::End));

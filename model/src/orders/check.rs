@@ -1,4 +1,4 @@
-//! The checker for orders. It checks precedences, and recomputes lifetimes and peaks from the definitions.
+//! The checker for orders. It checks precedences, and recomputes lifespans and peaks from the definitions.
 //!
 //! The checker shares no code with [`Order::peak`](super::Order::peak). It determines the first and the last
 //! step of every storage and recomputes the live bytes at every step.

@@ -1,4 +1,4 @@
-//! Order problems: operators with precedences, and storages whose lifetimes depend on the order.
+//! Order problems: operators with precedences, and storages whose lifespans depend on the order.
 
 use crate::bound::Witness;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
@@ -45,7 +45,7 @@ pub enum OrderError {
     /// The storage has no unique first user.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
     NoFirst { storage: String },
-    /// The storage has no bytes or no lifetime.
+    /// The storage has no bytes, or no operator uses it and it is not held from the start.
     #[error("storage '{storage}' has no bytes or no user")]
     Empty { storage: String },
     #[error("two storages have the name '{storage}'")]
@@ -287,7 +287,7 @@ impl OrderProblem {
     }
 
     /// Returns the topological order closest to file order: among all ready operators, the one with the
-    /// lowest id comes next. O(e log n) for n operators and e edges.
+    /// lowest id comes next. O(n log n + e) for n operators and e edges.
     ///
     /// # Panics
     /// Never: [`OrderProblem::new`] rejects cycles.
@@ -320,7 +320,7 @@ impl OrderProblem {
         (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
     }
 
-    /// Returns the offset problem that results from an order. The time is linear in the size of the problem.
+    /// Returns the offset problem that results from an order. O(s log s) for a problem of size s.
     ///
     /// The instance has one buffer per storage, and one per operator with scratch. Each buffer is live at
     /// the steps at which its memory is held. The load of the instance is the peak of the order. The
@@ -383,7 +383,7 @@ impl OrderProblem {
     /// Returns the number of steps before the first operator in [`OrderProblem::instance`]: 1 if some storage
     /// is unused, otherwise 0.
     ///
-    /// At this step, only the storages held from the start are live, including unused ones. O(1).
+    /// At the extra step, exactly the storages held from the start are live, including unused ones. O(1).
     pub fn lead(&self) -> u64 {
         self.lead
     }
@@ -425,7 +425,7 @@ impl Order {
     /// linear in the size of the problem.
     ///
     /// # Panics
-    /// If an operator is missing or unknown. Check the order first.
+    /// May panic if the order is not valid for this problem. Check it first.
     pub fn peak(&self, problem: &OrderProblem) -> Bytes {
         self.profile(problem).into_iter().fold(problem.at_start(), Bytes::max)
     }
@@ -434,7 +434,7 @@ impl Order {
     /// of the problem.
     ///
     /// # Panics
-    /// If an operator is missing or unknown. Check the order first.
+    /// May panic if the order is not valid for this problem. Check it first.
     pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
         let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
         let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();

@@ -29,8 +29,8 @@ pub struct ProgramBound {
 }
 
 impl ProgramBound {
-    /// Computes the bound of a graph. O(n e / 64) for each region with n operators and e edges, plus O(e) for
-    /// each operator that owns regions.
+    /// Computes the bound of a graph. O(n (e + u) / 64) for each region with n operators, e edges and u users
+    /// of storages, plus O(e + u) for each operator that owns regions.
     ///
     /// # Errors
     /// [`ProgramError::Region`] if sizes add up to 2^63 bytes or more.

@@ -38,7 +38,7 @@ pub enum FrameBuffer {
 
 impl Program<'_> {
     /// Returns the frames of the program. The body comes first, and each frame precedes the frames nested
-    /// inside it. O(size of the program).
+    /// inside it. O(s + f n) for f frames and n buffers of a program of size s.
     ///
     /// Each buffer belongs to exactly one frame. With [`super::Sharing::Alias`], a buffer may have tensors
     /// in several frames. Such a buffer belongs to the innermost frame that encloses all of its tensors.
@@ -49,7 +49,7 @@ impl Program<'_> {
     }
 
     /// Returns the offset problem of a frame. `block` returns the size in bytes of an operator's block.
-    /// Blocks of zero bytes are omitted. O(n) for n buffers.
+    /// Blocks of zero bytes are omitted. O(n log n) for n items.
     ///
     /// The second result maps each buffer of the instance to its index in [`Frame::buffers`].
     ///

@@ -48,7 +48,7 @@ pub enum Sharing {
     /// The source is copied to the destination.
     #[default]
     Copy,
-    /// Source and destination share memory if this is safe. Otherwise the source is copied.
+    /// Source and destination share memory if this is safe. Otherwise, the source is copied.
     Alias,
 }
 
@@ -126,8 +126,8 @@ struct Forming {
 
 impl<'a> Program<'a> {
     /// Creates the program of a graph. `orders` lists the operators of each region in execution order,
-    /// indexed by region. O(s log s + p), where s is the size of the graph and p counts the live points of
-    /// all buffers.
+    /// indexed by region. O(s log s + p log p), where s is the size of the graph and p counts the live points
+    /// of all buffers.
     ///
     /// # Errors
     /// The first [`ProgramError`] found.

@@ -8,7 +8,7 @@ use crate::units::{OperatorId, RegionId};
 
 impl Program<'_> {
     /// Returns the offset problem as seen by a planner that treats branches as if they ran sequentially. A
-    /// buffer is live from its first live point to its last, without gaps. O(n) for n buffers.
+    /// buffer is live from its first live point to its last, without gaps. O(n log n) for n buffers.
     ///
     /// # Panics
     /// Never: hulls are valid lifespans.
@@ -21,8 +21,8 @@ impl Program<'_> {
         .expect("hulls form a valid instance")
     }
 
-    /// Returns the offset problem as seen by a planner that has no information about branches. O(n^2) for n
-    /// buffers.
+    /// Returns the offset problem as seen by a planner that has no information about branches. For n buffers
+    /// and r branches, O(n^2 log n + n r).
     ///
     /// The result is like that of [`Program::sequential`], but an operator that owns branches counts as a
     /// single moment. At that moment, buffers of one branch conflict with all buffers of the other branches.

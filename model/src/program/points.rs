@@ -34,8 +34,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// Creates the points of a graph. The regions run their operators in the given orders. O(size of the
-    /// graph).
+    /// Creates the points of a graph. The regions run their operators in the given orders. Unless handovers
+    /// are listed, the time is linear in the size of the graph.
     pub(crate) fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
         let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)));
         let mut points = Self {

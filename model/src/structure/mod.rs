@@ -12,13 +12,13 @@
 //! | `reachable` | all users of one finish before any user of the other starts in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
-//! The first three relations are based on a partial order of the operators, *happens before*. An allocation
-//! a is *before* an allocation b under three conditions. All users of a happen before all users of b.
-//! Allocation a is not needed at the end. Allocation b is not held from the start. Two allocations conflict
-//! unless one is before the other. `schedule` uses the order itself, and `reachable` uses paths in the
-//! graph. `streams=K` uses paths in the graph, with the operators of each stream chained in their order. Two
-//! properties do not depend on the relation: whether an allocation is held from the start or to the end, and
-//! the assignment of tensors to storages.
+//! The first three relations are based on a partial order of the operators, *happens before*. An allocation a
+//! is *before* an allocation b if all users of a happen before all users of b. In addition, a must not be
+//! needed at the end, and b must not be held from the start. Two allocations conflict unless one is before
+//! the other. `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses
+//! paths in the graph, with the operators of each stream chained in their order. Two properties do not depend
+//! on the relation: whether an allocation is held from the start or to the end, and the assignment of tensors
+//! to storages.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
 //! - For any K and any order, the conflicts of `schedule` are a subset of those of `streams=K`, which are a
@@ -26,8 +26,8 @@
 //!   `streams=K` equals `reachable`.
 //! - Two allocations conflict in `reachable` if and only if both are held simultaneously in some execution
 //!   that may run independent operators concurrently. If only one operator runs at a time, the same is true
-//!   with one exception. Two allocations that are each held only while a single operator runs are never held
-//!   simultaneously if these two operators are independent.
+//!   with one exception. It concerns two allocations that are each held only while one operator runs. If
+//!   these two operators are independent, the allocations conflict, but are never held simultaneously.
 //! - The conflicts of `mutex` are a subset of those of `reachable`, but in general neither a subset nor a
 //!   superset of those of `schedule`. They lack conflicts of `schedule` because `mutex` overlooks readers: a
 //!   tensor may be read even after the output of its first reader has been used. See [`Relation::Mutex`].
@@ -170,7 +170,7 @@ impl<'a> Structure<'a> {
     }
 
     /// Computes the conflicts under a relation. O(m^2 u) for m allocations with u users each, plus O(n e /
-    /// 64) for n operators and e precedences. The budget `watch` is polled once per allocation.
+    /// 64) for n operators and e precedences. The budget `watch` is polled at least once per allocation.
     ///
     /// # Errors
     /// [`StructureError::OutOfTime`] if the budget is exhausted.

@@ -56,7 +56,7 @@ impl Relation {
         ),
         (
             "mutex",
-            "if neither an edge nor parallel branches connect their operators, and neither is a network output produced before the other (rules of a patent); unsafe with skip connections",
+            "if neither an edge nor parallel branches connect their operators, and neither tensor is a network output produced before the other (rules of a patent); unsafe with skip connections",
         ),
     ];
 }

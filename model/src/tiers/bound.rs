@@ -2,17 +2,17 @@
 //!
 //! - **Cheapest**: every tensor is in the cheapest of its allowed tiers into which it fits, and tensors do
 //!   not compete for capacity.
-//! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier
-//!   of tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of
-//!   its lifespan. In a valid plan, all payments together are at most the sum of p(t, s) times capacity(t)
-//!   over all tiers and steps. For every tensor, take the minimum of transfer time plus payment over its
-//!   tiers. The sum of these minima, less the maximum total payment, is therefore a lower bound. With
-//!   optimal multipliers, this bound equals that of the linear relaxation (Geoffrion 1974). Large tensors
-//!   leave gaps that byte counts ignore. Rounded weights take such gaps into account. Let k be a positive
-//!   integer. If tensors fit together into a capacity C, their weights `floor((k + 1) size / (C + 1))` add
-//!   up to at most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up to less
-//!   than k + 1. For k = 1, at most one of the tensors is larger than half of the capacity. Counted in these
-//!   weights, the capacity consists of k *parts*, and a part has a dual multiplier just as a byte has.
+//! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
+//!   tier t at step s, a cost per byte. A tensor in tier t is charged its size times p(t, s) at every step s
+//!   of its lifespan. In a valid plan, all charges together are at most the sum of p(t, s) times capacity(t)
+//!   over all tiers and steps. For every tensor, take the minimum of transfer time plus charge over its
+//!   tiers. The sum of these minima, less the maximum total charge, is therefore a lower bound. With optimal
+//!   multipliers, this bound equals that of the linear relaxation (Geoffrion 1974). Large tensors leave gaps
+//!   that byte counts ignore. Rounded sizes take these gaps into account. Let k be a positive integer. If
+//!   tensors fit together into a capacity C, their rounded sizes `floor((k + 1) size / (C + 1))` add up to at
+//!   most k (Gomory 1958, Chvatal 1973). The reason is that the same terms without rounding add up to less
+//!   than k + 1. If k is 1, this means that at most one of the tensors is larger than half of the capacity.
+//!   In this measure, the capacity consists of k *parts*. A part has a dual multiplier, just as a byte has.
 //!   Multipliers are integers, and the bound is recomputed from them.
 //! - **Search**: a completed search.
 
@@ -106,8 +106,8 @@ pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     LowerBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
-/// Returns the weight of a tensor of `size` bytes if the capacity has `parts` parts: floor((parts + 1) size /
-/// (capacity + 1)). If `parts` is zero, the weight is the size in bytes.
+/// Returns the size of a tensor, counted in parts of a capacity that has `parts` parts: floor((parts + 1)
+/// size / (capacity + 1)). If `parts` is zero, returns the size in bytes.
 fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     match parts {
         0 => u128::from(size),
@@ -115,12 +115,12 @@ fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     }
 }
 
-/// Returns the bound proved by dual multipliers. Returns `None` if a sum exceeds 128 bits, or if a multiplier
-/// refers to a tier or step that does not exist. O(n (k + t) + m + k s) for n tensors, t tiers, m
-/// multipliers, s steps, and k different pairs of a tier and a number of parts.
+/// Returns the bound proved by dual multipliers. Returns `None` if a sum exceeds 128 bits, if the bound
+/// exceeds 64 bits, or if a multiplier refers to a tier or step that does not exist. O(n (k + t) + m + k s)
+/// for n tensors, t tiers, m multipliers, s steps, and k different pairs of a tier and a number of parts.
 pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Option<Time> {
     let duration = problem.duration();
-    // Per tier and number of parts: the cumulative payment up to each step.
+    // Per tier and number of parts: the cumulative charge per byte or part up to each step.
     let mut paid: BTreeMap<(TierId, u32), Vec<u128>> = BTreeMap::new();
     let mut income = 0u128;
     for one in multipliers {

@@ -19,7 +19,7 @@ use crate::units::{Bytes, TierId};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
     /// The number of tiers or addresses differs from the number of tensors.
-    #[error("there are {given} {what}, but {expected} tensors")]
+    #[error("the number of {what} is {given}, but the number of tensors is {expected}")]
     Count {
         /// `tiers` or `addresses`.
         what: &'static str,
@@ -53,7 +53,7 @@ pub enum TierViolation {
 /// The maximum number of violations reported.
 const MOST: usize = 1000;
 
-/// Returns the violations of a plan, at most 1000. The list is empty if the plan is valid. O(n + s t) for n
+/// Returns the violations of a plan, at most 1000. The list is empty if the plan is valid. O((n + s) t) for n
 /// tensors, s steps and t tiers; with addresses, additionally O(k^2) for each tier with k tensors.
 pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
     let expected = problem.tensors().len();

@@ -8,8 +8,8 @@
 //!   same tier.
 //! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
 //! - The regions of an operator (branches, loop bodies) form one block in one tier. The block is as large as
-//!   the largest region. The block moves the bytes of all accesses to tensors of the regions. For a branch,
-//!   only the region that moves the most bytes counts. For a loop, one iteration counts.
+//!   the largest region. Every access to a tensor of the regions counts as an access to the block. For a
+//!   branch, only the region that moves the most bytes counts. For a loop, one iteration counts.
 //! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
 //!   problem.
 
@@ -73,8 +73,8 @@ impl TierRegion<'_> {
         self.order.operators().iter().map(|id| self.storages.operators[id.index()])
     }
 
-    /// Builds the tier problem. O(s t), where s is the size of the region and of the regions nested inside
-    /// it, and t is the number of tiers.
+    /// Builds the tier problem. O(s (t + b)), where s is the size of the region and of the regions nested
+    /// inside it, t is the number of tiers, and b is the number of inputs and outputs of the graph.
     ///
     /// # Errors
     /// The first [`TierError`] found.
@@ -275,8 +275,8 @@ impl TierRegion<'_> {
         Ok(uses)
     }
 
-    /// Returns the times of a run that do not depend on the tiers of tensors; `None` on overflow. O(size of
-    /// the region).
+    /// Returns the times of a run that do not depend on the tiers of tensors; `None` on overflow. The time is
+    /// linear in the size of the region and of the regions nested inside it.
     ///
     /// `weights` states whether weights are tensors of the problem.
     pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {

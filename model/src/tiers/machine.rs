@@ -29,7 +29,8 @@
 //! latency = 5e-9                  # seconds before the first byte of every access; default 0
 //! ```
 //!
-//! Unknown keys are rejected. Every error message contains the file, the line and the value.
+//! The sections `memory`, `dma`, `copy` and `compute`, which the commands `overlap` and `measure` read, are
+//! ignored. Unknown keys are rejected. An error message contains the file, the line number and the line.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};

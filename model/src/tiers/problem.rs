@@ -99,7 +99,7 @@ pub enum TierError {
         upper: usize,
         steps: usize,
     },
-    #[error("tensor '{tensor}' has costs for {given} tiers, but there are {tiers}")]
+    #[error("the number of costs of tensor '{tensor}' is {given}, but the number of tiers is {tiers}")]
     Uses { tensor: String, given: usize, tiers: usize },
     #[error("tensor '{tensor}' has no allowed tier: no tier is accessible to all its units")]
     Homeless { tensor: String },
@@ -195,7 +195,7 @@ impl TierProblem {
     /// Returns the tier with the given id.
     ///
     /// # Panics
-    /// If the id belongs to another problem.
+    /// If the problem has no tier with this id.
     pub fn space(&self, tier: TierId) -> &TierSpace {
         &self.spaces[tier.index()]
     }

@@ -4,16 +4,16 @@
 //! weights and activations. Let m be the number of channels and C the capacity.
 //! - **Compute**: the sum of c.
 //! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. Fetching
-//!   them takes at least 1/m of the sum of l up to k, and at least the largest of these l. The operators
-//!   from k on compute after this time. The bound is the maximum over k of this time plus these
-//!   computations. For the first k, it covers the first transfer and all computations. For the last k, it
-//!   covers all transfers and the last computation.
+//!   them takes at least 1/m of the sum of l up to k, and at least the largest of these l. The operators from
+//!   k on compute after this time. The bound is the maximum over k of this time plus these computations. For
+//!   the first k, the bound covers the first transfer and all computations. For the last k, the bound covers
+//!   all transfers and the last computation.
 //! - **Memory**: let operator h end at E(h). Consider the weights of later operators. Those whose transfers
-//!   begin before E(h) are in on-chip memory together with A(h) and w(h), so they have at most C - A(h) -
-//!   w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of k,
-//!   which takes at least 1/m of their transfer time. A fractional knapsack minimises this remainder. It
-//!   keeps the smallest weights in memory, because the setup latency gives them the longest transfer time per
-//!   byte. Weights that do not fit beside h even on their own are fetched completely between E(h) and the
+//!   begin before E(h) are in on-chip memory together with A(h) and w(h), so together they have at most C -
+//!   A(h) - w(h) bytes. The remaining weights of operators h+1 to k are fetched between E(h) and the start of
+//!   k, which takes at least 1/m of their transfer time. A fractional knapsack minimises this transfer time.
+//!   It keeps the smallest weights in memory, because the setup latency gives them the longest transfer time
+//!   per byte. Weights that do not fit beside h even on their own are fetched completely between E(h) and the
 //!   start of k, which takes at least the longest of their transfer times. A second argument covers all k at
 //!   once: the weights that are in memory while h computes save at most as much time as the best choice among
 //!   all weights after h. The bound is the longest path over all pairs h < k, combined with the two other
@@ -273,7 +273,7 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
 }
 
 /// Returns the memory bound: the longest path described in the module documentation. O(n (log n + WINDOW^2))
-/// for n operators.
+/// for n operators, plus O(n^2) if the processor copies weights.
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     memory_bound_from(problem, fetched(problem))
 }

@@ -2,8 +2,8 @@
 //!
 //! A timeline is *valid* if
 //! - operators compute in order, one at a time, for exactly their computing time;
-//! - an operator with weights has one transfer, which carries all of its weights, ends before the operator
-//!   starts, and takes exactly the setup latency plus the bytes divided by the bandwidth;
+//! - an operator with weights has one transfer, which carries all of its weights, ends no later than the
+//!   operator starts, and takes exactly the setup latency plus the bytes divided by the bandwidth;
 //! - a channel carries one transfer at a time;
 //! - a transfer without a channel is a copy by the processor, which the machine must support. The copy takes
 //!   exactly the bytes divided by the copy rate, and the processor does nothing else meanwhile;
@@ -129,8 +129,9 @@ pub enum TimelineViolation {
     },
 }
 
-/// Returns the violations found in a timeline. The list is empty if the timeline is valid. O(n log n + p)
-/// for n operators and transfers and p pairs of buffers that overlap in time.
+/// Returns the violations found in a timeline. The list is empty if the timeline is valid. For n
+/// operators and transfers, k slots, and p pairs of a buffer and another buffer or operator that overlap in
+/// time, O(n log n + p + k (k + n)).
 ///
 /// Each use of a channel or of the processor is compared only with its neighbours in time, so not every pair
 /// of overlapping uses is reported.

@@ -33,7 +33,7 @@ pub enum ReplayError {
     /// The instruction refers to an operator or channel that does not exist, or is a copy although the
     /// processor does not copy.
     #[error(
-        "instruction {at} refers to an operator or channel that does not exist, or copies on a machine without copies"
+        "instruction {at} refers to an operator or channel that does not exist, or copies weights although the processor cannot"
     )]
     Unknown { at: usize },
     /// The instruction runs an operator other than the next one.

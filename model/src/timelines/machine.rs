@@ -29,8 +29,9 @@
 //! macs_per_second = 500e6         # or bytes_per_second, or both
 //! ```
 //!
-//! Unknown keys are rejected. Every error message contains the file, the line and the value. Seconds are
-//! stored as picoseconds and rates as integers, so that all times computed from them are exact integers.
+//! The sections `unit`, `tier` and `switch`, which the command `tiers` reads, are ignored. Unknown keys are
+//! rejected. An error message contains the file, the line number and the line. Seconds are stored as
+//! picoseconds and rates as integers, so that all times computed from them are exact integers.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
@@ -205,7 +206,7 @@ impl Machine {
         )?;
         let raw: RawMachine = source.toml()?;
         if let Some(alignment) = raw.alignment.filter(|_| raw.tier.is_none()) {
-            return Err(source.line(alignment.span().start, "alignment is a key of [memory]"));
+            return Err(source.line(alignment.span().start, "alignment belongs in the section [memory]"));
         }
         let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
         let positive = |value: &Option<Spanned<u64>>, what| {

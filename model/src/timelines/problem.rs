@@ -249,14 +249,13 @@ impl TimelineProblem {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// Returns the highest aligned offset with which a buffer of `size` bytes ends at or below `end`, if
-    /// any.
+    /// Returns the highest aligned offset at which a buffer of `size` bytes ends at or below `end`, if any.
     pub fn below(&self, end: Bytes, size: Bytes) -> Option<Bytes> {
         let top = end.get().checked_sub(size.get())?;
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
-    /// Returns the highest aligned offset with which a buffer of `size` bytes ends within the capacity and
+    /// Returns the highest aligned offset at which a buffer of `size` bytes ends within the capacity and
     /// overlaps no range in `taken`, if any. O(n log n) for n ranges.
     ///
     /// Each range is given as a pair: the first address above the range, then the first address of the range.

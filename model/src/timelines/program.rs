@@ -29,10 +29,10 @@ pub struct RegionOrder<'a> {
 /// The on-chip memory occupied by activations while an operator runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activations<'a> {
-    /// The bytes that are live at the step of the operator.
+    /// The bytes that are live at the step of the operator, including those of the enclosing regions.
     #[default]
     Live,
-    /// For every operator, the peak live bytes of its region.
+    /// For every operator, the peak live bytes of its region, plus the live bytes of the enclosing regions.
     Peak,
     /// Per operator of the graph: the highest end address of the buffers that are live at its step in a
     /// given layout.
@@ -65,8 +65,9 @@ pub struct OverlapSegment {
     pub problem: TimelineProblem,
     /// Per operator: the index of its weight block in the program; `None` if it has no weights.
     pub blocks: Vec<Option<usize>>,
-    /// If an operator with regions follows the segment: the bytes of activations at its step. Otherwise zero.
-    /// [`Activations::Live`] and [`Activations::Peak`] do not count the memory of its regions.
+    /// The bytes of activations at the step of the operator with regions that follows the segment; zero if no
+    /// operator with regions follows. [`Activations::Live`] and [`Activations::Peak`] do not count the memory
+    /// of these regions.
     pub border: Bytes,
 }
 
@@ -121,7 +122,7 @@ pub enum OverlapError {
     Flow(#[from] FlowError),
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
-    /// The computing time of the operator overflows, or the time to preload its weights does.
+    /// The computing time of the operator or the time to preload its weights overflows.
     #[error("the compute or transfer time of operator '{operator}' overflows (64-bit picoseconds)")]
     TooLong { operator: String },
     /// Resident weights exceed the on-chip memory.
@@ -135,7 +136,7 @@ pub enum OverlapError {
 
 impl OverlapProgram {
     /// Creates a program from a graph, a machine, and the orders of the graph's regions, indexed by region.
-    /// O(size of the graph).
+    /// The time is linear in the size of the graph.
     ///
     /// # Errors
     /// The first [`OverlapError`] found.
@@ -189,7 +190,7 @@ impl OverlapProgram {
     }
 
     /// Returns the time of the longest control path, plus the time to preload the resident weights. `time`
-    /// maps a segment to its time. Returns `None` on overflow. O(size of the program).
+    /// maps a segment to its time. Returns `None` on overflow. Linear in the size of the program.
     ///
     /// If `time` returns lower bounds, the result is a lower bound on the time of the longest run, because
     /// segments do not overlap.
@@ -198,14 +199,14 @@ impl OverlapProgram {
     }
 
     /// Returns the expected time in seconds. `time` maps a segment to its time, and `chances` maps a branch
-    /// to the probabilities of its regions. O(size of the program).
+    /// to the probabilities of its regions. Linear in the size of the program.
     pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
         self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
-    /// For each segment, returns how often it would run if every branch ran all its regions. This number is
-    /// a product over the enclosing loops. Each loop contributes its trip count, or one more if the segment
-    /// is in the condition of the loop. O(size of the program).
+    /// For each segment, returns how often it would run if every branch ran all its regions. This number is a
+    /// product over the enclosing loops. Each loop contributes its trip count, or one more if the segment is
+    /// in the condition of the loop. Linear in the size of the program.
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.control_tree, 1, &mut runs);
@@ -213,8 +214,9 @@ impl OverlapProgram {
     }
 
     /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
-    /// several regions of a branch take equally long, the first one is chosen. O(size of the program +
-    /// `limit`), plus, for every branch, its size times the iterations of the enclosing loops.
+    /// several regions of a branch take equally long, the first one is chosen. The time is linear in the size
+    /// of the program and in `limit`. In addition, each branch takes its size times the iterations of the
+    /// enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.control_tree, time, limit, &mut path);

@@ -1,7 +1,7 @@
 //! Resident weights: weights that stay in on-chip memory instead of being fetched at each use.
 //!
 //! Resident blocks occupy the highest addresses in all segments. If the machine keeps weights from run to
-//! run, the blocks are already present. Otherwise all of them are fetched before the program begins. This
+//! run, the blocks are already present. Otherwise, all of them are fetched before the program begins. This
 //! preload is part of the time of the program.
 //!
 //! # A bound over all choices
@@ -13,7 +13,7 @@
 //!
 //! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
 //! way. If weights do not stay from run to run, a third bound takes the time of the preload into account. If
-//! there are few blocks, a bound is computed for every set of resident blocks.
+//! there are at most ten blocks, a bound is computed for every set of resident blocks.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
@@ -28,7 +28,7 @@ use std::collections::HashSet;
 
 impl OverlapProgram {
     /// Returns the program in which the given blocks are resident, instead of those that are resident now.
-    /// O(size of the program).
+    /// The time is linear in the size of the program.
     ///
     /// # Errors
     /// [`OverlapError::Resident`] if the blocks do not fit into on-chip memory. Even without an error,

@@ -18,7 +18,8 @@ pub struct Span {
 pub struct Transfer {
     /// The operator that uses the weights, as its position in the problem.
     pub operator: OperatorId,
-    /// The channel; `None` if the processor copies the weights. It does not compute during the copy.
+    /// The channel; `None` if the processor copies the weights. The processor does not compute during the
+    /// copy.
     pub channel: Option<u32>,
     /// The number of bytes: the size of all weights of the operator.
     pub bytes: Bytes,
@@ -46,7 +47,7 @@ pub struct Timeline {
     pub transfers: Vec<Transfer>,
     /// The computations, indexed by operator.
     pub computations: Vec<Span>,
-    /// Buffers that are reserved during the whole timeline. Transfers need not use them.
+    /// Address ranges that are reserved during the whole timeline. Transfers need not use them.
     pub slots: Vec<Slot>,
 }
 

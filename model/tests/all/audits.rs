@@ -41,7 +41,7 @@ fn timeline() -> Timeline {
     }
 }
 
-/// Returns the first reason for which the audit rejects the outcome, or an empty string.
+/// Returns the first reason why the audit rejects the outcome, or an empty string.
 fn reason<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> String {
     audit::<P>(input, outcome).into_iter().next().unwrap_or_default()
 }

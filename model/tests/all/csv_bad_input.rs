@@ -233,14 +233,15 @@ fn rows_together() {
             ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, but the header has 4"),
             (
                 "a,0,1,9223372036854775808",
-                "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: aligned and laid end to end, \
-                 the buffers up to it need 9223372036854775808 bytes; at most 9223372036854775807 \
+                "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large; the buffers up to this one, \
+                 aligned and laid end to end, need 9223372036854775808 bytes, but at most 9223372036854775807 \
                  (2^63 - 1) are allowed",
             ),
             (
                 "a,0,1,9223372036854775000\nb,2,3,1000",
-                "f.csv: line 3: column 'size': buffer 'b': size 1000 is too large: aligned and laid end to end, the \
-                 buffers up to it need 9223372036854776000 bytes; at most 9223372036854775807 (2^63 - 1) are allowed",
+                "f.csv: line 3: column 'size': buffer 'b': size 1000 is too large; the buffers up to this one, \
+                 aligned and laid end to end, need 9223372036854776000 bytes, but at most 9223372036854775807 \
+                 (2^63 - 1) are allowed",
             ),
         ],
     );
@@ -324,7 +325,7 @@ fn files_that_cannot_be_read() {
     let error = read_instance_file(&missing, ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}: cannot read: ", missing.display())), "{error}");
     let error = read_instance_file(folder.path(), ReadOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), format!("{}: cannot read: it is a directory", folder.path().display()));
+    assert_eq!(error.to_string(), format!("{}: cannot read: it is a folder", folder.path().display()));
     let instance = read_instance("f", "id,lower,upper,size\n".as_bytes(), ReadOptions::default()).unwrap();
     assert!(read_layout_file(Path::new(&missing), &instance).is_err());
 }
@@ -362,17 +363,17 @@ fn layouts() {
         (
             "id,lower,offset\na,1,0\n",
             "g.csv: line 2: column 'lower': value '1' of buffer 'a' differs from the instance, which has 0\
-             ; the operators may run in another order: `plan --instance` writes the instance of its layout",
+             ; the layout may be for another order of the operators: `plan --instance` writes the matching instance",
         ),
         (
             "id,end,offset\na,2,0\n",
-            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)\
-             ; the operators may run in another order: `plan --instance` writes the instance of its layout",
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after the lifespan)\
+             ; the layout may be for another order of the operators: `plan --instance` writes the matching instance",
         ),
         (
             "id,lower,upper,gaps,offset\nb,1,9,2-5,0\n",
             "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' differs from the instance, which has lifespan \
-             [1, 2) + [4, 9); the operators may run in another order: `plan --instance` writes the instance of its layout",
+             [1, 2) + [4, 9); the layout may be for another order of the operators: `plan --instance` writes the matching instance",
         ),
     ];
     for (text, message) in table {
@@ -429,7 +430,7 @@ fn answers_of_other_kinds() {
             "id,pool,pool_size\na,0,4\nb,0,8\n",
             "line 3: column 'pool_size': value '8' differs from the size 4",
         ),
-        ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
+        ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not the number of a pool"),
         ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
         ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),
         (

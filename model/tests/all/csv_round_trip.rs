@@ -141,7 +141,7 @@ fn capacity_and_name_come_from_the_file_name() {
     });
     assert!(failed.is_err());
     assert_eq!(read_instance_file(&path, ReadOptions::default()).unwrap(), back);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file remains");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn invalid_fusions_are_rejected() {
     assert_eq!(refuse(&[&[0, 1], &[2]]), "operator 3 'o3' (D) is in no group");
     assert_eq!(
         refuse(&[&[0], &[1, 3], &[2]]),
-        "group 1 is not connected: no tensor passes between operator 3 'o3' (D) and the rest"
+        "group 1 is not connected: no chain of tensors inside the group links operator 3 'o3' (D) to its first member"
     );
     assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups form a dependency cycle"));
 }

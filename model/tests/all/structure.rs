@@ -142,8 +142,8 @@ fn reachable_and_streams_agree_with_all_executions() {
             let found = pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
             assert_eq!(found, held_together(&problem, &added, false), "seed {seed} {relation}");
         }
-        // If one operator runs at a time, the pairs are the same, except for two allocations that each have
-        // a single user, if these users are independent.
+        // If one operator runs at a time, the pairs are the same, with one exception: two allocations that
+        // each have a single user are never held together if these two users are independent.
         let sequential = held_together(&problem, &[], true);
         let single = |at: usize| match problem.storages().get(at) {
             Some(storage) => storage.users.len() == 1 && !storage.from_start && !storage.to_end,

@@ -185,9 +185,9 @@ fn the_checker_finds_violations() {
         ["tensor 'x' is in tier 7, but there are only 3 tiers"]
     );
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
-    assert_eq!(faults(&short), ["there are 1 tiers, but 5 tensors"]);
+    assert_eq!(faults(&short), ["the number of tiers is 1, but the number of tensors is 5"]);
     let bare = TierPlan { offsets: None, ..good };
-    assert_eq!(faults(&bare), ["there are 0 addresses, but 5 tensors"]);
+    assert_eq!(faults(&bare), ["the number of addresses is 0, but the number of tensors is 5"]);
     let counted = problem.clone().with_addresses(Addresses::Counted);
     assert!(check_tiers(&counted, &bare).is_empty());
 }
@@ -210,13 +210,13 @@ fn dual_multipliers_prove_bounds() {
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
     assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
-    // p is larger than half of the buffer, and the scratch is exactly half. With one part, p has weight 1 and
-    // the scratch has weight 0, so the multiplier does not improve the bound.
+    // p is larger than half of the buffer, and the scratch is exactly half. With one part, p counts as 1 and
+    // the scratch as 0, so the multiplier does not improve the bound.
     let second = 1_000_000_000_000 << 16;
     let one_of_two = TierMultiplier { parts: 1, multiplier: 7 * second, ..multiplier };
     assert_eq!(whole(dual_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
-    // With two parts, p has weight 2 and the scratch has weight 1. One of them moves to ram, and for the
-    // scratch this takes two more seconds.
+    // With two parts, p counts as 2 and the scratch as 1. One of them moves to ram, and for the scratch this
+    // takes two more seconds.
     let two = TierMultiplier { parts: 2, multiplier: 2 * second, ..multiplier };
     assert_eq!(whole(dual_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
     for nowhere in

@@ -317,7 +317,8 @@ fn segments_follow_the_regions() {
     };
     assert_eq!((branches.len(), branches[1].len(), condition.len()), (2, 0, 0));
     assert_eq!(body[..], [Piece::Segment(2)]);
-    // Tensors a (16 bytes) and y (8 bytes) are held while the branch runs. The branch holds p and q.
+    // Tensors a (16 bytes) and y (8 bytes) are held while the branch runs. Inside the branch, p and q are
+    // live.
     let t1 = &program.segments()[1].problem.operators()[0];
     assert_eq!((t1.activations, t1.weights), (Bytes::new(24 + 100), Bytes::new(40)));
     let time = |at: usize| Time::new([1, 20, 300, 4000][at]);

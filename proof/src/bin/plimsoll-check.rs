@@ -68,7 +68,7 @@ fn orders(proof: &str) -> ExitCode {
 }
 
 fn complain(code: u8, message: &str) -> ExitCode {
-    // An error of standard error cannot be reported anywhere.
+    // A failure to write to standard error cannot be reported.
     let _ = writeln!(std::io::stderr(), "{message}");
     ExitCode::from(code)
 }

@@ -15,14 +15,14 @@ use std::io::BufRead;
 /// Maximum size in bytes of the sets that are not yet refuted.
 const MOST_BYTES: usize = 1 << 30;
 
-/// What an accepted section of a proof proves.
+/// The content of an accepted section of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderProved {
     /// Name of the region.
     pub region: String,
     /// The problem to which the bound applies.
     pub problem: OrderProblem,
-    /// No order of the problem has a peak below this number of bytes.
+    /// The proved bound in bytes: no order of the problem has a lower peak.
     pub bound: u64,
     /// Number of refuted sets.
     pub sets: u64,
@@ -44,37 +44,40 @@ pub struct OrderProved {
 /// ```
 ///
 /// Each of the other statements refutes a *downset*, which is a set of operators with all their predecessors.
-/// The first is empty. The next is the smallest that has been added; among those of equal size, the one that
-/// is smallest as a binary number, in which operator `I` has the weight `2^I`. If none remains, the claim is
-/// proved.
+/// The first statement refutes the empty set. Each further statement refutes the smallest downset that has
+/// been added and not yet refuted. Among downsets of equal size, it refutes the downset with the smallest sum
+/// of `2^I` over its operators `I`. If no downset remains, the claim is proved.
 ///
 /// ```text
-/// e             adds the downset after every operator that can run next below B bytes
-/// r G ...       adds the downset after the groups G ... (numbers joined by +), which lose nothing
+/// e             for every operator that can run next below B bytes, adds the downset after it
+/// r G ...       adds the downset after the groups G ... (numbers joined by +), which may run next
 /// x I           operator I has not run, and needs B bytes whenever it runs
 /// ```
 ///
 /// # Soundness
 /// Let `live(D)` be the bytes live after the downset `D`. This function is submodular, and so are the bytes
-/// live while a given operator runs. A downset is completable if the other operators can run after it below
-/// `B` bytes. If a refuted downset is completable, one of the added ones is. All of them are larger, and the
-/// set of all operators is never added. Therefore no order stays below `B` bytes.
-/// - `r`: let no downset between `D` and `D + W` have fewer live bytes than `D + W`. If the downsets `D_i`
-///   complete `D`, then the downsets `D_i + W` complete `D + W`, because `live(D_i + W) <= live(D_i) +
-///   live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each operator runs.
+/// live while a given operator runs. A downset is completable if the other operators can run after it with
+/// fewer than `B` live bytes. If a refuted downset is completable, at least one of the downsets added for it
+/// is completable. Each added downset is larger, and the set of all operators is never added. Therefore, no
+/// order has a peak below `B` bytes.
+/// - `r`: let `W` be a group, and let no downset between `D` and `D + W` have fewer live bytes than `D + W`.
+///   If the downsets `D_i` of an order complete `D`, then the downsets `D_i + W` complete `D + W`, because
+///   `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while
+///   each operator runs.
 /// - `x`: a storage counts if it has begun and is still needed. It has begun by then if it is held from the
 ///   start, or if the downset, the operator or one of its predecessors uses it. It is still needed if it is
 ///   held to the end, or if the operator or one of its successors uses it.
-/// - `skip`: let `L` be the operators of `M` that precede all operators outside `M`, and let no downset
-///   between `L` and `M` have fewer live bytes than `M`. Once an operator outside `M` runs, the downsets
-///   `D_i` of an order contain `L`. The downsets `D_i + M` then complete `M`, as for `r`.
+/// - `skip`: let `M` be the listed operators, and let `L` be the operators of `M` that precede all operators
+///   outside `M`. Let no downset between `L` and `M` have fewer live bytes than `M`. Once an operator outside
+///   `M` runs, the downsets `D_i` of an order contain `L`. The downsets `D_i + M` then complete `M`, as for
+///   `r`.
 /// - `keep`: the same with time reversed, for the operators that are not kept.
 /// - `reverse`: a reversed order has the same peak.
 ///
 /// # Complexity
-/// A statement takes time linear in the size of the remaining problem, and in the number of downsets that it
-/// adds or compares; the latter is limited. Memory is proportional to the problem and to the downsets that
-/// are not yet refuted, which are limited to 1 GiB.
+/// The time of a statement is at most proportional to the size of the remaining problem times the number of
+/// downsets that it adds or compares. The number of compared downsets is limited. Memory is proportional to
+/// the size of the problem and of the downsets that are not yet refuted. These downsets are limited to 1 GiB.
 ///
 /// **Source.** Downsets as states follow Ahn et al. 2020 (SERENITY), and `r` generalises the hills and
 /// valleys of Liu 1987. The other rules were developed in this project.
@@ -147,11 +150,11 @@ fn section<R: BufRead>(lines: &mut Lines<R>) -> Result<OrderProved, Reason> {
     Ok(OrderProved { region, problem, bound, sets: cover.sets })
 }
 
-/// The sets that every order within the capacity passes through, if there is one.
+/// The downsets that remain to be refuted. If an order stays below the bound, one of them is completable.
 struct Cover {
     part: Part,
     bound: u128,
-    /// The sets that are not yet refuted, by size; `None` before the first.
+    /// The sets that are not yet refuted, by size; `None` before the first set is added.
     pending: Option<Pending>,
     /// The predecessors and successors of operators.
     reach: HashMap<u32, [Vec<bool>; 2]>,
@@ -165,7 +168,7 @@ struct Pending {
 }
 
 impl Cover {
-    /// Follows one statement. Returns true if all sets are refuted.
+    /// Processes one statement. Returns true if all sets are refuted.
     fn statement(&mut self, statement: &str, words: Words<'_>) -> Result<bool, Reason> {
         match statement {
             "skip" | "keep" if self.pending.is_none() => {
@@ -210,7 +213,7 @@ impl Cover {
         Ok(self.pending.as_ref().is_none_or(|pending| pending.count == 0))
     }
 
-    /// Returns the number in the part of an operator of the problem.
+    /// Parses the number of an operator in the problem, and returns its number in the part.
     fn operator(&self, word: &str) -> Result<usize, Reason> {
         let id = operator(word)?;
         self.part.ids.binary_search(&id).map_err(|_| Reason::UnknownOperator(id))
@@ -224,7 +227,8 @@ impl Cover {
         Err(Reason::EnoughSpace { needed: bytes(needed), capacity: bytes(self.bound) - 1 })
     }
 
-    /// Removes the next set: of the smallest size, and among these, the lowest number.
+    /// Removes and returns the set with the fewest operators. Of sets of equal size, this is the one with
+    /// the lowest binary number.
     fn take(&mut self) -> Option<Set> {
         let pending = self.pending.as_mut()?;
         let mut first = pending.by_size.first_entry()?;
@@ -264,7 +268,7 @@ impl Cover {
         if size(&ran) == before { Err(Reason::MissingWord("operators")) } else { self.add(ran) }
     }
 
-    /// `x`: refutes a set, because some remaining operator needs too many bytes.
+    /// `x`: refutes a set, because a remaining operator needs too many bytes.
     fn needs(&mut self, ran: &Set, mut words: Words<'_>) -> Result<(), Reason> {
         let at = self.operator(words.word("the number of an operator")?)?;
         words.end()?;

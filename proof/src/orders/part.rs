@@ -4,15 +4,16 @@ use super::problem::{OrderProblem, Storage};
 use crate::error::Reason;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of operators, and of sets between two sets, that are compared in one step.
+/// Maximum number of operators in a group that [`Part::is_least`] checks.
 const MOST_OPERATORS: usize = 64;
-/// See [`MOST_OPERATORS`].
+/// Maximum number of sets that [`Part::is_least`] compares.
 const MOST_SETS: usize = 1 << 12;
 
-/// A set of operators of a part. The highest numbers come first, so that sets are compared as numbers.
+/// A set of operators of a part: one bit per operator, with the most significant word first. Comparing two
+/// sets therefore compares them as binary numbers.
 pub(super) type Set = Box<[u64]>;
 
-/// The operators that remain after `skip` and `keep`, numbered anew, in one direction of time.
+/// The operators that remain after `skip` and `keep`, renumbered from 0, in one direction of time.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Per operator: its number in the problem.
@@ -45,7 +46,7 @@ impl Held {
 }
 
 impl Part {
-    /// Returns all operators of a problem.
+    /// Returns the part that contains all operators of a problem.
     pub fn of(problem: &OrderProblem) -> Self {
         let held = |s: &Storage| Held {
             size: s.size.into(),
@@ -64,8 +65,8 @@ impl Part {
         .linked()
     }
 
-    /// Computes successors and uses from predecessors and users, and turns storages without users into a
-    /// constant.
+    /// Computes successors and uses from predecessors and users, and replaces storages without users
+    /// by a constant number of bytes.
     fn linked(mut self) -> Self {
         (self.after, self.uses) = (vec![Vec::new(); self.len()], vec![Vec::new(); self.len()]);
         for (at, before) in self.before.iter().enumerate() {
@@ -93,7 +94,8 @@ impl Part {
         self
     }
 
-    /// Returns the operators that are `inside`. All others run before them (`side` 0) or after them (1).
+    /// Returns the part with only the operators that are `inside`. All others run before them (`side` 0) or
+    /// after them (`side` 1).
     fn within(&self, inside: &[bool], side: usize) -> Self {
         let mut place = vec![u32::MAX; self.len()];
         let kept: Vec<usize> = (0..self.len()).filter(|&at| inside[at]).collect();
@@ -122,7 +124,7 @@ impl Part {
     /// Runs `first` before all other operators, and returns either the others (`skip`) or these (`keep`).
     ///
     /// # Errors
-    /// If this is not justified: see the module.
+    /// Fails if the condition of `skip` or `keep` in [`super::check_orders`] is not met.
     pub fn cut(self, first: &[bool], is_skip: bool) -> Result<Self, Reason> {
         let rest: Vec<bool> = first.iter().map(|&first| !first).collect();
         if is_skip {
@@ -134,8 +136,8 @@ impl Part {
         Ok(turned.reversed().within(first, 1))
     }
 
-    /// Checks that no set between the common predecessors of all operators outside `first`, and `first`, has
-    /// fewer live bytes than `first`.
+    /// Checks that no set between `first` and `common` has fewer live bytes than `first`. Here, `common` is
+    /// the set of operators that precede every operator outside `first`.
     fn must_pass(&self, first: &[bool]) -> Result<(), Reason> {
         let mut common: Option<Vec<bool>> = None;
         for at in 0..self.len() {
@@ -160,7 +162,7 @@ impl Part {
         self.storages.iter().map(count).collect()
     }
 
-    /// Updates what [`Part::seen`] returns after an operator has run.
+    /// Updates the counts of [`Part::seen`] after an operator has run.
     pub fn count(&self, seen: &mut [u32], at: u32) {
         for &s in &self.uses[at as usize] {
             seen[s as usize] += 1;
@@ -168,7 +170,7 @@ impl Part {
     }
 
     /// Checks that `group` can run after the operators in `ran`, and that no set in between has fewer live
-    /// bytes than the set after it. `seen` counts the users in `ran`.
+    /// bytes than `ran` with `group`. `seen` counts the users in `ran`.
     pub fn is_least(&self, seen: &[u32], group: &[u32], ran: impl Fn(usize) -> bool) -> Result<(), Reason> {
         if group.len() > MOST_OPERATORS {
             return Err(Reason::TooManySets);

@@ -9,7 +9,7 @@ pub(super) struct Storage {
     pub size: u64,
     pub from_start: bool,
     pub to_end: bool,
-    /// Ascending.
+    /// The users in ascending order.
     pub users: Vec<u32>,
 }
 
@@ -24,10 +24,10 @@ pub struct OrderProblem {
 }
 
 impl OrderProblem {
-    /// Reads the statements `operator` and `storage`. Linear.
+    /// Reads the statements `operator` and `storage` in linear time.
     ///
     /// # Errors
-    /// The number of the first invalid line and the reason.
+    /// Returns the number of the first invalid line and the reason.
     pub fn from_text(text: &str) -> Result<Self, CheckError> {
         let mut lines = Lines::new(text.as_bytes());
         let mut problem = Self::default();

@@ -25,7 +25,7 @@ pub const INSTANCES: [(&str, u64); 4] = [
 /// proof.
 ///
 /// # Panics
-/// If the checker accepts a bound above the optimum of one of [`INSTANCES`].
+/// Panics if the checker accepts a bound above the optimum of one of [`INSTANCES`].
 pub fn proof_text(data: &[u8]) {
     if let Some(end) = data.iter().position(|&byte| byte == 0) {
         if let Ok(instance) = Instance::from_csv(&String::from_utf8_lossy(&data[..end])) {
@@ -47,11 +47,12 @@ const MOST_OPERATORS: usize = 10;
 /// Checks `data` as a proof about orders.
 ///
 /// # Panics
-/// If the checker accepts a bound above the optimum of a problem with at most [`MOST_OPERATORS`] operators.
+/// Panics if the checker accepts a bound above the optimum of a problem with at most [`MOST_OPERATORS`]
+/// operators.
 pub fn order_proof_text(data: &[u8]) {
     let Ok(proved) = check_orders(data) else { return };
     let text = String::from_utf8_lossy(data);
-    // Words of comments may be anything.
+    // Comments may contain any words.
     let lines = text.lines().filter(|line| !line.starts_with("c "));
     let words: Vec<Vec<&str>> = lines.map(|line| line.split_ascii_whitespace().collect()).collect();
     let sections = words.split(|words| words.first() == Some(&"region")).skip(1);

@@ -36,7 +36,7 @@ fn seeds_about_orders_are_proofs() {
         order_proof_text(seed);
         assert!(check_orders(seed.as_slice()).is_ok(), "{}", String::from_utf8_lossy(seed));
     }
-    // Together, they contain all statements.
+    // Together, the seeds contain all statements.
     let all = String::from_utf8(seeds.concat()).unwrap();
     for word in ["e", "r", "x", "skip", "keep", "reverse", "held"] {
         assert!(all.lines().any(|line| line.split(' ').next() == Some(word)), "{word}");

@@ -31,7 +31,7 @@ pub(crate) struct Bridge {
 
 /// Calls `add` with bridges that can be violated, in ascending order of slack. Stops after about `count`
 /// bridges or when the time of `watch` runs out. The other constraints imply all bridges, so any number of
-/// bridges may be omitted. O(q^2 k + count x k) for q cliques of at most k members.
+/// bridges may be omitted. The time is O(q^2 k + count x k) for q cliques of at most k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,

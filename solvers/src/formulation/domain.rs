@@ -3,8 +3,8 @@
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// Maximum number of propagation rounds. Without this limit, bounds could approach a contradiction unit by
-/// unit.
+/// Maximum number of propagation rounds. Without this limit, bounds could approach a contradiction one unit
+/// at a time.
 const ROUNDS: usize = 64;
 
 /// Bounds on offsets, and forced orders, that hold in every layout of a part with a peak of at most `upper`.
@@ -14,7 +14,7 @@ const ROUNDS: usize = 64;
 /// distance that [`Part::rise`] returns.
 /// - If `low_i + rise_ij > high_j`, then `i` cannot lie below `j`, so `j` lies below `i`.
 /// - A buffer below `i` raises the lower bound of `i` to the lowest possible end of that buffer. Several
-///   members of one clique below `i` raise it together, as a stack.
+///   members of one clique below `i` form a stack and raise this bound to the end of the stack.
 /// - Buffers above `i` lower the upper bound of `i` in the same way.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
@@ -32,8 +32,8 @@ pub(crate) struct Domain {
 impl Domain {
     /// Creates the domain and propagates to a fixpoint, or until a limit on rounds or the time of `watch` is
     /// reached. Returns `None` if the propagation proves that no layout has a peak of at most `upper`. With
-    /// `symmetry`, some equivalent layouts are excluded as in [`Domain::break_symmetry`]. O(c + s) per round
-    /// for c conflicts, where s is the sum of the squared clique sizes.
+    /// `symmetry`, some equivalent layouts are excluded as in [`Domain::break_symmetry`]. A round takes
+    /// O(c + s) time for c conflicts, where s is the sum of the squared clique sizes.
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)
@@ -72,8 +72,9 @@ impl Domain {
     /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
     /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
     /// required to lie below the other. *Mirror*: if no buffer is fixed or aligned to more than one unit,
-    /// turning a layout upside down preserves the peak, so the order of one pair may be fixed. That pair must
-    /// not contain a twin. Sorting the twins after mirroring then does not change the order of the pair.
+    /// turning a layout upside down preserves the peak. The order of one pair may therefore be fixed. That
+    /// pair must not contain a twin. Sorting the twins after mirroring then does not change the order of the
+    /// pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

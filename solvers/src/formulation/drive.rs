@@ -16,7 +16,7 @@ pub(crate) struct Task<'a> {
     /// The bound on the whole instance so far. Lowering the peak of the part below this bound does not
     /// improve the instance.
     pub lower: i64,
-    /// The engine may stop at a peak at or below this value.
+    /// The peak at or below which the engine may stop.
     pub enough: i64,
     /// The highest peak that improves the part and fits the capacity.
     pub upper: i64,
@@ -57,8 +57,8 @@ pub(crate) trait Engine {
 /// Solves an instance part by part.
 ///
 /// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. A part is
-/// solved only if its peak exceeds the capacity, or exceeds both the bound and the target. The largest parts
-/// come last, so a limit affects as few parts as possible. The bound of the instance starts at
+/// solved only if its peak exceeds the capacity, or exceeds both the bound and the target. The parts with the
+/// most conflicts come last, so a limit affects as few parts as possible. The bound of the instance starts at
 /// [`simple_bound`]. It is raised by the heaviest clique of each part and by proofs of the engine, which have
 /// the witness [`Witness::Search`].
 pub(crate) fn drive(

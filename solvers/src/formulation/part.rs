@@ -5,16 +5,16 @@ use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, 
 
 /// A connected component of the conflict graph. Its sizes and offsets are in units of the grain.
 ///
-/// A buffer, the *host*, *absorbs* another one, the *guest*, if the host is at least as large as the guest,
-/// does not conflict with it, and conflicts with all its neighbours. The guest can always be placed at the
+/// A *host* buffer *absorbs* a *guest* buffer if the host is at least as large as the guest, does not
+/// conflict with it, and conflicts with all neighbours of the guest. The guest can always be placed at the
 /// offset of the host because the neighbours of the guest do not overlap the host. Absorbed buffers are
 /// omitted from the part and restored by [`Part::expand`]. The alignment of the guest must divide that of the
 /// host, so that the guest may use the same offset. A fixed buffer is absorbed only by a host that is fixed
 /// at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// The buffers, in ascending order. All fields below except `absorbed` refer to buffers by their
-    /// positions in this vector.
+    /// The ids of the buffers, in ascending order. The fields below, except `absorbed`, identify a buffer by
+    /// its position in this vector.
     pub ids: Vec<BufferId>,
     /// The sizes, in units.
     pub size: Vec<i64>,
@@ -37,12 +37,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Splits an instance into parts. If `absorb` is true, dominated buffers are absorbed.
+    /// Splits an instance into parts. Absorbs dominated buffers if `absorb` is true.
     ///
     /// Apart from absorption and the clique cover, the time is O(n + c) for n buffers and c conflicts. In
-    /// each round of absorption, every buffer needs at most d subset tests in O(d) time each, where d is the
-    /// largest degree. If the time of `watch` runs out first, the cliques may not cover all pairs, and no
-    /// model may be built from the parts.
+    /// each round of absorption, every buffer needs at most d subset tests in O(d log d) time each, where d
+    /// is the largest degree. If the time of `watch` runs out, the cliques may not cover all pairs. No model
+    /// may then be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -105,9 +105,9 @@ impl Part {
         found.ok().map(|at| self.starts[i] + at)
     }
 
-    /// Returns the minimum distance, in units, from the offset of `i` to that of a buffer `j` on top of it.
-    /// This is the size of `i`, rounded up to the greatest common divisor of both alignments, because both
-    /// offsets are multiples of this divisor.
+    /// Returns the minimum distance, in units, from the offset of `i` to that of a buffer `j` above it. This
+    /// is the size of `i`, rounded up to the greatest common divisor of both alignments, because both offsets
+    /// are multiples of this divisor.
     pub fn rise(&self, i: usize, j: usize) -> i64 {
         let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
         // This cannot overflow because the ceiling of the instance leaves enough range for rounding.
@@ -120,12 +120,13 @@ impl Part {
         self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
     }
 
-    /// Returns the highest end of a buffer, in units.
+    /// Returns the peak of the offsets, in units.
     pub fn peak(&self, offsets: &[i64]) -> i64 {
         offsets.iter().zip(&self.size).map(|(offset, size)| offset + size).max().unwrap_or(0)
     }
 
-    /// Returns the heaviest clique in [`Part::cliques`] and its weight in units.
+    /// Returns the heaviest clique in [`Part::cliques`] and its weight in units, or `None` if there are no
+    /// cliques.
     pub fn heaviest(&self) -> Option<(&[usize], i64)> {
         let weight = |clique: &[usize]| clique.iter().map(|&i| self.size[i]).sum::<i64>();
         let weighed = self.cliques.iter().map(|clique| (clique.as_slice(), weight(clique)));
@@ -147,7 +148,7 @@ impl Part {
         self.absorbed.len()
     }
 
-    /// Turns approximate offsets into an exact layout: pushes every buffer down as far as the order of the
+    /// Turns approximate offsets into an exact layout by pushing every buffer down as far as the order of the
     /// offsets allows. Returns `None` if a buffer ends above the fixed offset of a conflicting buffer that
     /// comes later in this order, or if an offset overflows.
     ///
@@ -170,8 +171,8 @@ impl Part {
     }
 }
 
-/// With more conflicts than this, nothing is absorbed because the search for hosts would cost more than it
-/// saves.
+/// Maximum number of conflicts of the instance. Above this number, nothing is absorbed because the search for
+/// hosts would cost more time than it saves.
 const ABSORB_CONFLICTS: usize = 200_000;
 
 /// Returns the buffers that are kept, and the pairs of an absorbed buffer and its host, in the order of
@@ -226,8 +227,8 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all neighbours of the guest. It is therefore also a neighbour of the pivot, the
-    // neighbour of the guest with the fewest neighbours.
+    // A host conflicts with all neighbours of the guest. It is therefore a neighbour of the pivot, which is
+    // the neighbour of the guest with the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

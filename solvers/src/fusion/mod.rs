@@ -51,7 +51,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
 ];
 
 /// The solver described in the [module](self). Its name in the registry is `exact`. It ignores the seed and
-/// uses one thread. One node of the budget is one component.
+/// uses one thread. One node of the budget is one component that is solved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactFusion;
 

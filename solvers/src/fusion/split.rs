@@ -1,8 +1,8 @@
 //! Finds the best choice among matches that share operators, by decomposition.
 //!
-//! The search branches on one operator: either one of the matches that contain it is chosen, or none of
-//! them. The remaining matches decompose into components. Each is solved separately and memoised under its
-//! exact set of matches.
+//! The search branches on one operator: it chooses either one of the matches that contain the operator or
+//! none of them. The remaining matches decompose into components. Each component is solved separately and
+//! memoised under its exact set of matches.
 //!
 //! Tensors produced inside a match are consumed inside it, so most matches are paths in a tree whose edges
 //! point towards the last operator of the component. After branching on this operator, whole subtrees remain,
@@ -22,8 +22,8 @@ use std::rc::Rc;
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
 
-/// The search branches on the last operator only if all parts that can remain, recursively, are estimated to
-/// contain at most this number of matches in total.
+/// Maximum estimated number of matches, in all parts that can remain recursively, for which the search
+/// branches on the last operator.
 const MOST_BELOW: usize = 1 << 23;
 
 const NONE: usize = usize::MAX;
@@ -55,7 +55,8 @@ pub(super) struct Splitter<'a> {
     /// The results by set of matches, where each set lists its matches in ascending order. The map is never
     /// iterated, so its own order does not matter.
     known: HashMap<Vec<usize>, Known>,
-    /// Per operator: its number in the current set of matches, or [`NONE`]. All are [`NONE`] between uses.
+    /// Per operator: its number in the current set of matches, or [`NONE`]. All entries are [`NONE`] between
+    /// uses.
     slots: Vec<usize>,
 }
 
@@ -75,7 +76,7 @@ impl<'a> Splitter<'a> {
             Some(&Known::Bound(bound)) => bound,
             None => self.priced(matches),
         };
-        // A node takes long enough that the clock is checked every time.
+        // A node takes much longer than reading the clock, so the clock is read at every node.
         if let Some(stop) = budget.tick().or_else(|| budget.check()) {
             return Err(stop);
         }

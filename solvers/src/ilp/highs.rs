@@ -2,10 +2,10 @@
 //!
 //! The `solve` function of `good_lp` merges limits and gaps into one status and discards the dual bound. The
 //! model is therefore passed to the `highs` crate, which exposes the status and the bound. `HiGHS` keeps one
-//! task scheduler per calling thread and refuses to run if its size differs from the `threads` option. Each
-//! call therefore starts a fresh thread, so calls in one process may differ in their number of threads.
-//! `HiGHS` may exceed its time limit while it reads and presolves a model. A thread that does not return in
-//! time is [abandoned](crate::foreign).
+//! task scheduler per calling thread and refuses to run if the size of this scheduler differs from the
+//! `threads` option. Each call starts a fresh thread, so calls in one process may differ in their number of
+//! threads. `HiGHS` may exceed its time limit while it reads and presolves a model. A thread that does not
+//! return in time is [abandoned](crate::foreign).
 
 use crate::foreign::{Ended, call};
 use good_lp::solvers::highs::HighsProblem;
@@ -65,7 +65,7 @@ impl Limits {
 pub(crate) enum End {
     Optimal,
     Infeasible,
-    /// A limit ended the call, or `HiGHS` stopped for another reason (`None`).
+    /// The call stopped early. `None` stands for a status of `HiGHS` that corresponds to no [`Stop`].
     Stopped(Option<Stop>),
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Answer {
 
 /// Returns the lower bound, in units, that a floating-point bound implies. The floating-point bound is
 /// lowered by [`TOLERANCE`] and then rounded up, because objectives are integers. Returns `None` if the bound
-/// is not finite or if `most` exceeds [`SAFE_UNITS`].
+/// is not finite, if its absolute value reaches 2^53, or if `most` exceeds [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)

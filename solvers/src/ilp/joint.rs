@@ -16,8 +16,8 @@
 //! in units of the greatest common divisor of sizes and alignment, scaled by a power of two as in
 //! [`Ilp`](super::Ilp). Only the order of a solution is used. The layout is recomputed in integers.
 //!
-//! **Size.** The program has one binary variable per operator and step, two per pair of buffers, and one
-//! constraint per pair of buffers and step.
+//! **Size.** The program has one binary variable per operator and step and two per pair of buffers. Most of
+//! the constraints belong to a pair of buffers and a step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -33,7 +33,8 @@ use plimsoll_model::{
 /// The name in the registry and in witnesses.
 const NAME: &str = "ilp";
 
-/// Limit on the number of pairs of buffers times the number of steps. Larger problems are rejected.
+/// Maximum estimated number of constraints, which is b^2 n / 2 for b buffers and n steps. Larger problems are
+/// rejected.
 const MOST_CONSTRAINTS: usize = 200_000;
 
 /// Limits of the search for the layout of an order: the number of nodes and the fraction of the remaining
@@ -53,18 +54,18 @@ impl JointIlp {
     }
 }
 
-/// An object that occupies memory: a storage or the scratch memory of an operator.
+/// A buffer of the program: a storage or the scratch memory of an operator.
 struct Object {
     size: i64,
-    /// The operator at which the lifespan begins, or `None` if the object is live from the start.
+    /// The operator at which the lifespan begins, or `None` if the buffer is live from the start.
     first: Option<usize>,
     users: Vec<usize>,
     to_end: bool,
 }
 
 impl Object {
-    /// Returns true if both objects are live before the first step, and at least one of them is live only
-    /// then, because it has no users and is not held to the end.
+    /// Returns true if both buffers are live before the first step, and at least one of them is live only
+    /// then. Such a buffer has no users and is not held to the end.
     fn meets_at_start(&self, other: &Self) -> bool {
         let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
@@ -232,8 +233,8 @@ impl Formulation {
         }
     }
 
-    /// Returns the order that the values of the variables encode, or `None` if they encode none. In `values`,
-    /// the variables of the steps come first.
+    /// Returns the order that the values of the variables encode, or `None` if they encode none. The
+    /// variables `x` come first in `values`.
     fn read(&self, values: &[f64]) -> Option<Order> {
         let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
         let mut placed = vec![None; self.n];

@@ -9,11 +9,11 @@ use plimsoll_model::Budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
 pub struct Formulation {
-    /// Omit buffers that can always be placed within the addresses of another buffer.
+    /// Whether to omit buffers that can always be placed within the addresses of another buffer.
     pub absorb: bool,
-    /// Propagate offset ranges exactly. This fixes orders and reduces every big-M constant.
+    /// Whether to propagate offset ranges exactly. This fixes orders and reduces big-M constants.
     pub positions: bool,
-    /// Add stacking cuts for every clique.
+    /// Whether to add stacking cuts for every clique of at least three buffers.
     pub stacking: bool,
     /// Maximum number of triples of mutually conflicting buffers for which transitivity constraints are
     /// added.
@@ -21,12 +21,13 @@ pub struct Formulation {
     /// Maximum number of bridges to add. A bridge is an inequality over order variables of two cliques that
     /// share a buffer.
     pub bridges: usize,
-    /// Break symmetry: fix the order of twins, and of one pair to exclude mirror images.
+    /// Whether to break symmetry. This fixes the order of twins, and the order of one pair to exclude mirror
+    /// images.
     pub symmetry: bool,
-    /// Solve the feasibility problem at the bound before minimising.
+    /// Whether to solve the feasibility problem at the bound before minimising.
     pub decide: bool,
-    /// Warm-start the minimisation from the incumbent. If this is off, the model admits only layouts that are
-    /// better than the incumbent.
+    /// Whether to warm-start the minimisation from the incumbent. If not, the model admits only layouts that
+    /// are better than the incumbent.
     pub warm: bool,
     /// Maximum number of conflicts; instances with more are rejected.
     pub max_pairs: usize,
@@ -61,10 +62,10 @@ impl Default for Formulation {
 /// ```
 ///
 /// Offsets and the peak are divided by a power of two above the allowed peak. Scaled sizes are exact, and
-/// the variables lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
-/// multiplied by large offsets, such as 10^5 units. The peak is a continuous variable. If it were an integer
-/// variable and the value of a relaxation were a millionth of a unit too high, `HiGHS` would round that
-/// value up to the next unit. This has been observed.
+/// scaled offsets and peaks lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are
+/// then not multiplied by large offsets, such as 10^5 units. The peak is a continuous variable. If it were an
+/// integer variable and the value of a relaxation were a millionth of a unit too high, `HiGHS` would round
+/// that value up to the next unit. `HiGHS` has been observed to do so.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,
@@ -220,8 +221,8 @@ impl<'a> Model<'a> {
     /// Adds stacking cuts: for every member `j` of a clique, the members below support `j`, and those above
     /// lie on it.
     ///
-    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. If the clique fills the whole peak, both
-    /// cuts hold with equality and link the orders of this clique to those of the next clique.
+    /// The cuts are `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. If the clique fills the whole
+    /// peak, both cuts hold with equality and link the orders of this clique to those of the next clique.
     fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
         let part = self.part;
         for &j in clique {

@@ -18,8 +18,8 @@
 //! order, and are then checked. Its bounds are accepted only with a margin of a tenth of a unit, and only
 //! for peaks of at most ten million units. A unit is the grain of the instance.
 //!
-//! **Size.** The program has one binary and two rows per conflict, and two rows per member of a clique, in
-//! addition to the bridges.
+//! **Size.** The program has one binary and two rows per conflict. It also has two rows per member of each
+//! clique of at least three buffers, one row per bridge, and at most two rows per buffer.
 //!
 //! **Source.** The disjunctive big-M formulation is that of two-dimensional packing and of published ILPs for
 //! offset assignment. Stacking cuts are the clique inequalities of single-machine scheduling in ordering
@@ -54,8 +54,8 @@ impl Ilp {
         self
     }
 
-    /// Calls `HiGHS` once. Minimises the peak if `minimise` is true. Otherwise finds any layout at or below
-    /// `upper`.
+    /// Calls `HiGHS` once. Minimises the peak if `minimise` is true. Otherwise finds any layout with a peak
+    /// of at most `upper`.
     ///
     /// Returns the proved bound in units, and the termination reason if the call stopped early.
     fn call(
@@ -112,7 +112,7 @@ fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answ
     Verdict { lower: proved.max(task.lower).min(peak), stop }
 }
 
-/// Records the layouts, nodes and counters of a run.
+/// The budget and the statistics of a run, and the callback that checks its layouts.
 struct Progress<'a, 'f> {
     budget: &'a mut Budget,
     stats: &'a mut Stats,

@@ -80,7 +80,8 @@ struct Model<'a> {
     /// Bytes per unit. `full` is the number of units that a scaled value of 1 stands for.
     grain: u64,
     full: f64,
-    /// The peak. `steps` contains, for each step, the storages that can be live, with their variables.
+    /// The variable of the peak. `steps` contains, for each step, the storages that can be live, with their
+    /// variables.
     peak: Variable,
     steps: Vec<Vec<(u32, Known)>>,
 }
@@ -257,7 +258,8 @@ impl Run<'_> {
         budget.reaches_target(self.best.1).then_some(Stop::Target)
     }
 
-    /// Adopts an order if its peak is lower. An order that the checker rejects is an internal error.
+    /// Adopts an order if its peak is lower than that of the best order. Returns an internal error if the
+    /// checker rejects the order.
     fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = check_order(self.problem, &order).first() {
             return Err(SolveError::Internal { solver: NAME, reason: fault.to_string() });
@@ -335,7 +337,7 @@ impl Solver<Orders> for OrderIlp {
     }
 
     fn supports(&self, problem: &OrderProblem) -> Result<(), SolveError> {
-        // The windows take longer to compute than this estimate.
+        // This estimate is faster to compute than the windows.
         let least = problem.len().saturating_mul(problem.storages().len());
         let variables = if least > MOST_VARIABLES { least } else { Self::variables(problem) };
         if variables <= MOST_VARIABLES {

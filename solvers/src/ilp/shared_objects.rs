@@ -8,7 +8,7 @@
 //! ```text
 //! x_ji = 1       buffer i is in the object represented by j; j = i, or j precedes i and does not conflict with it
 //! sum_j x_ji = 1                                       every buffer is in one object
-//! sum of x_ji over i in a clique <= x_jj               at most one member of a clique per object, and only if j represents one
+//! sum of x_ji over i in a clique <= x_jj               at most one member per object, and none if j represents no object
 //! minimise sum of size_j x_jj
 //! ```
 //!
@@ -24,6 +24,7 @@
 //! up to the next unit.
 //!
 //! **Size.** The program has one variable per buffer and one per pair of buffers that do not conflict.
+//! Absorbed buffers do not count.
 //!
 //! **Source.** The representatives model of graph colouring (Campelo, Campos, Correa 2008).
 
@@ -79,16 +80,16 @@ struct Colouring {
     neighbours: Vec<Vec<usize>>,
     cliques: Vec<Vec<usize>>,
     absorbed: Vec<(BufferId, BufferId)>,
-    /// Representative and member of every variable, in ascending order. The variable of `(j, j)` is 1 if `j`
-    /// is a representative.
+    /// The representative and the member of every variable, in ascending order. The variable of `(j, j)` is 1
+    /// if `j` is a representative.
     pairs: Vec<(usize, usize)>,
     /// Bytes per unit.
     unit: u64,
 }
 
 impl Colouring {
-    /// Builds the graph and its variables. If the budget `watch` runs out first, the cliques may not cover
-    /// all conflicts, and no model must be built.
+    /// Builds the graph and its variables. If the budget `watch` runs out, the cliques may not cover all
+    /// conflicts. A model must not be built then.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
@@ -302,8 +303,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Adopts a plan if its total is lower. A plan that the checker rejects, without regard to the capacity,
-    /// is an internal error.
+    /// Adopts a plan if its total is lower than that of the best plan. Returns an internal error if the
+    /// checker rejects the plan for a reason other than the capacity.
     fn take(&mut self, plan: PoolPlan) -> Result<(), SolveError> {
         let unlimited = self.instance.clone().with_capacity(None);
         if let Some(fault) = SharedObjects::check(&unlimited, &plan).first() {
@@ -329,8 +330,8 @@ impl Run<'_> {
         }
     }
 
-    /// Raises the bound to a value that `HiGHS` proved. A value above the total of a checked plan is an
-    /// internal error.
+    /// Raises the bound to a value that `HiGHS` proved. Returns an internal error if the value exceeds the
+    /// total of the best plan.
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
             let reason =

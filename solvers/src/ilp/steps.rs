@@ -10,8 +10,8 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Computes the windows from the numbers of ancestors and descendants. O(n e) for n operators and e
-    /// edges.
+    /// Computes the windows from the numbers of ancestors and descendants. The time is O(n (n + e)) for n
+    /// operators and e edges.
     pub fn of(problem: &OrderProblem) -> Self {
         let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];

@@ -1,9 +1,10 @@
-//! Enumerates the orders of a small problem. Of the orders with the same conflicts, only one is placed.
+//! Enumerates the orders of a small problem. Of the orders with the same conflicts, the search usually
+//! computes a layout for only one.
 //!
 //! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
-//! size of the best arena. For a complete order, only the pairs of simultaneously live buffers matter. If
-//! they include all such pairs of an earlier order that allowed no improvement, this order allows none
-//! either, because additional conflicts never reduce the memory.
+//! size of the best arena. For a complete order, only the pairs of simultaneously live buffers matter.
+//! Suppose that they include all such pairs of an earlier order that allowed no improvement. The complete
+//! order then allows none either, because additional conflicts never reduce the memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -71,8 +72,8 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         self.run.known.input.orders()
     }
 
-    /// Tries each ready operator as the next one in the order. The recursion depth is the number of
-    /// operators, which is small.
+    /// Tries each ready operator as the next one in the order. The recursion is not deep, because problems
+    /// have at most [`MOST_OPERATORS`] operators.
     fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         self.steps += 1;
         if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.known.is_good(budget) {

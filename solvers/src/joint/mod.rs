@@ -1,11 +1,11 @@
-//! Optimises the order and the offsets together: finds the smallest arena over all orders. The problem is
-//! that of `MODeL` (Steiner et al. 2022), which uses one integer program for both.
+//! Finds an order and offsets with the smallest arena over all orders. The problem is that of `MODeL`
+//! (Steiner et al. 2022), which solves it with one integer program.
 //!
-//! [`JointExact`] first computes an order with the minimum peak of live bytes and places its tensors. This
-//! peak is a lower bound on the size of every arena. Usually, the size of the arena equals this bound, and
-//! the plan is optimal. Otherwise, the solver tries other orders whose peak of live bytes is below the size
-//! of the best arena. On small problems, it first tries to enumerate all such orders. If it cannot try all
-//! of them, it tries those that a random walk visits.
+//! [`JointExact`] first searches for an order with the minimum peak of live bytes and places its tensors. The
+//! minimum peak is a lower bound on the size of every arena. Usually, the size of the arena equals this
+//! bound, and the plan is optimal. Otherwise, the solver tries other orders whose peak of live bytes is below
+//! the size of the best arena. On small problems, it first tries to enumerate all such orders. If it cannot
+//! try all of them, it tries those that a random walk visits.
 
 mod enumerate;
 mod run;
@@ -64,7 +64,7 @@ impl Solver<Joint> for JointExact {
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let first = run.first_order(budget)?;
         let mut complete = is_only(input.orders(), &first);
-        // If there is only one order, its layout gets the whole budget.
+        // If only one order exists, its layout gets the whole budget of a limited run.
         let (nodes, share) = if complete { (u64::MAX, 1.0) } else { (FIRST_NODES, FIRST_SHARE) };
         let nodes = if limited { nodes } else { FIRST_NODES };
         if run.place(&first, &input.instance(&first), (nodes, share), budget)? && complete {
@@ -96,7 +96,8 @@ fn is_only(problem: &OrderProblem, order: &Order) -> bool {
     order.operators().windows(2).all(|pair| problem.successors(pair[0]).binary_search(&pair[1]).is_ok())
 }
 
-/// Returns the lifespans of all buffers. The offset problems of one joint problem differ only in these.
+/// Returns the lifespans of all buffers. The offset problems of one joint problem differ only in these
+/// lifespans.
 fn lifespans(instance: &Instance) -> Vec<(u64, u64)> {
     let hull = |buffer: &plimsoll_model::Buffer| {
         let hull = buffer.lifespan().hull();

@@ -86,8 +86,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Builds the outcome. The termination reason is `stop`, unless the best plan is good enough or the
-    /// budget has run out.
+    /// Builds the outcome. The termination reason is `stop`, unless the value of the best plan equals the
+    /// bound or reaches the target, or the budget has run out.
     pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Joint> {
         self.known.stats.count("orders", self.tried);
         let stop = self.known.enough(budget).or_else(|| budget.check()).unwrap_or(stop);

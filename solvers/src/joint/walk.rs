@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Moves to another order and returns it. A move may raise the peak only if the peak remains below
-    /// `best`. O(m s) for m moves and a problem of size s.
+    /// `best`. The time is O(m s) for m moves and a problem of size s.
     pub fn next(&mut self, best: Option<Bytes>, budget: &mut Budget) -> Order {
         self.count += 1;
         if self.count.is_multiple_of(RESTART) {

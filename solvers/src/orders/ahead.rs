@@ -22,7 +22,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Computes the bounds before any node has run. O(storages x nodes / 64), plus the size of the rows.
+    /// Computes the bounds before any node has run. The time is O(u n / 64) for u uses of storages and n
+    /// nodes, plus the size of the rows.
     pub fn of(net: &Net, reach: &Reach) -> Self {
         let words = net.words();
         let mut need: Vec<u64> = (0..net.len() as u32).map(|node| net.base + floor(net, node)).collect();

@@ -1,5 +1,5 @@
-//! Brute force for orders: computes the minimum peak of every downset directly from the definitions. It
-//! serves to cross-check the other algorithms.
+//! Brute force for orders: computes the minimum peak of every downset directly from the definitions. The
+//! result cross-checks the other algorithms.
 
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{

@@ -2,10 +2,10 @@
 //!
 //! A bound with a simple witness is proved in one line. For a bound that rests on a completed search, a
 //! separate search covers all orders below the bound, and logs for each downset how it is refuted (`log`).
-//! The proof therefore never depends on the search that it confirms. This search uses only rules of the
-//! format: safe runs (`settle`), failures that extend to earlier downsets (`search`), and the bytes that a
-//! remaining operator needs (`ahead`). It also cuts the problem at downsets that some order within the limit
-//! passes through (`windows`), and reverses time.
+//! The proof therefore never depends on the search that it confirms. The separate search uses only rules of
+//! the format: safe runs (`settle`), failures that extend to earlier downsets (`search`), and the bytes that
+//! a remaining operator needs (`ahead`). It also cuts the problem at downsets that some order within the
+//! limit passes through (`windows`), and runs in both directions of time.
 
 use super::draft::Draft;
 use super::log::{Log, Wrong};
@@ -25,7 +25,7 @@ use std::io::{self, Write};
 const FIRST_ROUND: u64 = 1 << 8;
 /// See [`FIRST_ROUND`].
 const GROWTH: u64 = 2;
-/// Once rounds have more downsets than this, the parts proposed by `narrow` are also tried.
+/// Number of downsets per round above which the parts proposed by `narrow` are also tried.
 const NARROW: u64 = 1 << 11;
 
 /// A proof that no order of a problem has a peak below a bound.
@@ -39,11 +39,11 @@ pub struct OrderProof {
 /// The rules of the search for a proof.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoverRules {
-    /// Sequences of operators that run without alternatives.
+    /// The kinds of safe runs to look for.
     pub settling: Settling,
     /// See [`OrderRules::jump`].
     pub jump: usize,
-    /// Cuts at downsets, and both directions of time.
+    /// Whether to cut the problem at downsets, and to search in both directions of time.
     pub cuts: bool,
     /// The rule that a test makes unsound.
     pub wrong: Option<Wrong>,
@@ -57,7 +57,8 @@ impl Default for CoverRules {
 }
 
 impl OrderProof {
-    /// Proves a bound. `order` is the best known order, near which cuts are sought.
+    /// Proves a bound. `order` is the best known order. The search looks for cuts near the downsets of this
+    /// order.
     ///
     /// The time is exponential in the worst case if the bound rests on a search, and otherwise linear.
     ///
@@ -100,7 +101,7 @@ impl OrderProof {
         Bytes::new(self.bound)
     }
 
-    /// Writes the section of a region: its name, its problem, the bound and the proof. Linear.
+    /// Writes the section of a region: its name, its problem, the bound and the proof. The time is linear.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -111,7 +112,7 @@ impl OrderProof {
     }
 }
 
-/// Writes the operators and storages of a problem as the statements of a proof. Linear.
+/// Writes the operators and storages of a problem as the statements of a proof. The time is linear.
 ///
 /// # Errors
 /// Errors of the writer.
@@ -202,7 +203,7 @@ fn searched(
             attempts.extend(Attempt::all(window, rules));
         }
         if attempts.is_empty() && whole.get().is_none() && (nodes > NARROW || !rules.cuts) {
-            // Some order of every part stays below the bound, but parts may overlap.
+            // No part proves the bound. The whole problem may still prove it because the parts may overlap.
             attempts.extend(Attempt::all(whole.get_or_init(|| cutter.whole()), rules));
         } else if attempts.is_empty() && whole.get().is_some() {
             return Err(full.map_or(NoProof::Wrong(Bytes::new(bound)), NoProof::Stopped));
@@ -220,11 +221,11 @@ fn searched(
 
 enum Round<'a> {
     Proved(String),
-    /// The attempts that can continue, and whether one ran out of memory.
+    /// The attempts that can continue, and the termination reason of an attempt whose log is full.
     Open(Vec<Attempt<'a>>, Option<Stop>),
 }
 
-/// Continues all attempts, each for a number of nodes.
+/// Continues each attempt for at most `nodes` nodes.
 fn round<'a>(
     attempts: Vec<Attempt<'a>>,
     nodes: u64,
@@ -233,7 +234,7 @@ fn round<'a>(
     budget: &mut Budget,
 ) -> Result<Round<'a>, NoProof> {
     let (mut left, mut full) = (Vec::new(), None);
-    // The last part of which some order stays below the bound.
+    // The last part that has an order below the bound.
     let mut met: Option<&Window> = None;
     for mut attempt in attempts {
         if met.is_some_and(|met| std::ptr::eq(met, attempt.window)) {

@@ -3,9 +3,9 @@
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
 //! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
-//! `D` (a set closed under predecessors) have run. Each storage contributes its size times `([some user in
-//! D] - [all users in D])`. The first bracket is 1 if the storage is `begun`, and the second is 0 if it is
-//! `kept`. This is a submodular function of `D`:
+//! `D` (a set closed under predecessors) have run. Each storage contributes its size times
+//! `([some user in D] - [all users in D])`. The first bracket is 1 if the storage is `begun`, and the second
+//! is 0 if it is `kept`. The live bytes are a submodular function of `D`:
 //!
 //! ```text
 //! live(A and B) + live(A or B) <= live(A) + live(B)
@@ -29,9 +29,9 @@ pub(super) struct Work {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Store {
     pub size: u64,
-    /// Whether it is live before any node runs.
+    /// Whether the storage is live before any node runs.
     pub begun: bool,
-    /// Whether it is live after all nodes have run.
+    /// Whether the storage is live after all nodes have run.
     pub kept: bool,
 }
 
@@ -243,7 +243,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Computes the transitive closure. It takes O(n e / 64) time and n^2 / 4 bytes for n nodes and e edges.
+    /// Computes the transitive closure in O(n (n + e) / 64) time and n^2 / 4 bytes for n nodes and e edges.
     pub fn of(draft: &Draft) -> Self {
         let words = draft.len().div_ceil(64);
         let order = draft.sorted();

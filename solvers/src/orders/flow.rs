@@ -9,9 +9,11 @@ use std::collections::HashMap;
 ///
 /// `region` must be closed: the predecessors of its nodes are in `region` or have run. A finite cut of the
 /// network corresponds to a downset: the nodes on its source side.
-/// - A storage that has begun costs its size unless all its users have run.
+/// - A storage that has begun and is not needed after the region costs its size unless all its users have
+///   run.
 /// - A storage that has not begun and is needed after the region costs its size if a user has run.
-/// - Any other storage costs its size if some of its users have run and some have not.
+/// - A storage that has not begun and is not needed after the region costs its size if some of its users have
+///   run and some have not.
 ///
 /// The time is that of one maximum flow, with one vertex per node of the region and up to two per storage
 /// that these nodes touch.

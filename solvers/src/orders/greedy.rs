@@ -11,8 +11,8 @@ enum Rule {
     Peak,
     /// The node that adds the fewest live bytes.
     Live,
-    /// Of the ready successors of the node that ran last, the one with the lowest peak. If there is none, the
-    /// rule is that of `Peak`.
+    /// The node with the lowest peak among the ready successors of the node that ran last. If there are none,
+    /// the rule is that of `Peak`.
     Depth,
 }
 

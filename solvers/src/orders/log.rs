@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 /// Maximum number of operators between two downsets that the checker compares.
 pub(super) const MOST_OPERATORS: usize = 64;
-/// Maximum size in bytes of the downsets that the checker has not yet refuted.
+/// Maximum size in bytes of all logged downsets. The checker has the same limit.
 const MOST_BYTES: usize = 1 << 30;
-/// Ends a list of children, or a group of nodes.
+/// A marker at the end of a list of children or of a group of nodes.
 const END: u32 = u32::MAX;
 
 /// Rules that tests make unsound, one at a time.
@@ -19,7 +19,7 @@ pub(super) enum Wrong {
     Every,
     /// Operators run without alternatives although they raise the live bytes.
     Run,
-    /// Groups of operators run without alternatives, whatever is live in between.
+    /// Groups of operators run without alternatives, regardless of the bytes that are live in between.
     Group,
     /// An operator that needs one byte less than the bound refutes a downset.
     Needs,
@@ -27,16 +27,16 @@ pub(super) enum Wrong {
     Skip,
     /// Operators run last without justification.
     Keep,
-    /// Reversed orders start and end with the same storages as the orders.
+    /// Reversed orders start and end with the same storages as forward orders.
     Reverse,
     /// Simple bounds are one byte too high.
     Simple,
 }
 
-/// How a downset is refuted.
+/// The reason why a downset is refuted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
-    /// Not at all so far. `last` is the link to its last child.
+    /// The downset is not refuted yet. `last` is the link to its last child.
     Open { last: u32 },
     /// Every ready node exceeds the limit or leads to a child.
     Every { last: u32 },
@@ -46,14 +46,14 @@ enum Reason {
     Needs(u32),
 }
 
-/// The downsets that a search has met. The first one is empty.
+/// The downsets that a search has reached. The first downset is empty.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     sets: Memo,
     reasons: Vec<Reason>,
     /// The nodes of all runs. Each group is followed by [`END`].
     moves: Vec<u32>,
-    /// The previous link, and a child.
+    /// Per link: the previous link and a child.
     links: Vec<(u32, u32)>,
     wrong: Option<Wrong>,
 }
@@ -120,8 +120,8 @@ impl Log {
     }
 
     /// Refutes a downset after which these nodes run without alternatives. After each group, no more bytes
-    /// are live than before it. Each node comes with the live bytes before it; `live` is their number after
-    /// the last one.
+    /// are live than before it. Each node comes with the live bytes before it; `live` is the number of live
+    /// bytes after the last node.
     pub fn run(&mut self, at: u32, nodes: &[(u32, u64)], live: u64, to: u32) {
         if nodes.is_empty() || self.is_refuted(at) {
             return;
@@ -151,8 +151,8 @@ impl Log {
     }
 
     /// Appends one statement for each downset on which the refutation of the empty one depends, in the order
-    /// of the checker: by size and, among those of equal size, as numbers. The downsets must be refuted. The
-    /// time is O(d log d) for d downsets.
+    /// that the checker expects. Downsets are sorted by size, and those of equal size by their bitsets, read
+    /// as numbers. All these downsets must be refuted. The time is O(d log d) for d downsets.
     pub fn write(&self, operators: &[u32], text: &mut String) {
         let mut is_known = vec![false; self.sets.len()];
         let (mut todo, mut all) = (vec![0u32], Vec::new());

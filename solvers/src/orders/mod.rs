@@ -3,8 +3,9 @@
 //!
 //! The live bytes after a set of operators has run depend only on the set. An order is therefore a path over
 //! *downsets*, and its peak is the highest step of the path. All methods share the following:
-//! - a `draft` of the problem. `reduce` shrinks it and cuts it into parts at downsets that every order passes
-//!   through. `narrow` also cuts it at downsets that some optimal order passes through;
+//! - a `draft` of the problem, which `reduce` shrinks and cuts into parts at downsets that every order passes
+//!   through;
+//! - further cuts at downsets that some optimal order passes through (`narrow`);
 //! - safe runs (`settle`), which leave only one continuation to try for most downsets;
 //! - lower bounds on the bytes that will be live later (`ahead`).
 //!
@@ -18,8 +19,8 @@
 //! With n operators there are up to 2^n downsets, so every method is exponential in the worst case. The time
 //! depends on the width of the graph rather than on its length.
 //!
-//! **Source.** Ahn et al. 2020 (SERENITY) for downsets and Liu 1987 for hills and valleys. The reductions
-//! were developed in this project.
+//! **Source.** The search over downsets follows Ahn et al. 2020 (SERENITY). Hills and valleys are those of
+//! Liu 1987. The reductions were developed in this project.
 
 mod ahead;
 mod brute;

@@ -15,7 +15,7 @@
 //!
 //! If a node is comparable with all others, both conditions hold trivially for the downsets directly before
 //! and after it. Candidates are the downsets of a greedy order. If a downset near a candidate has fewer live
-//! bytes, it becomes the candidate. After a cut, the remaining nodes are a separate problem.
+//! bytes, it becomes the candidate. After a cut, the remaining nodes form a separate problem.
 
 use super::draft::{Draft, Reach};
 use super::flow::lower;
@@ -29,8 +29,8 @@ const WIDEST: usize = 400;
 /// Maximum number of times that a candidate moves to a downset with fewer live bytes.
 const MOST_MOVES: usize = 4;
 
-/// If more than this number of nodes follow the last cut, only some downsets are tried, at increasing
-/// distances.
+/// Divisor of the number of nodes since the last cut. The quotient, rounded up to a power of two, is the
+/// distance between the downsets that are tried.
 const FEW: usize = 128;
 
 /// Cuts a part at suitable downsets found along an order. Ends early if the budget runs out. The time is
@@ -131,8 +131,8 @@ impl Cuts<'_> {
         false
     }
 
-    /// Returns the nodes that have not run and do not depend on all of `own`, and the nodes of `own` on which
-    /// not all remaining nodes depend. Returns `None` if there are too many of either.
+    /// Returns the nodes outside the downset that do not depend on all of `own`, and the nodes of `own` on
+    /// which not all nodes outside depend. Returns `None` if either list has more than [`WIDEST`] nodes.
     fn sides(&self, own: &BTreeSet<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let inner = |node: &u32| self.net.after[*node as usize].iter().any(|next| own.contains(next));
         let last = own.iter().copied().filter(|node| !inner(node));

@@ -211,8 +211,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the effect of running a node. The time is linear in the number of storages that the node
-    /// touches.
+    /// Returns the effect of running a node. The time is linear in the numbers of steps and storages of the
+    /// node.
     pub fn probe(&self, node: u32) -> Effect {
         let (mut live, mut peak) = (self.live, 0);
         for step in &self.net.nodes[node as usize].steps {

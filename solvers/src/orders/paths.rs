@@ -1,9 +1,9 @@
 //! Dynamic programming over downsets in order of increasing peak. The result is a bottleneck shortest path.
 //!
 //! Downsets are vertices, and running a node is an edge whose length is the peak while the node runs (Ahn et
-//! al. 2020, SERENITY). Unlike in SERENITY, no memory budget has to be guessed. All downsets reachable
-//! within a level are visited before the level rises to the lowest peak of a rejected step. At any time, the
-//! level is a proved lower bound. The first path to the full set is optimal. Time and memory are
+//! al. 2020, SERENITY). Unlike SERENITY, this search needs no guess of a memory budget. All downsets
+//! reachable within a level are visited before the level rises to the lowest peak of a rejected step. At any
+//! time, the level is a proved lower bound. The first path to the full set is optimal. Time and memory are
 //! proportional to the number of downsets within the level, which is 2^n at worst for n nodes.
 
 use super::ahead::Ahead;
@@ -141,7 +141,7 @@ impl<'a> Paths<'a> {
         }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
-            // The level has risen since the downset was stored, so more runs are within it.
+            // The level has risen since the downset was stored, so more safe runs are within the level.
             return self.arrive(place);
         }
         let mut later = u64::MAX;

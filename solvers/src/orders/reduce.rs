@@ -9,8 +9,8 @@
 //! and `v` can be *delayed* at no cost:
 //!
 //! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
-//!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
-//!   directly after `v`.
+//!   element-wise operators. The mirror image of this rule also applies: if `v` is the only predecessor of
+//!   `u`, `u` may run directly after `v`.
 //! - **lazy**: a node `v` without predecessors is omitted if all storages that it shares with other nodes
 //!   always begin with `v` and are touched by all its successors. Its storages begin with the successor that
 //!   runs first, and `v` is reinserted directly before that successor. All successors of `v` must be single
@@ -31,13 +31,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The reductions to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
-    /// Fuse nodes with their only successor or their only predecessor.
+    /// Whether to fuse nodes with their only successor or their only predecessor.
     pub fuse: bool,
-    /// Omit nodes without predecessors, which read only constants.
+    /// Whether to omit *lazy* nodes, which have no predecessors and read only constants.
     pub lazy: bool,
-    /// Cut the problem at downsets that every order passes through.
+    /// Whether to cut the problem at downsets that every order passes through.
     pub divide: bool,
-    /// Cut the problem at downsets that some optimal order passes through.
+    /// Whether to cut the problem at downsets that some optimal order passes through.
     pub narrow: bool,
 }
 
@@ -47,12 +47,12 @@ impl Default for Reductions {
     }
 }
 
-/// The operators of each omitted node. They run consecutively, before the first operator that depends on one
-/// of them.
+/// The operators of each omitted node. The operators of a node run consecutively, before the first operator
+/// that depends on one of them.
 pub(super) type Excluded = Vec<Vec<OperatorId>>;
 
-/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. Ends early if the budget runs out. O(p n
-/// e / 64) for p passes, n nodes and e edges. In practice, there are few passes.
+/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. Ends early if the budget runs out. The
+/// time is O(p n e / 64) for p passes, n nodes and e edges. In practice, there are few passes.
 pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
@@ -91,10 +91,10 @@ fn thin(draft: &mut Draft, reach: &Reach) {
 /// of nodes that have run.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// Upper bound on the bytes that its highest step needs; `least` is the lower bound.
+    /// Upper bound on the bytes that the most expensive step of the node needs. `least` is the lower bound.
     most: i128,
     least: i128,
-    /// Lower bound on the live bytes that it adds.
+    /// Lower bound on the live bytes that the node adds.
     adds: i128,
 }
 
@@ -270,7 +270,7 @@ impl View<'_> {
         }
         let touch: HashSet<u32> =
             self.draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
-        // A private storage is live only while the node runs. The range of the node includes it.
+        // A private storage is live only while the node runs. The range of the node accounts for it.
         let own = |s: u32| {
             let store = self.draft.stores[s as usize];
             self.users[s as usize].len() == 1 && !store.begun && !store.kept
@@ -285,8 +285,8 @@ impl View<'_> {
     }
 }
 
-/// Splits a draft at the downsets that every order passes through. The parts are in execution order. O(n^2 /
-/// 64) for n nodes.
+/// Splits a draft at the downsets that every order passes through. The parts are in execution order. The time
+/// is O(n (n + e) / 64) for n nodes and e edges.
 pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     let reach = Reach::of(&draft);
     let n = draft.len();
@@ -317,7 +317,7 @@ pub(super) fn complete(problem: &OrderProblem, gone: &Excluded, order: &[Operato
     for &id in order {
         todo.push(id);
         while let Some(&next) = todo.last() {
-            // A node that was omitted later may have an omitted predecessor itself, so it is handled first.
+            // A node that was omitted later may itself have omitted predecessors, so it is handled first.
             let missing = problem.predecessors(next).iter().filter(|id| !done[id.index()]);
             let wanted = missing.max_by_key(|id| group[id.index()]);
             // An omitted operator runs together with the other operators of its node.

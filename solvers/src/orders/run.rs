@@ -11,7 +11,7 @@ use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
 };
 
-/// A part, seen in one direction of time.
+/// A part in one direction of time.
 pub(super) struct Side {
     pub net: Net,
     pub reach: Reach,
@@ -28,7 +28,7 @@ impl Side {
 pub(super) struct Part {
     /// The part in forward and in reversed time.
     pub sides: [Side; 2],
-    /// The best order of its nodes, in forward time.
+    /// The best order of the nodes of the part, in forward time.
     pub best: Vec<u32>,
     pub value: u64,
     pub bound: u64,
@@ -71,9 +71,8 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Afterwards, parts
-    /// whose value exceeds their bound are cut further (`narrow`). If the budget runs out first, there may be
-    /// no parts.
+    /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Then cuts the parts
+    /// whose value exceeds their bound (`narrow`). If the budget runs out first, there may be no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
@@ -164,7 +163,8 @@ impl<'a> Run<'a> {
         open
     }
 
-    /// Adopts an order of a part if it is better. `side` is the direction in which it was found.
+    /// Adopts an order of a part if it is better than the best order of the part. `side` is the direction in
+    /// which it was found.
     pub fn improve(&mut self, at: usize, side: usize, mut order: Vec<u32>) -> Result<(), SolveError> {
         if side == 1 {
             order.reverse();
@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
         self.raise(LowerBound::new(Bytes::new(bound), witness));
     }
 
-    /// Checks an order and adopts it if its peak is lower.
+    /// Checks an order and adopts it if its peak is lower than that of the best order.
     pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
             return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });

@@ -11,11 +11,11 @@ use plimsoll_model::{Budget, Stop};
 /// Switches of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderRules {
-    /// Apply safe runs immediately.
+    /// The safe runs to apply immediately.
     pub settling: Settling,
-    /// Store failed downsets.
+    /// Whether to store failed downsets.
     pub memo: bool,
-    /// Prune downsets at which the lookahead bound of a remaining node exceeds the limit.
+    /// Whether to prune downsets at which the lookahead bound of a remaining node exceeds the limit.
     pub ahead: bool,
     /// Maximum number of downsets to examine in order to propagate the failure of a downset to its ancestors.
     /// A failure propagates to an ancestor if no downset in between has fewer live bytes than the failed
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the records of the search, if it has any.
+    /// Returns the log of the search, if it keeps one.
     pub fn log(&self) -> Option<&Log> {
         self.log.as_ref()
     }
@@ -263,8 +263,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes the frames from `jump` on, whose failure follows from that of the downset `set` after the
-    /// first `upto` nodes of the trail.
+    /// Removes the frames from index `jump` on. They fail because the downset with number `set`, which
+    /// consists of the first `upto` nodes of the trail, fails.
     fn fail_to(&mut self, jump: usize, set: u32, upto: usize) {
         if let Some(log) = &mut self.log {
             for frame in self.frames.iter().skip(jump) {
@@ -313,8 +313,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset as a node of the budget. In large nets, every downset takes long to process, so the
-/// clock is read every time.
+/// Counts one downset as a node of the budget. In large nets, processing a downset takes much longer than
+/// reading the clock, so the clock is read every time.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();
@@ -325,7 +325,7 @@ pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     })
 }
 
-/// A net of at least this number of nodes is large.
+/// Minimum number of nodes of a large net.
 const LARGE_NODES: usize = 300;
 
 /// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
@@ -336,7 +336,7 @@ pub(super) fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mu
     between.take(&mut own, run.len())
 }
 
-/// Enumerates all downsets between two downsets.
+/// An enumeration of all downsets between two downsets.
 struct Between<'a> {
     net: &'a Net,
     run: &'a [(u32, u64)],

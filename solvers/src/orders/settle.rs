@@ -1,5 +1,5 @@
 //! Safe runs: sequences of nodes that can run next without loss. If some order stays within the limit, then
-//! some order that runs these nodes next does, too.
+//! some order that runs these nodes next does so too.
 //!
 //! Fix a limit on the bytes live at every step. Let `W` be nodes that can run in sequence within the limit
 //! from a downset `D`. Suppose that `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`.
@@ -9,20 +9,19 @@
 //! `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`. The same holds while each
 //! node runs.
 //!
-//! A single node that does not increase the live bytes is such a `W` (a *free* node). A *chain* is another:
-//! every node depends on the previous one, and the chain ends when the live bytes are first back at or below
-//! their initial value. Only prefixes of the chain lie between `D` and `D + W`. This applies Liu's
-//! hill-valley argument (Liu 1987) to any path.
+//! Two kinds of sequences satisfy this condition. A *free* node is a single node that does not increase the
+//! live bytes. In a *chain*, every node depends on the previous one, and the last node is the first after
+//! which no more bytes are live than before the chain. Only prefixes of the chain lie between `D` and `D +
+//! W`. This applies Liu's hill-valley argument (Liu 1987) to any path.
 
 use super::net::{State, bits};
 
 /// The kinds of safe runs to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// Look for nodes that do not increase the live bytes.
+    /// Whether to look for single nodes that do not increase the live bytes.
     pub free: bool,
-    /// Maximum number of nodes of a chain, which ends when no more bytes are live than before it. The value
-    /// 0 disables chains.
+    /// Maximum number of nodes of a chain. The value 0 disables chains.
     pub chain: usize,
 }
 
@@ -75,7 +74,7 @@ fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u3
     false
 }
 
-/// Runs a chain that begins with a node. Returns true if no more bytes are live after it than before it.
+/// Runs a chain that begins with `node`. Returns true if no more bytes are live after it than before it.
 fn descend(state: &mut State<'_>, node: u32, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     let (ground, from) = (state.live, trail.len());
     let mut next = Some((state.probe(node), node));

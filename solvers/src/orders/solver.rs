@@ -44,7 +44,7 @@ const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;
 
 impl OrderSolver {
-    /// Creates the solver with all reductions and rules. It ignores the setup.
+    /// Creates the solver with all reductions and rules. Ignores the setup.
     pub fn new(_: Setup, method: Method) -> Self {
         let (reductions, rules) = (Reductions::default(), OrderRules::default());
         Self { params: OrderParams { method, reductions, rules } }

@@ -1,8 +1,8 @@
 //! The parts of a problem between cuts that a proof can justify, around the steps that need the most memory.
 //!
 //! A proof cuts before a part by `skip`, and after it by `keep`. The checker confirms a cut only if few
-//! downsets must be compared. The first cuts to try are the valleys of the best order nearest to the step;
-//! if the parts between them are too hard, [`narrow`] proposes others.
+//! downsets must be compared. Around each of these steps, the first cuts to try are the nearest valleys of
+//! the best order. If the parts between these cuts are too hard, [`narrow`] proposes other cuts.
 
 use super::draft::{Draft, Reach};
 use super::log::{MOST_OPERATORS, Wrong};
@@ -22,11 +22,11 @@ const MOST_VALLEYS: usize = 32;
 
 /// A part of the problem between two cuts.
 pub(super) struct Window {
-    /// The groups of operators that run before it, one per cut.
+    /// The groups of operators that run before the part, one per cut.
     pub skipped: Vec<Vec<u32>>,
-    /// Whether other operators run after it.
+    /// Whether other operators run after the part.
     pub is_cut_after: bool,
-    /// Its operators in ascending order.
+    /// The operators of the part, in ascending order.
     pub operators: Vec<u32>,
     draft: Draft,
     sides: [OnceCell<Side>; 2],
@@ -57,7 +57,7 @@ fn operators(draft: &Draft) -> Vec<u32> {
     draft.works().map(|work| work.operator.get()).collect()
 }
 
-/// Cuts a problem near the downsets of an order.
+/// A problem that can be cut near the downsets of an order.
 pub(super) struct Cutter<'a> {
     draft: &'a Draft,
     order: Vec<u32>,
@@ -67,7 +67,7 @@ pub(super) struct Cutter<'a> {
     peaks: Vec<u64>,
     sides: [Side; 2],
     wrong: Option<Wrong>,
-    /// The parts that [`narrow`] proposes, in order: their operators, in the order given.
+    /// The operators of each part that [`narrow`] proposes. Both parts and operators follow `order`.
     parts: OnceCell<Vec<Vec<u32>>>,
 }
 
@@ -99,8 +99,8 @@ impl<'a> Cutter<'a> {
         self.window(Vec::new(), &self.order, false)
     }
 
-    /// Returns a part around a step. On either side of the step, only positions with fewer live bytes than
-    /// all positions between them and the step are tried.
+    /// Returns a part around a step. A cut is tried only at a position with fewer live bytes than all
+    /// positions between it and the step.
     pub fn near(&self, step: usize) -> Window {
         let first = self.valleys((1..=step).rev()).find(|&at| self.passes(0, &self.order[..at], &[]));
         let first = first.unwrap_or(0);
@@ -122,8 +122,8 @@ impl<'a> Cutter<'a> {
         positions.filter(is_lower).take(MOST_VALLEYS)
     }
 
-    /// Returns the parts proposed by [`narrow`] in which the order reaches the bound. Those with the highest
-    /// peaks come first.
+    /// Returns the parts proposed by [`narrow`] in which the order reaches the bound. The parts with the
+    /// highest peaks come first.
     pub fn narrowed(&self, bound: u64, budget: &mut Budget) -> Vec<usize> {
         let parts = self.parts.get_or_init(|| {
             let drafts = narrow(self.draft.clone(), &self.order, budget);
@@ -165,7 +165,7 @@ impl<'a> Cutter<'a> {
         self.window(skipped, &own, last < parts.len())
     }
 
-    /// Returns the groups of operators that can be skipped, one by one, and the operators that cannot.
+    /// Returns the groups of operators that a proof can skip in sequence, and the remaining operators.
     fn skipped(&self, parts: &[Vec<u32>]) -> (Vec<Vec<u32>>, Vec<u32>) {
         let all = parts.concat();
         if all.is_empty() || self.passes(0, &all, &[]) {
@@ -184,8 +184,8 @@ impl<'a> Cutter<'a> {
         (groups, own)
     }
 
-    /// Returns true if `group` can run first in one direction of time. Without `gone`, these are all
-    /// remaining operators.
+    /// Returns true if `group` can run first in one direction of time, in a problem without the operators in
+    /// `gone`.
     fn passes(&self, side: usize, group: &[u32], gone: &[Vec<u32>]) -> bool {
         let Side { net, reach } = &self.sides[side];
         self.wrong == Some([Wrong::Skip, Wrong::Keep][side])
@@ -198,7 +198,7 @@ impl<'a> Cutter<'a> {
         for &id in own {
             stage[id as usize] = 1;
         }
-        // Parts without operators are omitted.
+        // `split` omits parts without operators.
         let mut drafts =
             self.draft.clone().split(&stage, 3).into_iter().skip(usize::from(!skipped.is_empty()));
         let draft = drafts.next().unwrap_or_default();
@@ -206,9 +206,10 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Runs `group`, whose order is topological, in a problem without the operators in `gone`. Returns true if no
-/// downset between the nodes of the group on which all remaining nodes depend, and the whole group, has fewer
-/// live bytes than the state afterwards, and if the checker can confirm this.
+/// Runs `group`, whose order is topological, in a problem without the operators in `gone`. Let `L` be the
+/// nodes of the group on which all remaining nodes depend. Returns true if nodes remain, if no downset
+/// between `L` and the whole group has fewer live bytes than the state afterwards, and if the checker can
+/// confirm this.
 fn passes(state: &mut State<'_>, reach: &Reach, group: &[u32], gone: &[Vec<u32>]) -> bool {
     for &node in group {
         state.run(node);

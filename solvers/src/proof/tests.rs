@@ -129,7 +129,7 @@ fn flat(steps: u64, waste: u64, seed: u64) -> Instance {
     InstanceBuilder::new("flat").buffers(buffers).build().unwrap()
 }
 
-/// The rules of sweeps, one of which may be wrong, and a limit on nodes.
+/// Returns the rules of sweeps, with `wrong` as the unsound rule, and a node limit.
 fn sweeps(wrong: Option<WrongSweep>) -> (ArrangementRules, u64) {
     (ArrangementRules { wrong, ..ArrangementRules::default() }, 20_000)
 }

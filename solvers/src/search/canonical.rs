@@ -19,14 +19,16 @@
 //!    choice of the layout.
 //! 3. *Fixed*: a fixed buffer is placed when its offset is the next in the list. If its floor lies above its
 //!    offset, the branch ends. No buffer is placed where it would overlap a conflicting fixed buffer.
-//! 4. *Stack*: the unplaced buffers of a clique form a stack. It starts at or above both the level and the
-//!    lowest of their floors. This start plus their sizes must not exceed the capacity.
-//! 5. *Twins*: among unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
-//!    comes first. This is sound because exchanging twins changes neither the peak nor the sum of offsets.
+//! 4. *Stack*: the unplaced buffers of a clique form a stack. The stack starts at or above both the level and
+//!    the lowest floor of these buffers. Its start plus their total size must not exceed the capacity.
+//! 5. *Twins*: of the unplaced, unfixed buffers with equal size, alignment and conflicts, the buffer with the
+//!    smallest id comes first. This is sound because exchanging twins changes neither the peak nor the sum of
+//!    offsets.
 //! 6. *Memo*: the possible continuations depend only on the level, the last buffer placed at it, the set of
 //!    unplaced buffers and the floors. Failed states are stored with all of these.
 //!
-//! **Complexity.** For n buffers, a node takes O(n log n + total size of the cliques + number of conflicts).
+//! **Complexity.** For n buffers, a node takes O(n log n + total size of the cliques + number of conflicts)
+//! time.
 //!
 //! **Source.** Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes),
 //! extended to alignments, fixed offsets and arbitrary conflicts.
@@ -54,8 +56,8 @@ pub(crate) struct Canonical<'a> {
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares an instance. Returns `None` if the budget `watch` runs out first. O(n log n + c + m w) for n
-    /// buffers, c conflicts, and sections with m live buffers in total and at most w each.
+    /// Prepares an instance. Returns `None` if the budget `watch` runs out first. The time is O(n log n + c +
+    /// m w) for n buffers, c conflicts, and sections with m live buffers in total and at most w each.
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -116,7 +118,8 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
 /// Returns, for each unfixed buffer, the twin with the next smaller id, if any.
 ///
 /// Twins are unfixed, have equal size and alignment, and conflict with the same other buffers. They may
-/// conflict with each other. Some twins are missing if the budget `watch` runs out.
+/// conflict with each other. Some twins are missing if the budget `watch` runs out, or if too many other
+/// buffers have the same size (see [`TWIN_CANDIDATES`]).
 fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));

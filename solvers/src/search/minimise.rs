@@ -90,8 +90,9 @@ const SWEEP_SHARE: u64 = 16;
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// Nodes of sweeps over arrangements per node of a round, including the learning beside them. They apply to
-/// late rounds, to earlier rounds if most sections are at the load, and to late rounds in that case.
+/// Nodes of sweeps over arrangements and of the learning beside them, per node of a round. The first number
+/// applies to late rounds. If most sections are at the load, the second applies to early rounds, and the third
+/// to late ones.
 const ARRANGEMENT_SHARE: u64 = 32;
 const FLAT_ARRANGEMENT_SHARE: u64 = 64;
 const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 256;
@@ -110,8 +111,8 @@ const REORDER_SHARE: u64 = 2;
 /// easy instances.
 const REORDER_PATIENCE: u64 = 1 << 2;
 
-/// The best layout is far above the bound if the distance between their values exceeds the bound divided by
-/// this number. The second number applies before the first round, where insertions would delay short proofs.
+/// A divisor of the bound. The best layout is far above the bound if its distance to the bound exceeds the
+/// quotient. The second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 
@@ -463,7 +464,7 @@ impl Minimiser<'_, '_> {
     /// rarely be resumed because the range of capacities changes.
     fn forget_between(&mut self) {
         while self.engines.len() > 2 {
-            let between = *self.engines.keys().nth(1).expect("there are more than two");
+            let between = *self.engines.keys().nth(1).expect("there are more than two engines");
             self.engines.remove(&between);
         }
     }

@@ -23,7 +23,7 @@ const MOST_CONFLICTS: u64 = 10_000_000;
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchParams {
-    /// Use canonical branching even if valley branching applies.
+    /// Whether to use canonical branching even if valley branching applies.
     pub canonical: bool,
     /// Switches for valley branching.
     pub rules: Rules,
@@ -33,7 +33,7 @@ pub struct SearchParams {
     pub learn: Option<LearnRules>,
     /// Switches for sweeps over arrangements; `None` disables them.
     pub arrangements: Option<ArrangementRules>,
-    /// Improve layouts of tight instances by ejection search over orders.
+    /// Whether to improve layouts of tight instances by ejection search over orders.
     pub reorder: bool,
 }
 
@@ -72,8 +72,8 @@ impl Search {
     }
 
     /// Returns true if the ejection search over orders applies to an instance. This requires that the live
-    /// bytes of most sections equal the load. O(n log n + m) for n buffers and sections with m live buffers
-    /// in total.
+    /// bytes of most sections equal the load. The time is O(n log n + m) for n buffers and sections with m
+    /// live buffers in total.
     pub(crate) fn reorders(&self, instance: &Instance) -> bool {
         self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
     }
@@ -195,9 +195,9 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns an initial layout: a first-fit placement in order of area. With many simultaneously live buffers,
-/// this placement may not finish within half of the remaining time. The result is then a valley placement, or
-/// `None` if that does not finish either.
+/// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live
+/// buffers, this placement may not finish within half of the remaining time. The result is then a valley
+/// placement, or `None` if that placement does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);

@@ -27,13 +27,13 @@ use plimsoll_model::Budget;
 /// Switches for proofs on windows, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WindowRules {
-    /// Sweep over all sections.
+    /// Whether to sweep over all sections.
     pub whole: bool,
-    /// Sweep over all sections with a beam to find better layouts.
+    /// Whether to sweep over all sections with a beam to find better layouts.
     pub beam: bool,
-    /// Sweep in both directions from the sections with at most `widest` live buffers.
+    /// Whether to sweep in both directions from the sections with at most `widest` live buffers.
     pub sweeps: bool,
-    /// Use valley branching if too many buffers are live for a sweep.
+    /// Whether to use valley branching if too many buffers are live for a sweep.
     pub branching: bool,
     /// Maximum number of live buffers in a section from which a sweep may start.
     pub widest: usize,
@@ -115,7 +115,7 @@ const SHORTEST_BRANCHING: u64 = 300;
 /// and the following ones approach the bound.
 const ATTEMPTS: u32 = 4;
 
-/// Refutes capacities on windows. Each call resumes where the previous one ended.
+/// A search that refutes capacities on windows. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(crate) struct Windows<'a> {
     sections: Sections<'a>,
@@ -136,7 +136,7 @@ pub(crate) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Lists the starting sections. O(s log s + m) for s sections with m live buffers in total.
+    /// Lists the starting sections. The time is O(s log s + m) for s sections with m live buffers in total.
     pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
         let sections = Sections::of(reduced);
         let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
@@ -345,9 +345,9 @@ mod tests {
         hard_above_load(params, seed).unwrap().instance
     }
 
-    /// Returns the best bound in units that windows prove within the budget, the sections on which it was
-    /// proved, and the termination reason if the budget ran out. `low` is a known lower bound and `high` the
-    /// peak of a known layout, in units.
+    /// Returns the best bound, in units, that searches on windows prove within the budget, the sections on
+    /// which it was proved, and the termination reason if the budget ran out. `low` is a known lower bound
+    /// and `high` the peak of a known layout, in units.
     fn window_bound(
         reduced: &Reduced,
         rules: WindowRules,

@@ -26,11 +26,12 @@ pub enum Theory {
 /// The components of the encoding, which can be switched off individually, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Omit buffers that can always be placed within the addresses of another buffer.
+    /// Whether to omit buffers that can always be placed within the addresses of another buffer.
     pub absorb: bool,
-    /// Propagate offset ranges exactly, which fixes the orders of some pairs.
+    /// Whether to propagate offset ranges exactly. This fixes the orders of some pairs.
     pub positions: bool,
-    /// Break symmetries: fix the order of twins, and fix the order of one pair to exclude mirror images.
+    /// Whether to break symmetry. This fixes the order of twins, and the order of one pair to exclude mirror
+    /// images.
     pub symmetry: bool,
     /// Maximum number of bridges to add. A bridge is an inequality over order variables of two cliques that
     /// share a buffer.
@@ -57,7 +58,7 @@ impl Default for Encoding {
     }
 }
 
-/// Encodes a part for one allowed peak.
+/// An encoder of a part for one allowed peak.
 pub(super) struct Encoder<'a> {
     part: &'a Part,
     domain: &'a Domain,
@@ -73,7 +74,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// Returns the offsets in a model, in units of the part.
+    /// Returns the offsets in a model, in units of the part, or `None` if a value is missing.
     pub fn read(&self, model: &z3::Model) -> Option<Vec<f64>> {
         let value = |offset: &Int| Some((model.eval(offset, true)?.as_i64()? * self.unit) as f64);
         self.offsets.iter().map(value).collect()

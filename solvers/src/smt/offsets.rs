@@ -4,7 +4,7 @@
 //! lies below the other, or vice versa. The allowed peak implies further constraints that strengthen the
 //! query: offset ranges, forced orders, and bridges between cliques. A query also contains constraints that
 //! break symmetries. Implied constraints become tighter with a lower peak, so every query uses a new solver
-//! and no learnt clauses are reused. Queries start at the bound:
+//! and no learnt clauses are reused. The queries are:
 //!
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent
@@ -20,8 +20,8 @@
 //! The theory is integer difference logic, which is decided by shortest paths. If alignments differ, it is
 //! linear arithmetic.
 //!
-//! **Source.** Job-shop encodings, which solve scheduling and packing problems in difference logic. The
-//! bridges were developed in this project (see `formulation::bridges`).
+//! **Source.** Job-shop encodings solve scheduling and packing problems in difference logic in the same way.
+//! The bridges were developed in this project (see `formulation::bridges`).
 
 use super::encode::Encoding;
 use super::run::{Answer, decide};
@@ -52,7 +52,8 @@ impl Smt {
         self
     }
 
-    /// Asks for a layout at or below `peak`. Peaks that propagation refutes never reach z3.
+    /// Asks for a layout with a peak of at most `peak`. If propagation already refutes this peak, z3 is not
+    /// called.
     fn ask(
         &self,
         task: Task<'_>,
@@ -86,7 +87,7 @@ impl Engine for Smt {
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
         // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks from `lower` to
-        // `from - 1` are not tried, because they are undecided or no better than necessary.
+        // `from - 1` are not tried: they are below `enough`, or z3 left them undecided.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
         let mut peak = task.enough;
         let (mut stop, mut aside) = (None, None);

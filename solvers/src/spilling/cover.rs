@@ -1,11 +1,11 @@
 //! Chooses the buffers to spill without regard to addresses. This is a covering problem, solved by decision
 //! diagrams.
 //!
-//! Every *row* lists buffers with weights and limits the total weight of those that stay on chip. If the
-//! buffers conflict with each other, the weights are their sizes, and the limit is the capacity. If a set is
-//! proved not to fit, every weight is one, and at least one member must be spilled. The objective is to
-//! minimise the traffic of the spilled buffers. Rows ignore addresses, so the optimum is a lower bound. If
-//! the remaining buffers have a layout, the choice is also optimal for the spilling problem.
+//! Every *row* lists buffers with weights and limits the total weight of those that stay on chip. In a row
+//! for buffers that conflict pairwise, the weights are their sizes, and the limit is the capacity. In a row
+//! for a set that is proved not to fit, every weight is one, and at least one member must be spilled. The
+//! objective is to minimise the traffic of the spilled buffers. Rows ignore addresses, so the optimum is a
+//! lower bound. If the remaining buffers have a layout, the choice is also optimal for the spilling problem.
 //!
 //! Buffers are decided one at a time in time order. A row is *open* until all its buffers are decided, and is
 //! then checked. A *state* records the minimum traffic so far and, for every decided buffer in an open row,
@@ -30,8 +30,8 @@ use std::collections::{BinaryHeap, HashMap};
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
-/// A state is compared with at most this number of cheaper states, and with the cheapest one, to find out
-/// whether one of them dominates it.
+/// Maximum number of cheaper states that are compared with a state to find one that dominates it. The
+/// cheapest state is compared in addition.
 const COMPARED: usize = 48;
 
 /// A row of the cover: items with a total weight of at most `most` may stay.
@@ -72,13 +72,13 @@ pub(super) struct Cover {
     item: Vec<usize>,
 }
 
-/// Bounds on the minimum cost.
+/// The result of a search for the minimum cost.
 #[derive(Clone, Debug)]
 pub(super) struct Covered {
     /// Lower bound on the cost, or `None` if no choice satisfies all rows.
     pub bound: Option<u64>,
-    /// Per item: whether it stays in the cheapest solution found. `None` if no solution below the limit was
-    /// found.
+    /// Per item: whether it stays in the cheapest solution found, or `None` if no solution below the limit
+    /// was found.
     pub stays: Option<Vec<bool>>,
     /// The termination reason, if the search ended before the bound was tight.
     pub stop: Option<Stop>,
@@ -227,7 +227,8 @@ struct Open {
 }
 
 impl Ord for Open {
-    /// The greatest state is the one with the lowest bound. Ties are broken in favour of the deeper layer.
+    /// Compares two states. The state with the lowest bound is the greatest. Ties are broken in favour of the
+    /// deeper layer.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |one: &Self| (std::cmp::Reverse(one.bound), one.layer);
         key(self).cmp(&key(other)).then_with(|| other.state.stays.cmp(&self.state.stays))

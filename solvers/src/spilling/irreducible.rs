@@ -4,8 +4,8 @@
 //! An infeasible set has no layout within the capacity. It is *irreducible* if removing any one of its
 //! buffers makes it feasible (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008).
 //! A deletion filter finds such a set: it removes chunks of decreasing size from an infeasible set while the
-//! set remains infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
-//! overloaded step, the live buffers of a window, or all buffers. The filter needs O(k log n + k) decisions
+//! set remains infeasible. The initial set comes from the proof of infeasibility, for example the largest
+//! buffers at an overloaded step or the live buffers of a window. The filter needs O(k log n + k) decisions
 //! for a set of k out of n buffers, if no decision reaches its limits.
 
 use crate::Exact;
@@ -18,11 +18,11 @@ use plimsoll_model::{
 /// The answer to the question whether buffers fit within the capacity.
 #[derive(Clone, Debug)]
 pub enum Fits {
-    /// They fit; this is a layout.
+    /// The buffers fit, with this layout.
     Layout(Layout),
-    /// They do not fit, as this bound proves.
+    /// The buffers do not fit, as this bound proves.
     Never(LowerBound),
-    /// Undecided, with the termination reason.
+    /// The question is undecided, with the termination reason of the search.
     Unknown(Stop),
 }
 
@@ -35,11 +35,11 @@ pub struct Irreducible {
     /// instance.
     pub bound: LowerBound,
     /// Members for which a limit was reached before it was decided whether the other members fit together.
-    /// Empty if the set is proved irreducible.
+    /// The list is empty if the set is proved irreducible.
     pub doubtful: Vec<BufferId>,
 }
 
-/// Decides whether all buffers fit within the capacity of the instance. Without a capacity they fit, unless
+/// Decides whether all buffers fit within the capacity of the instance. Without a capacity, they fit unless
 /// their fixed offsets contradict each other.
 ///
 /// # Errors

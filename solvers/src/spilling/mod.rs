@@ -30,7 +30,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "decision diagrams choose buffers to spill, the offset solver exact places the rest, and irreducible sets refine the choice",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
-        time: "O(n 2^w) per decision diagram for n buffers, w of them live at once; exponential at worst",
+        time: "O(n 2^w) per decision diagram for n buffers, w of them simultaneously live; exponential at worst",
         build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
     #[cfg(feature = "ilp")]
@@ -44,7 +44,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// Node limit per decision while an infeasible set is shrunk. A set that is not proved irreducible also makes
+/// Node limit per decision while an infeasible set is shrunk. A set that is not proved irreducible also gives
 /// a valid row.
 const PATIENCE: u64 = 50_000;
 

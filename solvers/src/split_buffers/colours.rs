@@ -22,7 +22,7 @@ pub(crate) const COLOUR_BUFFERS: usize = 1_200;
 /// The fixed-point representation of the multiplier one.
 const ONE: u64 = 1 << 32;
 
-/// A set enters the basis only if its weight exceeds one by this relative amount.
+/// The relative amount by which the weight of a set must exceed one before the set enters the basis.
 const TOLERANCE: f64 = 1e-9;
 
 /// Node limit for solving one pricing problem. The search ends earlier if it finds a set heavier than
@@ -77,7 +77,7 @@ impl Basis {
         multipliers
     }
 
-    /// Lets a set enter the basis. Returns false if this is numerically unsafe.
+    /// Adds a set to the basis and removes another. Returns false if this is numerically unsafe.
     fn enter(&mut self, set: Vec<usize>) -> bool {
         let n = self.n;
         let column: Vec<f64> = self
@@ -122,8 +122,8 @@ pub(crate) struct Found {
 
 /// Assigns to every vertex as many units as `demands` requires. The search ends when the bound is met, when
 /// the program is solved and its solution is rounded, or when the budget runs out. `bound` must be a proved
-/// lower bound. One node of the budget is one priced column, which takes O(n^2) for n vertices in addition
-/// to the pricing.
+/// lower bound. One node of the budget is one priced column, which takes O(n^2) time for n vertices in
+/// addition to the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);

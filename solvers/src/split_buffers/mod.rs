@@ -7,7 +7,7 @@
 //!    alignments, the peak equals the load and is optimal.
 //! 3. *flow*, if compatibility is a partial order. The conflict graph is then perfect, and one maximum flow
 //!    gives a clique and a layout of the same size in polynomial time.
-//! 4. *greedy*: the placement of the memory-planning patent.
+//! 4. *greedy*: a placement heuristic from a patent on memory planning.
 //! 5. *offsets*: an iterated search for an unsplit layout within part of the budget.
 //! 6. *colours*, if neither *sweep* nor *flow* applies. Buffers that can be reinserted at no cost are
 //!    removed. Column generation covers the rest by stable sets and provides a dual bound. The solution is
@@ -105,8 +105,8 @@ impl Phases<'_> {
         self.known.offer(layout);
     }
 
-    /// Assigns the lowest free addresses to every buffer when it begins, and frees them when it ends.
-    /// Returns false if time runs out. O(p log n) for n buffers with p pieces in total.
+    /// Assigns the lowest free addresses to every buffer when it begins, and frees them when it ends. Returns
+    /// false if time runs out. The time is O(p log n) for n buffers with p pieces in total.
     fn sweep(&mut self) -> bool {
         let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());

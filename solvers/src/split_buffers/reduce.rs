@@ -27,8 +27,8 @@ pub(crate) struct Reduced {
 
 impl Reduced {
     /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the
-    /// budget `watch` runs out first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for a small core
-    /// of n buffers.
+    /// budget `watch` runs out first. Each round takes O(c) time for c conflicts, and O(n^3 / 64) more if the
+    /// core has n buffers and n is at most [`COMPARED`].
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();

@@ -1,10 +1,10 @@
 //! Finds the heaviest stable set. The buffers of a stable set may all share one address.
 //!
-//! This is branch and bound on vertices in time order. Any stable set is a path in that order whose
-//! consecutive vertices are compatible. Dynamic programming finds the heaviest such path, whose weight is an
-//! upper bound on the weight of every stable set among the candidates. If compatibility is transitive, the
-//! path is itself stable. If the path contains a conflicting pair, the search branches on one vertex of the
-//! path, which is either in the set or not.
+//! The algorithm is branch and bound over vertices in time order. Any stable set is a path in that order
+//! whose consecutive vertices are compatible. Dynamic programming finds the heaviest such path, whose weight
+//! is an upper bound on the weight of every stable set among the candidates. If compatibility is transitive,
+//! the path is itself stable. If the path contains a conflicting pair, the search branches on one vertex of
+//! the path, which is either in the set or not.
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
@@ -27,9 +27,9 @@ struct Node {
 /// Limits of a search. The first node is always expanded.
 pub(crate) struct Effort<'a> {
     pub nodes: u64,
-    /// The search ends when it finds a set heavier than this.
+    /// The weight above which a set ends the search.
     pub enough: u64,
-    /// The search ends when this budget runs out. The nodes of the search are not charged to it.
+    /// A budget that ends the search when it runs out. The nodes of the search are not charged to it.
     pub budget: &'a mut Budget,
 }
 
@@ -44,8 +44,8 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// Returns the heaviest stable set found within the limits, without vertices of weight zero. O(n^2) per node
-/// for n vertices.
+/// Returns the heaviest stable set found within the limits, without vertices of weight zero. The time is
+/// O(n^2) per node for n vertices.
 pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
     let mut all = vec![0u64; weights.len().div_ceil(64)];
     for at in (0..weights.len()).filter(|&at| weights[at] > 0) {

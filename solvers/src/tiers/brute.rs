@@ -17,8 +17,8 @@ const NAME: &str = "brute-force";
 const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
-/// Tries every choice of tiers. If addresses are required, it also tries every placement order in each tier,
-/// and fails if a tier contains more than nine buffers. Its name in the registry is `brute-force`.
+/// Brute force over every choice of tiers. If addresses are required, it also tries every placement order in
+/// each tier, and fails if a tier contains more than nine buffers. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 

@@ -47,8 +47,8 @@ pub(super) struct Case<'a> {
     base: u64,
 }
 
-/// Returns the values of the dual feasible functions floor((k + 1) size / (capacity + 1)) for k = 1 to 5.
-/// For tensors that fit together, the values for the same k sum to at most k.
+/// Returns the values of the dual feasible functions floor((k + 1) size / (capacity + 1)) for k = 1 to 5. For
+/// tensors that fit together, the values for the same k add up to at most k.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
@@ -57,8 +57,8 @@ fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
 }
 
 impl<'a> Case<'a> {
-    /// Creates the case and removes options. O(r t (n + s)) for n tensors, t tiers, s steps and r rounds; r
-    /// is small.
+    /// Creates the case and removes options. The time is O(n log n + r t (n + s)) for n tensors, t tiers, s
+    /// steps and r rounds. The number of rounds is small.
     pub fn new(problem: &'a TierProblem) -> Self {
         let count = problem.tensors().len();
         let options = (0..count).map(|at| {

@@ -4,7 +4,7 @@
 //! `exact` runs these steps, the cheapest first, and ends as soon as the time of the best plan equals the
 //! bound:
 //! 1. heuristic plans;
-//! 2. `case.rs`: options that an optimal plan does not need are removed;
+//! 2. `case.rs`: the removal of options that an optimal plan does not need;
 //! 3. `multipliers.rs`: dual multipliers of capacities, which prove a bound close to that of the linear
 //!    relaxation;
 //! 4. a short local search;
@@ -52,7 +52,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Exact,
         about: "dual multipliers of the capacities, then a dynamic program over time that the dual bound prunes",
         source: "this project; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
-        time: "exponential in the number of tensors that are live at once, at worst",
+        time: "exponential in the number of simultaneously live tensors at worst",
         build: &|_| guarded(TierExact),
     },
     #[cfg(feature = "ilp")]

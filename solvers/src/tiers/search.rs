@@ -7,14 +7,18 @@
 //! tier and end at the step. Of equivalent states, only the cheapest is kept. The *bound* of a state is its
 //! cost plus a dual bound on the cost of the remaining tensors. A state is pruned if its bound is at least
 //! the cost of the best plan. If there are more states than a given width, those with the lowest bounds are
-//! kept (a beam). The lowest bound of the dropped states remains a lower bound on the cost of all plans that
-//! were lost. A run that dropped no state is exhaustive.
+//! kept (a beam). The lowest bound of the dropped states remains a lower bound on the cost of every plan that
+//! completes a dropped state. A run that dropped no state is exhaustive.
 //!
-//! In full, the bound is the cost plus two sums minus a third one. The first sum runs over the undecided
-//! tensors; its terms are the minimum, over the tiers of the tensor, of time plus multipliers times size.
-//! The second runs over the live tensors; its terms are size times the multipliers from the current step
-//! until the tensor ends. The third runs over the tiers; its terms are capacity times the multipliers from
-//! the current step on.
+//! In full, the bound is the cost of the state plus two sums minus a third sum:
+//! - Each undecided tensor contributes to the first sum the minimum, over its tiers, of its time plus its
+//!   size times the multipliers of its steps.
+//! - Each live tensor contributes to the second sum its size times the multipliers of its tier, from the
+//!   current step until the tensor ends.
+//! - Each tier contributes to the third sum its capacity times its multipliers from the current step on.
+//!
+//! If a capacity is divided into parts, the shares of the tensors replace their sizes, and the number of
+//! parts replaces the capacity.
 //!
 //! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
 //! cut with a decided tensor, a state records whether all decided tensors of the cut are in that tier.
@@ -34,7 +38,7 @@ pub(super) struct Cut {
 pub(super) struct Found {
     /// The cheapest plan found that takes less than the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
-    /// The lowest bound of the dropped states, or `None` if no state was dropped.
+    /// The lowest total cost that the bounds of the dropped states allow, or `None` if no state was dropped.
     pub dropped: Option<u64>,
 }
 
@@ -102,7 +106,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Computes the sums of the multipliers. O(t (n + s)) for n tensors, t tiers and s steps.
+    /// Computes the sums of the multipliers. The time is O(t (n + s)) for n tensors, t tiers and s steps.
     pub fn new(case: &'a Case<'a>, multipliers: &[TierMultiplier]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
@@ -141,8 +145,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the size of the tensors in `held` times the sum of the multipliers from the step `lower` until
-    /// these tensors end.
+    /// Returns the size of the tensors in `held`, or their share of the parts, times the multipliers from the
+    /// step `lower` until these tensors end. The result is the sum over all ways of counting.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));

@@ -33,7 +33,7 @@ impl Profile {
         let from = case.weighted.partition_point(|&at| at < node.ends.len());
         let last = node.last().max(now);
         times.extend(case.weighted[from..].iter().filter_map(|&at| Some(node.arrived[at]?.max(last))));
-        // In a calm node no transfer waits for memory, so only the last end matters.
+        // In a calm node, no transfer waits for memory, so only the last end matters.
         let most = if node.calm { 1 } else { node.ends.len() };
         let ends = node.ends.iter().rev().copied().take(most).take_while(|&end| end > now).collect();
         Self { now, times, ends }
@@ -64,7 +64,8 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Returns true if a stored node dominates this one. Otherwise stores this one if the limits allow it.
+    /// Returns true if a stored node dominates `node`. Otherwise, stores `node` if the limits allow it, and
+    /// returns false.
     pub fn has_better(&mut self, case: &Case<'_>, node: &Node) -> bool {
         let mut key = vec![0u64; case.len().div_ceil(64)];
         for &(at, ..) in &node.starts {

@@ -20,8 +20,8 @@
 //!   and the exchange does not change the number of live bytes at any time.
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
 //!   operators. The search then assigns the operators to channels one at a time. The fixed order is sound
-//!   because exchanging two neighbours that violate the order delays no operator. Moving the last transfer
-//!   of a channel to a channel that is free earlier delays no operator, either.
+//!   because exchanging two neighbours that violate the order delays no operator. Moving the last transfer of
+//!   a channel to a channel that is free earlier also delays no operator.
 //!
 //! The search does not consider copies by the processor. On machines with such copies, the heuristic
 //! `synchronous` may find a shorter timeline than the search can, so a completed search does not raise the
@@ -85,7 +85,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
 /// registry is `exact`.
 ///
 /// It ignores the seed and uses one thread. For n operators, each node of the first search is charged as
-/// 1 + n^2 / 10 000 nodes of the budget, rounded down. Each node of the second search is charged as one.
+/// 1 + n^2 / 10,000 nodes of the budget, rounded down. Each node of the second search is charged as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 
@@ -192,7 +192,7 @@ impl Known<'_> {
         let case = self.case;
         let mut search = Search::new(case, self.best.take(), self.bound.value.get());
         let mut stop = search.descend(&Node::root(case), budget);
-        stats.count("orders that find no addresses", search.unplaced);
+        stats.count("orders without addresses", search.unplaced);
         let counted = search.counted.min(search.limit());
         self.best = search.best;
         if stop.is_some() {

@@ -136,7 +136,8 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Computes the tables of the buffers of later operators, for every operator. O(n^2) for n operators.
+    /// Computes the tables of the buffers of later operators, for every operator. The time is O(n^2) for n
+    /// operators.
     fn look_ahead(&mut self) {
         let dma = self.problem.dma();
         let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());

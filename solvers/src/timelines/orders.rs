@@ -38,7 +38,7 @@ pub struct FreeOrder<'a> {
     pub operators: Vec<TimedOperator>,
     /// The DMA channels that fetch weights.
     pub dma: Dma,
-    /// Bytes per second at which the processor copies weights, if it can.
+    /// Bytes per second at which the processor copies weights, or `None` if it cannot copy them.
     pub copy: Option<u64>,
     /// The on-chip memory, in bytes.
     pub capacity: Bytes,

@@ -2,9 +2,9 @@
 //!
 //! If all buffers fit into on-chip memory at once, an exchange argument shows that each channel may fetch
 //! without idling, in the order of the operators. Only the assignment to channels remains. For each operator,
-//! let a and b be the work of the two channels up to it, and t the computing time from it on. A makespan M is
-//! attainable if and only if some assignment meets the following condition for each operator: the channel
-//! that fetches for it has at most M - t of work.
+//! let a and b be the work of the two channels up to and including its transfer, and t the computing time
+//! from it on. A makespan M is attainable if and only if some assignment meets the following condition for
+//! each operator: the channel that fetches for it has at most M - t of work up to this transfer.
 //!
 //! The sum a + b is fixed, so `a` alone describes the state. For each operator, the set of all values
 //! of a from which the rest is feasible is computed as a bitset, from the last operator to the first.
@@ -197,7 +197,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Decides which channel may fetch next such that the rest remains feasible.
+/// A rule that determines which channel may fetch next so that the rest remains feasible.
 pub(super) struct Steps {
     /// Picoseconds per unit.
     pub unit: u64,

@@ -11,14 +11,14 @@ use plimsoll_model::{
 pub(super) enum Placed {
     At(Timeline),
     Nowhere,
-    /// Undecided: a limit was reached, or there are too many buffers for an exact search.
+    /// The question is undecided: a limit was reached, or there are too many buffers for an exact search.
     Unknown,
 }
 
 /// Node limit of an exact search for addresses.
 const PLACE_NODES: u64 = 5_000;
 
-/// With more buffers than this, only greedy placements are tried.
+/// Maximum number of buffers for an exact search. With more buffers, only greedy placements are tried.
 const MOST_PLACED: usize = 60;
 
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ struct Held {
     start: u64,
     end: u64,
     size: Bytes,
-    /// While the buffer is live, activations lie below this address.
+    /// The address below which activations lie while the buffer is live.
     floor: Bytes,
 }
 
@@ -91,10 +91,10 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
 
 /// Finds addresses by exact search. Returns the offsets in the order of the transfers.
 ///
-/// The steps of the instance are the operators. A weight buffer is live from the first operator that has not
-/// ended when its transfer starts until its own operator ends. Two buffers are simultaneously live if and
-/// only if these ranges intersect. The activations of each operator are one buffer, which is live during
-/// this operator only and fixed at address 0.
+/// The steps of the instance are the operators. A weight buffer becomes live at the first operator that has
+/// not ended when its transfer starts. It remains live until its own operator ends. Two buffers are
+/// simultaneously live if and only if these ranges intersect. The activations of each operator are one
+/// buffer, which is live during this operator only and fixed at address 0.
 fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Result<Vec<Bytes>, Placed> {
     if held.len() > MOST_PLACED {
         return Err(Placed::Unknown);

@@ -6,7 +6,7 @@ use super::place::{Placed, placed};
 use plimsoll_model::timelines::Timeline;
 use plimsoll_model::{Budget, Stop};
 
-/// With more candidates than this, choices are not sorted by their bound before branching.
+/// Maximum number of candidates that are sorted by their bound before branching.
 const MOST_CHOICES: usize = 48;
 
 pub(super) struct Search<'a> {
@@ -33,8 +33,8 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Only timelines with a lower
-    /// makespan are of interest.
+    /// Returns the makespan of the best timeline, or `u64::MAX` if there is none. Nodes whose bound reaches
+    /// this makespan are pruned.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
@@ -85,8 +85,8 @@ impl<'a> Search<'a> {
         node.started_on(self.case, at, start, channel)
     }
 
-    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one whose
-    /// next transfer is a candidate.
+    /// Returns the candidates for the next transfer. If some completion of the node is optimal, so is a
+    /// completion whose next transfer is a candidate.
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
 }
 
 /// A search over every order of transfers and every start time that addresses may require. It is needed
-/// because a buffer may find no free address range even though enough bytes are free in total.
+/// because no free address range may be large enough for a buffer even though enough bytes are free in total.
 ///
 /// In some optimal timeline, no transfer can start earlier with the same addresses and the same order of
 /// starts. Each transfer then starts when a channel is free, when the previous transfer starts, or when an

@@ -1,11 +1,11 @@
-//! Constructs timelines that fetch in the order of the operators, with channels chosen such that a target
+//! Constructs timelines that fetch in the order of the operators, with channels chosen so that a target
 //! makespan remains feasible.
 //!
 //! Transfers are assigned to channels in the order of the operators. Each transfer starts as early as memory
 //! allows once its channel is free. Transfers on different channels need not start in order. With two
-//! channels, [`Pair`] determines which channels keep a makespan feasible without regard to memory. Of these
-//! channels, the one that is free first is used. If memory delays a transfer, feasibility is recomputed. With
-//! more than two channels, the one that is free first is used.
+//! channels, [`Pair`] determines which channels keep a makespan feasible without regard to memory. The
+//! transfer uses the first of these channels that is free. If memory delays a transfer, feasibility is
+//! recomputed. With more than two channels, every transfer uses the first free channel.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};

@@ -7,7 +7,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
-/// Number of instances per test. Two tests together cover 2 000 instances.
+/// Number of instances per test. Two tests together cover 2,000 instances.
 const INSTANCES: u64 = 1_000;
 
 fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
@@ -89,7 +89,7 @@ fn all_exact_solvers_agree_on_odd_seeds() {
     agree((0..INSTANCES).map(|i| 2 * i + 1));
 }
 
-/// Products of sizes and steps exceed 64 bits, and sums of a few sizes come close to 63 bits.
+/// Products of sizes and steps exceed 64 bits, and sums of a few sizes come close to 2^63.
 #[test]
 fn our_own_solvers_agree_on_huge_sizes() {
     for seed in 0..300 {

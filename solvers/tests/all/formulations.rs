@@ -90,7 +90,7 @@ fn agrees_with_brute_force_on_small_instances_with_all_features() {
             let outcome = solver.solve(&instance, &mut budget, &mut Silent).expect("works");
             let peak = outcome.value.map(Bytes::get);
             assert_eq!((outcome.claim, peak), (Claim::Optimal, optimum), "{name} on seed {seed}");
-            let layout = outcome.solution.expect("optimal outcomes have one");
+            let layout = outcome.solution.expect("optimal outcomes have a solution");
             assert_eq!(Offsets::check(&instance, &layout), [], "{name} on seed {seed}");
             assert_eq!(outcome.stop, Stop::Completed);
         }
@@ -128,7 +128,7 @@ fn capacity_is_met_or_refuted() {
                 } else {
                     assert_eq!(outcome.claim, Claim::Optimal, "{} on seed {seed}", solver.name());
                     assert_eq!(outcome.value.map(Bytes::get), Some(optimum));
-                    let layout = outcome.solution.expect("optimal outcomes have one");
+                    let layout = outcome.solution.expect("optimal outcomes have a solution");
                     assert_eq!(Offsets::check(&instance, &layout), []);
                 }
             }

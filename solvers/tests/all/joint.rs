@@ -113,7 +113,8 @@ fn limits_prove_nothing() {
     }
 }
 
-/// Returns a joint problem with only one order. It has forty operators more than the instance has steps.
+/// Returns a joint problem with only one order. The problem has forty more operators than the instance has
+/// steps.
 fn chain(instance: &Instance) -> JointProblem {
     let hull = |at: BufferId| instance.buffer(at).lifespan().hull();
     let n = 40 + instance.ids().map(|at| hull(at).upper.get()).max().unwrap_or(0) as usize;

@@ -81,7 +81,7 @@ fn what_is_known_at_the_end_of_the_time_holds() {
     }
 }
 
-/// Returns an instance whose buffers are all live at one step. The first two exclude each other, so they may
+/// Returns an instance whose buffers are all live at one step. The first two form an exclusion, so they may
 /// share addresses.
 fn wide(buffers: u64) -> Instance {
     let span = Lifespan::single(0, 1).unwrap();

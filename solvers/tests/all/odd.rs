@@ -14,7 +14,7 @@ use plimsoll_solvers::orders::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Builds a random graph with a bounded number of operators.
+/// A builder of random graphs with a bounded number of operators.
 struct Draw {
     rng: Xoshiro256PlusPlus,
     sizes: &'static [u64],

@@ -32,8 +32,8 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 /// No reductions.
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method finds the same optimum as brute force, even if single reductions and rules are switched on or
-/// off.
+/// Every method finds the same optimum as brute force, even if individual reductions and rules are switched
+/// on or off.
 #[test]
 fn all_methods_agree_with_brute_force() {
     let changes: [Change; 10] = [

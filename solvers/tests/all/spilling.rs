@@ -200,7 +200,7 @@ fn empty_and_enormous_problems_are_answered() {
         }
     }
     let over = SpillProblem::new(large, vec![Some(Bytes::new(1 << 62)); 3]);
-    assert_eq!(over.unwrap_err().to_string(), "the traffic of all buffers adds up to 2^63 bytes or more");
+    assert_eq!(over.unwrap_err().to_string(), "the traffic of all buffers adds up to 2^63 - 1 bytes or more");
     assert_eq!(<Spilling as plimsoll_model::Problem>::NAME, "spilling");
 }
 

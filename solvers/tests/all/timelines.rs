@@ -152,7 +152,7 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
         *free.iter_mut().min().unwrap() = start + load(at);
     }
     let now = starts.last().map_or(0, |one| one.1).max(*free.iter().min().unwrap());
-    // Operators have known times up to the first whose transfer has not started.
+    // The times of the operators are known up to the first operator whose transfer has not started.
     let known = starts.clone();
     let fetched = |at: usize| problem.load(at).is_none() || known.iter().any(|one| one.0 == at);
     let timed = (0..problem.len()).take_while(|&at| fetched(at)).count();

@@ -138,8 +138,8 @@ impl<'a> Search<'a> {
         Ok((self.kept.0, self.tried))
     }
 
-    /// If the time ran out before any schedule was found, computes one at the largest capacity, in linear
-    /// time.
+    /// If the time ran out before any timelines were found, runs fast schedules at the capacity of the
+    /// machine until one of them finds timelines.
     fn last_resort(&mut self, ranked: &[Ranked<'_>]) -> Result<(), ScheduleError> {
         let capacity = self.machine.capacity;
         self.watch = Budget::unlimited();
@@ -224,7 +224,7 @@ impl<'a> Search<'a> {
     }
 
     /// Runs one schedule and returns its makespan. If its timelines leave memory unused, the schedule runs
-    /// again with their peak as the capacity.
+    /// again with their peak as the capacity, unless a kept attempt would dominate the result.
     fn attempt(
         &mut self,
         one: &Ranked<'_>,
@@ -360,8 +360,8 @@ impl<'a> Search<'a> {
     }
 
     /// Runs exact schedules with one resident set, unless the bounds show that every result would be
-    /// dominated. While the timelines of a schedule leave memory unused, the schedule runs again with their
-    /// peak as the capacity.
+    /// dominated. While the timelines leave memory unused, the schedules run again with their peak as the
+    /// capacity.
     fn exact(
         &mut self,
         one: &Ranked<'_>,
@@ -383,8 +383,8 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Further exact schedules are slow and rarely improve the front. They run only for the case that
-            // the command schedules without `--front`: the whole capacity and no resident weights.
+            // Further exact schedules are slow and rarely improve the front. They run only in the case that
+            // the command handles without `--front`: the whole capacity and no resident weights.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }
@@ -415,7 +415,7 @@ impl<'a> Search<'a> {
 
 /// Returns the sets that [`fitting`] chooses as the space grows from 0 to `capacity`. The space grows in
 /// steps of at least `capacity / most` bytes, so some sets may be skipped. Returns no set if `most` is 0.
-/// O(n) per set for n blocks.
+/// Takes O(n) time per set for n blocks.
 fn sizes(
     program: &OverlapProgram,
     order: &[usize],

@@ -1,4 +1,4 @@
-// The page's side of the worker. One run is active at a time, and can be cancelled.
+// The page's interface to the worker. At most one run is active at a time, and it can be cancelled.
 
 import type { Answer, Files, Progress } from "./run";
 import type { Question, Reply } from "./worker";
@@ -50,7 +50,7 @@ export class Engine {
         isCancelled = true;
         reject(error);
       };
-      // The engine is still being compiled, which the next run needs as well.
+      // Compilation of the engine continues after a cancellation, because the next run needs the engine too.
       cancel = () => stop(new Cancelled("cancelled"));
       this.prepare().then((module) => {
         if (isCancelled) return;

@@ -34,7 +34,7 @@ export function records(text: string): string[][] {
 export function rows(text: string): Row[] {
   const [head = [], ...rest] = records(text.replace(/^\uFEFF/, ""));
   const names = head.map((name) => name.trim().toLowerCase());
-  // Files have up to millions of rows, so this creates no objects but the rows.
+  // Files may have millions of rows, so this code creates no objects other than the rows.
   return rest.map((record) => {
     const row: Row = {};
     for (let at = 0; at < names.length; at++) row[names[at]] = (record[at] ?? "").trim();

@@ -25,10 +25,10 @@ export const NO_TRIP = "no trip";
 /** A loop that makes a trip or more; all trips use the same addresses. */
 export const TRIPS = "1 trip or more";
 
-/** Returns the names of the regions that run. Without a choice for an operator, all its regions do. */
+/** Returns the names of the regions that run. If there is no choice for an operator, all its regions run. */
 export function running(regions: Region[], run: Record<number, string>): Set<string> {
   const all = new Set<string>();
-  // A region follows the region of its owner.
+  // The list contains the region of an owner before the regions that it runs.
   for (const { name, owner, position } of regions) {
     const chosen = owner && run[owner.index];
     if (owner && !all.has(owner.region)) continue;

@@ -29,7 +29,7 @@ export function admit(name: string, bytes: number): void {
 export function source(name: string, data: Uint8Array): Source {
   if (data.length === 0) throw new Error(`${name} is empty`);
   admit(name, data.length);
-  // The engine sees the file under this name; only the suffix and the capacity before it matter.
+  // The engine reads the file under this name. Only the suffix and the capacity before it matter.
   const safe = name.split(/[\\/]/).pop()!.replace(/^-+/, "") || "pasted";
   const suffix = safe.toLowerCase().match(/\.(onnx|tflite|csv|json)$/)?.[1];
   const start = text(data.subarray(0, 4096)).trimStart();

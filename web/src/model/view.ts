@@ -24,7 +24,7 @@ export interface Layout {
   own?: View;
 }
 
-/** Why no layout can be lower, as far as it can be drawn. */
+/** The parts of the reason for the bound that can be drawn. */
 export interface Reason {
   text: string;
   step?: number;
@@ -107,7 +107,7 @@ export function bytesAt(load: Profile, step: number): number {
   return at < 0 ? 0 : load.bytes[at];
 }
 
-/** Returns the buffers that are live at a step, the largest first. */
+/** Returns the buffers that are live at a step, largest first. */
 export function liveAt(view: View, step: number): number[] {
   const is = (buffer: Buffer) => buffer.parts.some(([lower, upper]) => lower <= step && step < upper);
   const live = view.buffers.flatMap((buffer, at) => (buffer.size > 0 && is(buffer) ? [at] : []));

@@ -71,7 +71,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     }
     const mine = asked.current;
     const next = queue.current.catch(() => {}).then(() => {
-      // The user has asked for something else since.
+      // The user has since asked for something else.
       if (mine !== asked.current) throw new Cancelled("cancelled");
       const started = engine.run(args, files, (progress) => setWorking((now) => now && { ...now, progress }));
       running.current = started;

@@ -112,7 +112,7 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
       frame.current = 0;
     };
   }, [view, layout]);
-  // Before the next frame, not after it.
+  // Draws before the next frame, not after it.
   useLayoutEffect(draw, [camera, colours, focus]);
   useEffect(() => {
     const wheel = (event: WheelEvent) => {

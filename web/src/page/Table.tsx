@@ -1,4 +1,4 @@
-// The buffers that are live at one step, or those that a search found, the largest first.
+// The buffers that are live at one step, or those that a search found, largest first.
 
 import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";

@@ -48,7 +48,7 @@ export function floor(view: View): string {
   return `${head} (${reason.text}).`;
 }
 
-/** States what holds for all operator orders. */
+/** States the lower bound that holds for all operator orders. */
 export function anyOrder(view: View): string | null {
   const bound = view.bound.anyOrder;
   if (!bound || bound.value === 0) return null;

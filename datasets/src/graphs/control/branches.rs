@@ -1,4 +1,4 @@
-//! Graphs with conditionals: nested ones, unbalanced ones, and ones whose branches share inputs.
+//! Graphs with conditionals that are nested, are unbalanced, or have branches with shared inputs.
 
 use super::maker::{MOST_OPERATORS, Maker, depth, operators};
 use crate::error::GenerateError;
@@ -9,8 +9,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 /// Generates nested conditionals. Every region is a chain of `operators` operators. Down to nesting depth
-/// `depth`, the middle of the chain is an `If`. One randomly chosen branch contains the next `If`, and the
-/// other is a plain chain.
+/// `depth`, the middle of the chain contains an `If`. One randomly chosen branch contains the next `If`, and
+/// the other is a plain chain.
 pub(in crate::graphs) fn nested(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let mut maker = Maker::new(params, seed)?;

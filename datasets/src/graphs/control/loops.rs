@@ -118,7 +118,7 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // About every second loop returns the condition that it received, so it runs for its full number of
+    // About half of these loops return the condition that they received, so they run for their full number of
     // iterations.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
@@ -132,7 +132,7 @@ fn counted(
 }
 
 /// Adds a `TFLite` loop. Everything that it reads is passed to its regions. Its body returns the captured
-/// tensors unchanged, and the next state. Returns the final carried values.
+/// tensors unchanged, followed by the next state. Returns the final carried values.
 fn conditioned(
     maker: &mut Maker,
     counts: &Counts,

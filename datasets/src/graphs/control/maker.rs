@@ -7,7 +7,7 @@ use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// The maximum number of operators of a region.
+/// The maximum value of parameters that count operators or tensors.
 pub const MOST_OPERATORS: u64 = 100_000;
 
 /// A graph under construction. Names are numbered, and sizes are random.
@@ -103,7 +103,8 @@ impl Maker {
         self.graph.operator(region, operator)
     }
 
-    /// Closes a region. Activations in `own` that the region returns become outputs.
+    /// Sets the inputs and outputs of a region. An activation in `own` that the region returns gets the role
+    /// of an output.
     pub fn close(&mut self, region: RegionId, inputs: &[TensorId], outputs: &[TensorId], own: &[TensorId]) {
         for &output in outputs {
             let tensor = self.graph.tensor_mut(output);

@@ -24,8 +24,8 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     let mut scope = Scope { region, level: depth, seen, own: Vec::new(), given };
     let mut mixer = Mixer { maker, control, most: 2 * operators as usize };
     mixer.fill(&mut scope, operators);
-    // The outputs are the last two tensors that the body produces. If it produces none, and sometimes even if
-    // it does, an input is also an output.
+    // The outputs are the last two tensors that the body produces. If it produces none, and otherwise with a
+    // probability of 10 %, an input is also an output.
     let mut wanted: Vec<TensorId> = scope.own.iter().rev().take(2).copied().collect();
     if wanted.is_empty() || mixer.maker.percent(10) {
         wanted.push(scope.given[1]);
@@ -52,11 +52,10 @@ impl Scope {
 
 struct Mixer {
     maker: Maker,
-    /// The probability, in percent, that an operator owns regions if the maximum nesting depth is not
-    /// reached.
+    /// The probability, in percent, that an operator owns regions. It applies until the maximum nesting depth
+    /// or the maximum number of tensors is reached.
     control: u64,
-    /// Once the graph has this many tensors, no further operator owns regions. This keeps small mixtures
-    /// small.
+    /// The number of tensors at which operators stop owning regions. This limit keeps small mixtures small.
     most: usize,
 }
 

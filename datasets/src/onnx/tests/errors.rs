@@ -117,7 +117,7 @@ fn unsized_tensors_are_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // A declared shape works as well.
+    // A declared shape is also accepted.
     let mut declared = unknown();
     declared.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(declared), "y"), "float32:7");

@@ -10,7 +10,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::LazyLock;
 
-/// All known operators, and those of the standard ONNX domain.
+/// Two lists: all known operators, and only those of the standard ONNX domain.
 static KINDS: LazyLock<(Vec<KnownOperator>, Vec<KnownOperator>)> = LazyLock::new(|| {
     let all = known_operators();
     let plain = all.iter().filter(|kind| kind.domain == "ai.onnx").copied().collect();

@@ -1,4 +1,5 @@
-//! Writes the seeds of the fuzz target: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets seeds`.
+//! Checks the seeds of the fuzz target. `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets seeds` writes
+//! them first.
 
 use super::functions::{call, function};
 use super::{body, floats, graph, info, int, ints, model, node, tensor};

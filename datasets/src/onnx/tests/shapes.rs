@@ -109,13 +109,13 @@ fn pools_that_round_up() {
         ("MaxPool", &["1x1x4"], &pool(3, 3, 2, [0, 0]), "float32:1x1x1"),
         ("AveragePool", &["1x1x1"], &pool(3, 4, 1, [1, 0]), "float32:1x1x1"),
         ("LpPool", &["1x1x2"], &pool(3, 4, 2, [0, 1]), "float32:1x1x1"),
-        // A window that would start behind the only element has no position.
+        // A window that would start after the only element has no position.
         ("MaxPool", &["1x1x1"], &pool(3, 3, 2, [0, 0]), "float32:1x1x0"),
         ("AveragePool", &["1x1x6"], &pool(3, 3, 1, [2, 2]), "float32:1x1x3"),
         ("MaxPool", &["1x1x5"], &pool(2, 3, 1, [1, 1]), "float32:1x1x2"),
     ]);
     let below = made("LpPool", &["1x1x1"], &pool(3, 1, 2, [1, 0]), 1);
-    assert!(below.contains("a window of 5 does not fit 2"), "{below}");
+    assert!(below.contains("a window of 5 does not fit into the padded extent 2"), "{below}");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn shapes_that_are_computed() {
     assert_eq!(import.graph.bytes(Role::Weight).get(), 5 * 8);
 }
 
-/// Ten times 0.7 is 7 in `float32`, although the nearest `float32` number is slightly less than 0.7.
+/// Ten times 0.7 is 7 in `float32`, although the `float32` number nearest to 0.7 is slightly less than 0.7.
 #[test]
 fn constants_are_rounded_as_their_type_is() {
     let nodes = [

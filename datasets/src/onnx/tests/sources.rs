@@ -92,7 +92,9 @@ fn contradictions_are_noted() {
     assert_eq!(shown(&import, "h"), "float32:2x3");
     assert_eq!(
         import.assumed,
-        ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
+        [
+            "operator 0 'h' (Relu): tensor 'h' is declared as 2x4 but inferred as 2x3; the inferred shape is used"
+        ]
     );
     // With another batch size, the declaration does not apply.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);
@@ -130,7 +132,7 @@ fn tensors_in_bodies_of_unknown_operators_have_a_size() {
 
 #[test]
 fn dimensions_that_only_bodies_have_get_values() {
-    // Only the declaration contains the shapes of the inputs of the search's body.
+    // Only the declaration gives the shapes of the body inputs of the search.
     let mut decoder =
         graph(&[("ids", "int32:1x1"), ("past", "1xkeptx4")], [node("Relu", "past", "p", [])], "p");
     decoder.name = "decoder".to_owned();

@@ -35,7 +35,7 @@ pub struct AuditArgs {
     /// Exit with 1 if the peak exceeds the lower bound by more than this percentage, such as 5%
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     max_gap: Option<f64>,
-    /// Draw the layout of the planner and the best known one side by side as SVG or PNG
+    /// Draw the layout of the planner and the best known layout side by side as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
     /// Write each instance and the layout of its planner as NAME.csv and NAME.layout.csv into this folder
@@ -140,11 +140,11 @@ fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
     }
     let file = shown(&args.subject.instance);
     Err(Failure::input(format!(
-        "{file} contains the plan of its planner; LAYOUT and --planner-peak are not allowed"
+        "{file} already contains captured plans; LAYOUT and --planner-peak are not allowed"
     )))
 }
 
-/// Returns the report on several plans: one row per plan, and the details of the worst one.
+/// Returns the report on several plans: one row per plan, and the details of the worst plan.
 fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json: bool) -> Report {
     let gaps: Vec<f64> = audited.iter().filter_map(|one| one.gap_percent).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
@@ -177,8 +177,8 @@ fn summary(audited: &[Audited<'_>], worst: &Audited<'_>, skipped: usize, is_json
 /// The plan of another planner.
 struct Case {
     subject: Subject,
-    /// The planner of a captured plan. For other plans, this is the file with the layout or the option with
-    /// the peak.
+    /// The planner of a captured plan. For other plans, the name of the layout file, or `--planner-peak` if
+    /// only the peak is known.
     planner: String,
     layout: Option<Layout>,
     /// The peak that the planner reports. Without it, the peak of the layout is used.
@@ -186,7 +186,7 @@ struct Case {
 }
 
 impl Case {
-    /// Creates a case from the layout file, the reported peak (`--planner-peak`), or both.
+    /// Creates a case from the layout file or the reported peak (`--planner-peak`).
     fn given(args: &AuditArgs, subject: Subject) -> Result<Self, Failure> {
         let peak = args.planner_peak.map(Bytes::new);
         let (planner, layout) = match (&args.layout, peak) {
@@ -309,13 +309,13 @@ impl<'a> Audited<'a> {
                 bytes(floor)
             ),
             ("open", Some((solver, peak, _))) if peak < self.peak => format!(
-                "It is at most {lost} above the floor of {}. {solver} found a layout of {}; \
+                "It is at most {lost} above the floor, which is at least {}. {solver} found a layout of {}; \
                  a longer --time-limit may close the rest of the gap.",
                 bytes(floor),
                 bytes(peak)
             ),
             ("open", _) => format!(
-                "It is at most {lost} above the floor of {}. The search found no better layout; \
+                "It is at most {lost} above the floor, which is at least {}. The search found no better layout; \
                  a longer --time-limit may decide whether there is one.",
                 bytes(floor)
             ),
@@ -354,7 +354,7 @@ impl<'a> Audited<'a> {
         report.extend(self.compared.as_ref().map_or(Value::Null, |one| one.members(instance, is_json)));
         report.extend(self.best.members(subject));
         report.extend(json!({
-            // The peak of the planner minus the bound. Negative if the peak is below the bound.
+            // The peak of the planner minus the bound, which is negative if the peak is below the bound.
             "gap_bytes": gap,
             "gap_percent": self.gap_percent,
             "unused": self.unused(),

@@ -31,8 +31,8 @@ pub enum Choice {
     SharedObjects(&'static Entry<SharedObjects>),
 }
 
-/// Returns the default algorithm: the one called `exact`. If there is none, returns the first exact algorithm
-/// or, failing that, the first entry.
+/// Returns the default algorithm, which is called `exact`. If there is none, returns the first exact
+/// algorithm or, failing that, the first entry.
 pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
     let entries = P::entries(registry);
     let exact = entries.iter().find(|entry| entry.name == "exact");
@@ -40,8 +40,8 @@ pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>
 }
 
 /// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is
-/// `None`, looks up the name among the algorithms for offsets, shared objects and split buffers, in this
-/// order; the default algorithm is then that for offsets.
+/// `None`, a name is looked up among the algorithms for offsets, shared objects and split buffers, in this
+/// order, and the default algorithm is the default for offsets.
 pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],

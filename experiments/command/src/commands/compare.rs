@@ -24,7 +24,7 @@ pub struct CompareArgs {
     layouts: Vec<PathBuf>,
     #[command(flatten)]
     best: BestArgs,
-    /// Draw the layouts, and the best known one, side by side as SVG or PNG
+    /// Draw the layouts and the best known layout side by side as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
     /// Print one JSON object instead of text

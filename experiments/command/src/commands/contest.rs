@@ -30,10 +30,10 @@ pub fn about(graph: &Graph) -> Record {
 /// The conditions under which a heuristic stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stops {
-    /// It stops at its limits.
+    /// The heuristic stops at its limits.
     AtLimits,
-    /// It stops at its limits, or earlier at a value that an exact algorithm has proved optimal. Values must
-    /// be numbers of bytes.
+    /// The heuristic stops at its limits, or earlier at a value that an exact algorithm has proved optimal.
+    /// Values must be numbers of bytes.
     AtOptimum,
 }
 

@@ -249,8 +249,8 @@ fn layouts(
     found.into_iter().enumerate().map(fill).collect()
 }
 
-/// Returns the only pool that has the buffers of the layout in `file`, with that layout. Fails if none or
-/// several pools have these buffers.
+/// Returns the only pool that has the buffers of the layout in `file`, with that layout. Fails if no pool
+/// or several pools have these buffers.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
     std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();
@@ -265,7 +265,7 @@ fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), F
         (1, _) => Ok(fits.swap_remove(0)),
         (0, Some(why)) if split.pools.len() == 1 => Err(why.into()),
         (count, _) => Err(Failure::input(format!(
-            "--layout {}: it fits {} pools of {}; name the pool as POOL=FILE",
+            "--layout {}: the layout fits {} pools of {}; name the pool as POOL=FILE",
             file.display(),
             if count == 0 { "no".to_owned() } else { count.to_string() },
             path.display()

@@ -33,8 +33,8 @@ impl Fit {
         Bytes::new(value.get().saturating_sub(self.capacity.get()))
     }
 
-    /// Returns the members of a JSON report. `fits` is null if the answer does not fit or there is none, but
-    /// the bound does not exclude an answer that fits.
+    /// Returns the members of a JSON report. `fits` is null if neither the answer nor the bound decides
+    /// whether the capacity suffices.
     pub fn members(self) -> Value {
         let is_refuted = self.bound > self.capacity;
         json!({

@@ -31,7 +31,7 @@ enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
-    /// A derivation, its parameters, and the instance from which to derive.
+    /// A derivation, its parameters, and the instance from which the files are derived.
     Derived(&'static Derivation, BTreeMap<String, u64>, Box<Instance>),
 }
 
@@ -60,7 +60,8 @@ enum Facts {
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
-/// The content of `manifest.json`; it depends only on the arguments.
+/// The content of `manifest.json`. It depends only on the arguments, the file of `--of` and the version of
+/// the program.
 #[derive(Debug, Serialize)]
 struct Manifest {
     format: &'static str,
@@ -97,7 +98,8 @@ pub struct GenerateArgs {
     /// Family of instances or graphs, or the name of a single small graph (see `plimsoll list`)
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// CSV instance from which to derive; required by `refilled`, `welded`, `thinned` and `reversed`
+    /// CSV instance from which the files are derived; required by `refilled`, `welded`, `thinned` and
+    /// `reversed`
     #[arg(long, value_name = "FILE", value_parser = input_file())]
     of: Option<PathBuf>,
     /// Number of buffers of an instance; short for --param buffers=N [default: that of the family]
@@ -120,7 +122,7 @@ pub struct GenerateArgs {
 
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let source = Source::of(args)?;
-    // An existing folder, or one for many files, may have any name.
+    // An existing folder, or a folder for many files, may have any name.
     if let Some(path) = args.out.as_deref().filter(|path| args.count.is_none() && !path.is_dir()) {
         output::check_format("--out", path, source.format())?;
     }
@@ -291,7 +293,7 @@ impl Source {
             return Err(Failure::input(message));
         }
         let Some(path) = &args.of else {
-            let message = format!("'{}' derives from an instance and requires --of FILE", derivation.name);
+            let message = format!("'{}' derives instances from a file; use --of FILE", derivation.name);
             return Err(Failure::input(message));
         };
         let noted = read_instance_file_noted(path, ReadOptions::default())?;

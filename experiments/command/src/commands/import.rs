@@ -116,7 +116,7 @@ fn ends(graph: &Graph, model: &Path, report: &mut Report) {
         report.line(
             "",
             if is_graph {
-                "(the members `element` and `shape` state them; plans need only the size in bytes)"
+                "(the members `element` and `shape` of a tensor set its type and shape; plans need only the size in bytes)"
             } else {
                 "(--input-shape and --dim set shapes; plans need only the size in bytes)"
             },

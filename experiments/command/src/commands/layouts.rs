@@ -12,8 +12,8 @@ use plimsoll_lab::report::{gap_percent, percent};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Maximum number of buffers named in a line of text, and of lines that list violations. The JSON lists all
-/// of them.
+/// Maximum number of buffers named in a line of text, and of lines that list violations. The JSON report
+/// contains all of them.
 const MOST: usize = 8;
 
 /// Reads an answer, and notes ignored columns on standard error.
@@ -77,8 +77,8 @@ impl Compared {
         }
     }
 
-    /// Returns the members of a report on this answer. There may be many sections above the bound, which are
-    /// included only if `with_sections` is true.
+    /// Returns the members of a report on this answer. Sections above the bound are included only
+    /// if `with_sections` is true, because there may be many.
     pub fn members(&self, instance: &Instance, with_sections: bool) -> Value {
         let own = &self.diagnosis;
         let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();

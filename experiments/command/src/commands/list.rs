@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Each problem, what it seeks, and a command line whose last option selects the algorithm.
+/// Each problem with its objective and a command line whose last option selects the algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (
@@ -51,7 +51,7 @@ const QUESTIONS: [(&str, &str, &str); 9] = [
     ("fusion", "the groups of operators to run as one", "fuse MODEL --method"),
 ];
 
-/// Topics of `list` besides problems and names.
+/// Arguments of `list` that are neither problems nor names of single entries.
 const TOPICS: [&str; 10] = [
     "suites",
     "families",
@@ -431,7 +431,7 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
     report
 }
 
-/// Adds to each unavailable suite a note on where its files are expected.
+/// Appends a note on the required folder to each unavailable suite.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();

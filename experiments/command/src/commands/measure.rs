@@ -331,7 +331,7 @@ fn without_folders(mut command: String, models: &[PathBuf]) -> String {
     command
 }
 
-/// Creates the folder of a record, or checks that it is empty.
+/// Creates the folder of a record if necessary, and fails if it is not empty.
 fn prepare(folder: &Path) -> Result<(), Failure> {
     let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(wrong)?;

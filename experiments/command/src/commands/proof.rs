@@ -20,7 +20,8 @@ use std::time::Instant;
 
 /// A proof that the checker has accepted.
 pub struct Accepted<P> {
-    /// What the checker confirmed; for orders, innermost regions first, so the body is last.
+    /// The content that the checker confirmed. For orders, the innermost regions come first, and the body is
+    /// last.
     pub proved: P,
     /// Length of the file in bytes.
     pub length: u64,
@@ -100,8 +101,8 @@ impl Accepted<Vec<OrderProved>> {
     }
 }
 
-/// Derives a proof of the bounds of all regions, checks it and writes it. If there is no proof, returns the
-/// reason and writes nothing.
+/// Derives a proof of the bounds of all regions, checks it and writes it. If no proof is found, returns the
+/// reason and writes nothing. Fails if an order refutes a bound.
 pub fn write_orders(
     path: &Path,
     graph: &Graph,

@@ -106,7 +106,7 @@ fn name(path: &Path) -> String {
 fn difference(path: &Path, finding: &Finding) -> String {
     let Finding { line, instance, algorithm, verdict } = finding;
     let what = match verdict {
-        Verdict::Differs { column, recorded, today } => format!("{column} was {recorded}, is {today}"),
+        Verdict::Differs { column, recorded, today } => format!("{column} was {recorded}, is now {today}"),
         Verdict::Same | Verdict::Left(_) => String::new(),
     };
     format!("{}: line {line}: {algorithm} on {instance}: {what}", name(path))

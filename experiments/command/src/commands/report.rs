@@ -145,7 +145,7 @@ fn analyse(paths: &[PathBuf], options: Options<'_>) -> Result<Vec<Study>, Failur
     Ok(study(records, options))
 }
 
-/// Writes the files of a report.
+/// Writes the files of a report, and returns their names and contents.
 fn fill(folder: &Folder<'_>, title: &str, studies: &[Study], options: Options<'_>) -> Result<Files, Failure> {
     let mut written: Files = files::files(studies)
         .into_iter()

@@ -228,8 +228,8 @@ fn report<P: Plan>(
     report
 }
 
-/// Describes the shortfall of every answer if none can fit the capacity, and otherwise the shortfall of this
-/// answer.
+/// Describes the shortfall of every answer if no answer can fit the capacity, and otherwise the shortfall of
+/// this answer.
 fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
     match (outcome.claim, fit.most()) {
         (Claim::Infeasible, _) if matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }) => {

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 /// Node limit of the search for a layout that refutes a bound.
 const REFUTATION_NODES: u64 = 20_000;
-/// Maximum number of buffers for that search.
+/// Maximum number of buffers of an instance for which a layout that refutes a bound is searched.
 const REFUTATION_BUFFERS: usize = 5_000;
 
 /// The result of checking a certificate.
@@ -133,7 +133,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
 }
 
 /// Reads an answer and checks it against the constraints of its problem. If the answer is valid and not a
-/// spill, it is compared with the best bound.
+/// spill, compares it with the best bound.
 fn check(
     path: &Path,
     subject: &Subject,
@@ -293,7 +293,7 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     }
 }
 
-/// Searches briefly for layouts, and returns the lowest peak of the valid ones. The search stops at a peak
+/// Searches briefly for layouts, and returns the lowest peak of the valid layouts. The search stops at a peak
 /// below `bound`. Returns `None` if no valid layout is found or a solver fails.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;

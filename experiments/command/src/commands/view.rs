@@ -101,8 +101,8 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
 }
 
-/// Copies a complete layout without its offsets, so that the page can compare it with the optimum. Returns
-/// `None` if some row has no offset.
+/// If every row has an offset, copies the instance without the offsets, so that the page can compare the
+/// layout that they form with the optimum. Returns `None` if a row has no offset.
 fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
     let read = || -> Result<Option<Vec<u8>>, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;
@@ -122,7 +122,7 @@ fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Fa
         }
         Ok(writer.into_inner().ok())
     };
-    // A file that is not CSV is reported by `solve`.
+    // `solve` reports a file that is not CSV.
     let Ok(Some(data)) = read() else { return Ok(None) };
     let copy = folder.join(args.file.file_name().unwrap_or_default());
     fs::write(&copy, data).map_err(Failure::internal)?;

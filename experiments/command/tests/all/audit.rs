@@ -136,7 +136,7 @@ fn folders_give_one_row_per_plan() {
     empty.plimsoll(&["audit", "."]).refuses(&["no file contains a captured plan"]);
 }
 
-/// The plans of allocators: a snapshot of `PyTorch`, and a trace and a placement of `idealloc`.
+/// Audits the plans of allocators: a snapshot of `PyTorch`, and a trace and a placement of `idealloc`.
 #[test]
 fn recorded_allocations_are_audited() {
     let scratch = Scratch::new();

@@ -49,7 +49,7 @@ fn unreadable_files_are_named() {
     let solve = |file: &str| scratch.plimsoll(&["solve", file, "--solver", "large-first"]);
     solve("latin1.csv").refuses(&["latin1.csv", "line 2", "UTF-8"]);
     solve("absent.csv").refuses(&["absent.csv", "cannot read"]);
-    solve(".").refuses(&["directory"]);
+    solve(".").refuses(&["it is a folder"]);
     scratch.plimsoll(&["verify", "tiny.csv", "absent.csv"]).refuses(&["absent.csv"]);
     let certificate = scratch.write("bad.json", "{\"version\": 1");
     scratch.write("layout.csv", "id,offset\na,0\nb,4\nc,4\n");
@@ -124,7 +124,7 @@ fn outputs_are_checked_before_any_work() {
     };
     for option in ["--output", "--plot", "--certificate"] {
         solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
-        solve(&[option, "."]).refuses(&["directory"]);
+        solve(&[option, "."]).refuses(&["it is a folder"]);
         // A name without a suffix is accepted for every format, so only the conflict with the input is an
         // error.
         let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
@@ -183,15 +183,15 @@ fn suffixes_of_other_formats_are_rejected() {
         (
             &["solve", "tiny.9.csv", "-o"],
             "x.json",
-            "the output is CSV or a C header, not JSON: use a name ending in .csv or .h",
+            "the output is CSV or a C header, not JSON; use a name ending in .csv or .h",
         ),
         (
             &["solve", "tiny.9.csv", "--plot"],
             "x.tif",
-            "the output is a picture, not '.tif': use a name ending in .svg or .png",
+            "the output is a picture, not '.tif'; use a name ending in .svg or .png",
         ),
         (&["solve", "tiny.9.csv", "-o"], "x.cvs", "the output is CSV or a C header, not '.cvs'"),
-        (&["bench", "--out"], "x.csv", "the output is a folder, not CSV: use a name without a suffix"),
+        (&["bench", "--out"], "x.csv", "the output is a folder, not CSV; use a name without a suffix"),
         (&["sweep", "s.toml", "--out"], "x.json", "the output is a folder, not JSON"),
         (&["man"], "x.txt.gz", "the output is a folder, not a compressed file"),
         (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "the output is JSON, not CSV"),

@@ -356,7 +356,7 @@ fn external_programs_follow_the_same_rules() {
     };
     is("good", "done", "optimal", "8", "");
     is("high", "done", "feasible", "12", "");
-    is("wrong", "refused", "", "", "conflict and share 1 bytes");
+    is("wrong", "refused", "", "", "conflict and share 1 byte");
     is("garbage", "failed", "", "", "the answer: line 1");
     is("quiet", "failed", "", "", "no answer");
     is("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9");
@@ -369,8 +369,8 @@ fn external_programs_follow_the_same_rules() {
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
 }
 
-/// A layout that is written before the time limit is an answer. How long writing takes depends on the
-/// machine.
+/// A layout that is written before the time limit is an answer. The test tries longer limits until the
+/// machine is fast enough to write the layout in time.
 #[cfg(unix)]
 #[test]
 fn external_programs_are_killed_at_the_limit() {
@@ -419,7 +419,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
         let suites =
             ["bench", "tiny.9.csv", "other.csv", "--solvers", "large-first", "--problems", "offsets"];
         let run = scratch.plimsoll(&[&suites[..], &["--external", &external]].concat()).exits(code);
-        // The first failure is reported at once, and only that one.
+        // Only the first failure is reported at once.
         let first = if kind == "once" { "other" } else { "tiny" };
         assert_eq!(run.stderr, format!("plimsoll: peer failed on {first}: {reason}\n"));
         run.stdout

@@ -259,7 +259,7 @@ fn the_page_of_operators_is_what_the_command_prints() {
     let page = format!(
         "# Operators of ONNX models\n\n`plimsoll list operators` prints this table. It lists the operators that the ONNX importer supports,\n\
          by domain and by how the sizes of their outputs are determined. TFLite operators are translated into\n\
-         these where the rules agree.\n\n```text\n{table}```\n"
+         these operators where the rules agree.\n\n```text\n{table}```\n"
     );
     if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
         std::fs::write(path, &page).unwrap();

@@ -75,8 +75,8 @@ fn all_schemes(seeds: std::ops::Range<u64>) {
             loses += usize::from(merged > sequential);
         }
     }
-    // Most graphs are small enough for a proof of optimality. Merging branches into blocks is sometimes
-    // worse.
+    // Most graphs are small enough for a proof of optimality. Merging branches into blocks sometimes needs
+    // more memory than running them sequentially.
     assert!(optima * 10 > count * 9, "{optima} of {count} proved");
     assert!(loses > 0);
     println!("{count} graphs: {optima} optima proved, merging lost on {loses}");

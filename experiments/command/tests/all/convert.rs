@@ -88,7 +88,7 @@ fn bad_conversions_are_rejected() {
     refuses(&["k.json", "-o", "o.csv"], &["o.csv: k.json has 2 pools; use a folder"]);
     refuses(&["k.json", "--layout", "mat.csv", "-o", "o.json"], &["pool 'Vec' needs a --layout"]);
     refuses(&["k.json", "--layout", "none.csv", "-o", "o.json"], &["none.csv: "]);
-    refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["it fits no pools of k.json"]);
+    refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["the layout fits no pools of k.json"]);
     let twice = ["k.json", "--layout", "mat.csv", "--layout", "2=mat.csv", "-o", "o.json"];
     refuses(&twice, &["pool 'Mat' already has a layout"]);
     refuses(&["x.csv", "-o", "x.csv"], &["it is an input of this command"]);

@@ -91,7 +91,7 @@ fn check(front: &Front, machine: &Machine) {
     let pairs: Vec<(Bytes, Time)> = front.points.iter().map(|one| (one.memory, one.makespan())).collect();
     assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
     assert!(front.points.iter().all(|point| point.bound <= point.makespan()));
-    // A bound for one capacity holds for all smaller ones.
+    // A bound for one capacity also holds for all smaller capacities.
     assert!(front.bounds.is_sorted_by(|a, b| a.0 < b.0 && a.1 >= b.1), "{:?}", front.bounds);
     assert_eq!(front.bounds.last().unwrap().0, machine.capacity);
 }

@@ -62,8 +62,8 @@ fn order_reduces_the_peak_of_the_file() {
         ["order", "two.json", "--json", "--instance", "two.csv", "-o", "order.csv", "--plot", "two.svg"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
     assert_eq!(report["claim"], "optimal");
-    // In the file order, both large tensors are simultaneously live; in the best order, one large and both
-    // small ones.
+    // In the file order, both large tensors are simultaneously live. In the best order, one large tensor and
+    // both small tensors are.
     assert_eq!((&report["file_peak"], &report["peak"]), (&Value::from(210), &Value::from(120)));
     assert_eq!(report["lower_bound"], 120);
     let order = scratch.read("order.csv");
@@ -105,7 +105,7 @@ fn branches_are_planned_by_scheme() {
         let words = [&["plan", "b.json", "--json", "--tensors", "tensors.csv"], more].concat();
         json(&scratch.plimsoll(&words).exits(0).stdout)
     };
-    // The larger branch has x and r live, then r and s; c is dead by then, and y is not live yet.
+    // In the larger branch, x and r are live, then r and s; c is no longer live, and y is not live yet.
     let best = plan(&["--instance", "b.csv", "-o", "layout.csv", "--plot", "b.svg"]);
     assert_eq!((&best["arena"], &best["claim"]), (&Value::from(70), &Value::from("optimal")));
     assert_eq!((&best["runs"], &best["all_runs"]), (&Value::from(2), &Value::from(true)));

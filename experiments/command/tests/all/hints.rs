@@ -1,4 +1,4 @@
-//! Tests of the lines that help a new user: whether a layout fits, what would help, and suggestions after
+//! Tests the lines that help a new user: whether a layout fits, what would help, and suggestions after
 //! wrong command lines and files.
 
 use crate::common::{Scratch, TINY};
@@ -174,7 +174,7 @@ fn wrong_command_lines_suggest_the_right_ones() {
 fn errors_in_files_name_line_and_value() {
     let scratch = Scratch::new();
     scratch.write("semicolons.csv", TINY.replace(',', ";"));
-    let message = "semicolons.csv: line 1: the header 'id;lower;upper;size' is separated by ';'; separate the columns by commas";
+    let message = "semicolons.csv: line 1: the columns of the header 'id;lower;upper;size' are separated by ';'; separate them with commas";
     scratch.plimsoll(&["solve", "semicolons.csv"]).refuses(&[message]);
     scratch.write("five.csv", FIVE);
     scratch.write("layout.csv", "id,offset\ninput,0\n");

@@ -84,8 +84,8 @@ fn solve_ends_with_its_best_answer() {
     }
 }
 
-/// The commands that search, each with an input that takes long. The second part of an entry names a member
-/// that the JSON object must contain; it is empty if no member is checked.
+/// The commands that search, each with an input that takes a long time. The second part of an entry names a
+/// member that the JSON object must contain; it is empty if no member is checked.
 const SEARCHES: [(&[&str], &str); 8] = [
     (&["solve", "hard.csv", "--json"], "lower_bound"),
     (&["order", "layered.json", "--json"], "lower_bound"),

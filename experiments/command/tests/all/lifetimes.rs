@@ -1,4 +1,4 @@
-//! Tests lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero
+//! Tests lifespans in every command that reads graphs: unread inputs, untouched states, tensors of zero
 //! bytes, and graphs without operators or intermediates. Also tests joint plans of graphs with regions.
 
 use crate::common::Scratch;
@@ -68,7 +68,7 @@ fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     let words = ["order", "plain.json", "--instance", "i.csv"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(answer(&scratch, &["solve", "i.csv"])["peak"], 220);
-    // The step before the first operator counts for tiers too: 200 bytes must fit there, and 220 while f
+    // Tiers have the step before the first operator too. At this step, 200 bytes must fit, and 220 while f
     // runs.
     let placed =
         answer(&scratch, &["tiers", "plain.json", "--machine", "generic", "--fusion", "none", "-o", "t.csv"]);

@@ -29,7 +29,7 @@ fn a_folder_of_instances_has_a_manifest() {
         assert_eq!((&entry["seed"], &entry["buffers"]), (&seed.into(), &20.into()));
         assert_eq!(entry["optimum"], entry["load"]);
     }
-    // A single file equals the one in the set.
+    // A single file equals the file in the set with the same seed.
     let one = ["generate", "guillotine", "--buffers", "20", "--seed", "8", "--out", "one.csv"];
     scratch.plimsoll(&one).exits(0);
     assert_eq!(scratch.read("one.csv"), scratch.read("set/guillotine-20-8.csv"));

@@ -113,5 +113,5 @@ fn bad_input_is_rejected_in_one_line() {
     let run = scratch.plimsoll(&nothing).exits(3);
     assert!(run.stdout.contains("nothing was measured"), "{}", run.stdout);
     let late = words(&["measure", "run", "--chains", "1", "--machine", "luna", "--time-limit", "0"], &QUICK);
-    assert!(scratch.plimsoll(&late).exits(3).stdout.contains("but at most 0 ps are allowed"));
+    assert!(scratch.plimsoll(&late).exits(3).stdout.contains("but the limit is 0 ps"));
 }

@@ -59,8 +59,8 @@ fn a_smaller_batch_that_fits_is_planned() {
     let text = plan("500");
     let in_place = "would help writing in place (--in-place) needs 560 bytes, 60 bytes short";
     assert!(text.contains(in_place), "{text}");
-    let batch = "a batch of 4 instead of 7 needs 480 bytes and fits, 20 bytes to spare; 5 needs 600 bytes, \
-        100 bytes short";
+    let batch = "a batch of 4 instead of 7 needs 480 bytes and fits with 20 bytes to spare; a batch of 5 needs \
+        600 bytes, 100 bytes short";
     assert!(text.contains(batch), "{text}");
     assert!(
         text.contains("needs 840 bytes at step 2, while 'Add(y)' runs (operator 2 of the file): a ("),
@@ -106,7 +106,10 @@ fn another_order_that_fits_is_planned() {
         text.contains("capacity 1600 bytes: this plan is 800 bytes short, but another order fits"),
         "{text}"
     );
-    assert!(text.contains("another order (--joint) needs 1500 bytes and fits, 100 bytes to spare"), "{text}");
+    assert!(
+        text.contains("another order (--joint) needs 1500 bytes and fits with 100 bytes to spare"),
+        "{text}"
+    );
     let json = plan("1600", &["--json"]).exits(3).json();
     assert_eq!((&json["fits"], &json["another_order"]["arena"]), (&Value::Null, &1500.into()));
     assert_eq!(json["another_order"]["fits"], true);

@@ -1,4 +1,5 @@
-//! Tests `order --proof`, `verify` of orders and their proofs, and the rejection of altered ones.
+//! Tests `order --proof`, `verify` of orders and their proofs, and the rejection of altered orders and
+//! proofs.
 
 use crate::common::Scratch;
 use plimsoll_proof::check_orders;

@@ -86,7 +86,7 @@ fn weight_transfers_overlap_computation() {
     assert!(events.iter().any(|event| event["ph"] == "C"));
     assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 µs for 10.000 µs"));
     assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,,\nbody#0,DMAStart,2,three,0,10,"));
-    // Computation takes three times 10 of the 40 microseconds.
+    // Computation takes 30 of the 40 microseconds.
     assert_eq!((&ping_pong["stall_ps"], &ping_pong["waiting_percent"]), (&10_000_000.into(), &25.0.into()));
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml"]).exits(0).stdout;
     let stall = "\nstall        nothing computes for 10.000 µs of 40.000 µs (25.00 %) with ping-pong\n";
@@ -147,7 +147,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
-    // Slices fit again; the hint names their largest size.
+    // The operators fit if their weights are sliced. The hint contains the largest slice size that fits.
     let hint = "\nhint: --slice 9 splits weights so that every operator fits\n";
     assert!(never.stdout.contains(hint), "{}", never.stdout);
     run(&["--capacity", "17", "--slice", "9"]).exits(0);
@@ -185,7 +185,8 @@ fn the_front_spans_from_least_memory_to_least_time() {
         .iter()
         .map(|point| (point["memory"].as_u64().unwrap(), point["makespan_ps"].as_u64().unwrap() / 1_000_000))
         .collect();
-    // The first point runs sequentially in 8 bytes of activations and 10 of weights; the last never waits.
+    // The first point runs sequentially in 8 bytes of activations and 10 of weights. The last point
+    // never waits.
     assert_eq!((pairs.first(), pairs.last()), (Some(&(18, 60)), Some(&(38, 30))));
     assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
     assert!(points.iter().all(|point| point["bound_ps"].as_u64() <= point["makespan_ps"].as_u64()));

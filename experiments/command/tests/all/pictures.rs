@@ -1,5 +1,5 @@
-//! Tests that in pictures of every kind, for small and huge inputs, no two labels overlap and nothing lies
-//! outside the page.
+//! Tests that no two labels overlap and nothing lies outside the page, in pictures of every kind, for small
+//! and huge inputs.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::report::axis::{Axis, Unit};

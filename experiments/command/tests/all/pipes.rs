@@ -4,7 +4,8 @@ use crate::common::{Scratch, TINY, command};
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// Runs `plimsoll` with `input` on standard input; returns exit code, standard output and standard error.
+/// Runs `plimsoll` with `input` on standard input, and returns the exit code, standard output and standard
+/// error.
 fn piped(scratch: &Scratch, words: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut child = command(&scratch.path("."))
         .args(words)

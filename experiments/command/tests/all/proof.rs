@@ -160,5 +160,5 @@ fn sweeps_prove_bounds_in_every_shard() {
     assert_eq!(column(&rows, "certified").iter().filter(|own| *own == "optimal").count(), 3, "{rows}");
     scratch.plimsoll(&["recheck", "whole"]).exits(0);
     scratch.write("s.toml", text.replace("proofs = true\n", ""));
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).refuses(&["proofs is true there, false here"]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).refuses(&["proofs is true instead of false"]);
 }

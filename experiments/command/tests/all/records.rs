@@ -100,7 +100,7 @@ fn a_record_is_rerun_and_compared() {
     scratch.write("changed.csv", rows.replacen(&format!(",{number},"), ",999999,", 1));
     let bad = scratch.plimsoll(&["recheck", "record", "changed.csv"]).exits(1).stdout;
     assert!(bad.contains("changed.csv: line 2: naive on "), "{bad}");
-    assert!(bad.contains(&format!("buffers was 999999, is {number}")), "{bad}");
+    assert!(bad.contains(&format!("buffers was 999999, is now {number}")), "{bad}");
     let json = scratch.plimsoll(&["recheck", "changed.csv", "--json", "--every", "1"]).exits(1).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["records"][0]["differ"], 1);
@@ -142,8 +142,8 @@ fn read(path: &Path) -> Vec<Record> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Returns the paths of the graphs and instances of a record by name. Generated ones are in a scratch folder,
-/// real ones in the corpora.
+/// Returns the paths of the graphs and instances of a record by name. Generated files are in a scratch
+/// folder, and real files are in the corpora.
 fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     let families = root().join("datasets/data").join(record.families);
     for line in std::fs::read_to_string(families).unwrap().lines() {
@@ -213,7 +213,7 @@ fn repeatable(rows: &[Record]) -> Vec<Record> {
 }
 
 /// Reduces the labels of unnamed operators to their kinds. Older records number these operators (`'ADD#14'`),
-/// and newer ones label them by an output (`'ADD(sum)'`).
+/// and newer records label them by an output (`'ADD(sum)'`).
 fn without_numbers(witness: &str) -> String {
     let kind = |name: &str| match name.split_once(['#', '(']) {
         Some((kind, rest)) if rest.ends_with(')') || rest.parse::<u64>().is_ok() => kind.to_owned(),
@@ -288,7 +288,11 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     assert!(text.contains(",12,12,"), "{text}");
     scratch.write("rows.csv", text.replace(",12,12,", ",13,12,"));
     let run = scratch.plimsoll(&["recheck", "rows.csv"]).exits(1);
-    assert!(run.stdout.contains("rows.csv: line 4: exact on good: value was 13, is 12"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("rows.csv: line 4: exact on good: value was 13, is now 12"),
+        "{}",
+        run.stdout
+    );
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
     let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
     assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);

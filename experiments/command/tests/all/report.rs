@@ -96,7 +96,7 @@ fn more_relations_are_better() {
     let (groups, standings) = analysed(&format!("{header}\n{}\n", rows.join("\n")), PLAIN);
     let group = &groups[0];
     assert!(group.question.to_string().starts_with("fusion, maximise, 10 s"));
-    // The median of two runs is the worse one. An upper bound below a valid value is rejected.
+    // The median of two runs is the worse run. An upper bound below a valid value is rejected.
     let cells = |at: usize| -> Vec<_> { group.cells[at].iter().flatten().map(|cell| cell.value).collect() };
     assert_eq!((cells(0), cells(1)), (vec![Some(4), Some(5), Some(3)], vec![Some(8), Some(5), None]));
     assert_eq!(group.troubles[0].error, "the bound 2 is below 3, the value of a valid solution");

@@ -284,7 +284,7 @@ fn checked(layout: &Path, input: &Path, capacity: Bytes) -> (Vec<String>, bool) 
 
 /// Compares `plimsoll-minimalloc` with `MiniMalloc` itself on every instance in the repository of
 /// `MiniMalloc` (`make test-minimalloc`). `PLIMSOLL_CORPORA` names the folder of the corpora, and
-/// `PLIMSOLL_MINIMALLOC` names the binary of `MiniMalloc`. Without that binary, the test only checks the
+/// `PLIMSOLL_MINIMALLOC` names the binary of `MiniMalloc`. Without that binary, the test checks only the
 /// layouts of `plimsoll-minimalloc`.
 #[test]
 #[ignore = "needs the corpora, and takes minutes"]

@@ -1,4 +1,4 @@
-//! Tests the scripts behind the Makefile.
+//! Tests the scripts that the Makefile runs.
 
 use crate::common::Scratch;
 

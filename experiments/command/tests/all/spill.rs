@@ -84,7 +84,7 @@ fn traffic_of_a_graph_is_what_its_operators_write_and_read() {
     scratch.write("net.json", GRAPH);
     let words = ["spill", "net.json", "--capacity", "130", "--json"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
-    // a shares memory with b and is written once and read twice, 300 bytes; x is read, c and d are written
+    // a shares memory with b, and is written once and read twice: 300 bytes. x is read; c and d are written
     // and read.
     assert_eq!((report["traffic"].as_u64(), report["lower_bound"].as_u64()), (Some(280), Some(280)));
     assert_eq!(names(&report["spilled"]), ["x", "c", "d"]);

@@ -273,21 +273,21 @@ fn a_changed_sweep_is_rejected_with_the_difference() {
         (
             "buffers = [5, 30]",
             "buffers = [5, 31]",
-            "instances: uniform 'uniform-30-1' there, uniform 'uniform-31-1' here",
+            "instances: uniform 'uniform-30-1' instead of uniform 'uniform-31-1'",
         ),
         (
             "seeds = [1, 2]",
             "seeds = [1, 2, 3]",
-            "instances: uniform 'uniform-30-1' there, uniform 'uniform-5-3' here",
+            "instances: uniform 'uniform-30-1' instead of uniform 'uniform-5-3'",
         ),
-        ("[50, 200]", "[50]", "algorithm large-first (offsets): nodes is [50,200] there, [50] here"),
-        ("[50, 200]", "[50, 200]\ntime = 1.5", "time is [none] there, [1.5] here"),
-        ("[50, 200]", "[50, 200]\nmemory = 9999999999", "limits.memory is none there, 9999999999 here"),
-        ("\"0..2\"", "\"0..3\"", "seeds is [0,1] there, [0,1,2] here"),
-        ("repetitions = 2", "repetitions = 3", "repetitions is 2 there, 3 here"),
-        ("\"search\"", "\"sequential\"", "algorithms: search (offsets) there, sequential (offsets) here"),
-        ("repetitions = 2", "repetitions = 2\nmetrics = []", "metrics is none there, [] here"),
-        ("names = \"shared", "threads = 2\nnames = \"shared", "threads is 1 there, 2 here"),
+        ("[50, 200]", "[50]", "algorithm large-first (offsets): nodes is [50,200] instead of [50]"),
+        ("[50, 200]", "[50, 200]\ntime = 1.5", "time is [none] instead of [1.5]"),
+        ("[50, 200]", "[50, 200]\nmemory = 9999999999", "limits.memory is none instead of 9999999999"),
+        ("\"0..2\"", "\"0..3\"", "seeds is [0,1] instead of [0,1,2]"),
+        ("repetitions = 2", "repetitions = 3", "repetitions is 2 instead of 3"),
+        ("\"search\"", "\"sequential\"", "algorithms: search (offsets) instead of sequential (offsets)"),
+        ("repetitions = 2", "repetitions = 2\nmetrics = []", "metrics is none instead of []"),
+        ("names = \"shared", "threads = 2\nnames = \"shared", "threads is 1 instead of 2"),
     ] {
         scratch.write("t.toml", SMALL.replacen(from, to, 1));
         scratch
@@ -299,7 +299,7 @@ fn a_changed_sweep_is_rejected_with_the_difference() {
     scratch.plimsoll(&["sweep", "t.toml", "--out", "a"]).exits(0);
     scratch
         .plimsoll(&["sweep", "s.toml", "--out", "a", "--shard", "1/2"])
-        .refuses(&["all runs there, shard 1/2 here"]);
+        .refuses(&["all runs instead of shard 1/2"]);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn shards_join_to_the_whole_sweep() {
     scratch.plimsoll(&["sweep", "t.toml", "--out", "4", "--shard", "3/3"]).exits(0);
     scratch
         .plimsoll(&["merge", "1", "2", "4", "--out", "n"])
-        .refuses(&["1 and 4 belong to different sweeps: algorithm large-first (offsets): seeds is"]);
+        .refuses(&["1 does not belong to the same sweep as 4: algorithm large-first (offsets): seeds is"]);
     // A partial merge can be completed.
     let run = scratch.plimsoll(&["merge", "1", "2", "--out", "p", "--partial"]).exits(0);
     assert!(run.stdout.contains("missing      24 of 72 runs"), "{}", run.stdout);

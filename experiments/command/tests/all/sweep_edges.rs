@@ -26,7 +26,7 @@ fn a_bound_of_a_body_counts_only_if_its_regions_are_proved() {
         "[[instances]]\nfamily = \"loops\"\nseeds = \"2..5\"\n\
          [[algorithms]]\nproblem = \"orders\"\nnodes = 2000\nnames = [\"dfs-right\", \"inductor-dfs\", \"exact\"]\n",
     );
-    // A bad order inside a loop raises the bound of its run above the peaks of other runs.
+    // A bad order inside a loop raises the bound of that run above the peaks of other runs.
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
     assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
@@ -126,7 +126,7 @@ fn runs_are_distinguished_by_capacity() {
     std::fs::rename(scratch.path("m/a.9.csv"), scratch.path("m/a.7.csv")).unwrap();
     scratch
         .plimsoll(&["sweep", "s.toml", "--out", "o"])
-        .refuses(&["instances: capacity of m 'a' is 8 there, 7 here"]);
+        .refuses(&["instances: capacity of m 'a' is 8 instead of 7"]);
     // A sweep that minimises the peak ignores the capacity.
     std::fs::remove_file(scratch.path("m/a.8.csv")).unwrap();
     scratch.write("s.toml", decide.replace("decide = \"file\"\n", ""));
@@ -341,7 +341,7 @@ fn external_programs_are_algorithms() {
     };
     refuses(toml("feasible", ""), &["algorithm stack (offsets): external is \"sh stack.sh"]);
     let later = toml("optimal", "").replace("1.2", "1.3");
-    refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" there, \"stack 1.3\" here"]);
+    refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" instead of \"stack 1.3\""]);
     // A layout above the capacity to decide is not an answer. A command with {seed} runs once per seed.
     scratch.write("t.toml", toml("x{seed}", "decide = \"file\"\ntime = 20\n"));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "p", "--jobs", "2"]).exits(0);
@@ -475,7 +475,7 @@ fn traces_and_layouts_are_kept_on_request() {
     assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
     // Traces and layouts are written only on request.
     scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true instead of false"]);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
     assert!(!scratch.path("p/trace.csv").exists() && !scratch.path("p/layouts").exists());
     assert!(scratch.read("p/rows.csv").lines().next().unwrap().ends_with(",claimed,claimed_bound"));

@@ -138,8 +138,8 @@ fn sweeps_of_models_resume_and_join() {
     scratch.write("s.toml", SWEEP.replace("as =", "terms = \"order=exact\"\nas ="));
     let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(2);
     assert!(run.stderr.contains(
-        "o contains another sweep: instances: terms of m 'm/branch.onnx' is \"order=as-in-file\" there, \
-         \"order=exact\" here"
+        "o contains another sweep: instances: terms of m 'm/branch.onnx' is \"order=as-in-file\" instead \
+         of \"order=exact\""
     ));
 }
 
@@ -321,7 +321,7 @@ fn benchmarks_derive_instances_from_models() {
     scratch
         .plimsoll(&["bench", "m/net.json", "--problems", "offsets", "--terms", "order=x"])
         .refuses(&["--terms: term order=x: expected an order algorithm"]);
-    // If there are also instances, only the problems on graphs are posed on graphs.
+    // If the inputs include an instance, no instances are derived from graphs.
     scratch.write("i.csv", TINY);
     let words = ["bench", "i.csv", "m/net.json", "--problems", "offsets", "--solvers", "large-first"];
     scratch.plimsoll(&[&words[..], &["--out", "q"]].concat()).exits(0);

@@ -72,8 +72,8 @@ fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut M
         let text = std::fs::read(scratch.path("cut").join("rows.csv")).unwrap_or_default();
         text.split(|&byte| byte == b'\n').count().saturating_sub(2)
     };
-    // Each kill comes a random time after a number of rows, because the speed of the machine varies. The
-    // first kill comes before any row.
+    // Each kill comes a random time after a given number of rows, because the speed of the machine varies.
+    // For the first kill, this number is 0.
     let mut targets: Vec<usize> =
         (1..kills).map(|_| 1 + (moments.next() * (runs - 2) as f64) as usize).collect();
     targets.push(0);
@@ -311,7 +311,7 @@ fn scripts_for_slurm_run_the_whole_sweep() {
     scratch.plimsoll(&["sweep", "it's.toml", "--out", "whole"]).exits(0);
     assert_eq!(steady(&scratch, "o ut"), steady(&scratch, "whole"));
     let other: Vec<&str> = words.iter().map(|word| if *word == "3" { "4" } else { word }).collect();
-    with_path(&scratch, &other).refuses(&["o ut/shards/1 contains another sweep: shard 1/3 there, 1/4 here"]);
+    with_path(&scratch, &other).refuses(&["o ut/shards/1 contains another sweep: shard 1/3 instead of 1/4"]);
     let more = with_path(&scratch, &[&words[..], &["--no-submit", "--json"]].concat()).exits(0).json();
     assert!(more["array_job"].is_null() && more["shards"] == 3);
     assert_eq!(scratch.read("calls").lines().count(), 2);

@@ -3,8 +3,8 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine with a buffer of 10 bytes, on-chip RAM of 20 bytes, and off-chip memory. Per microsecond, the
-/// buffer moves 20 bytes, the RAM 10 bytes, and the off-chip memory one byte.
+/// A machine with three tiers: a buffer of 10 bytes, an on-chip RAM of 20 bytes, and an off-chip memory. Per
+/// microsecond, the buffer moves 20 bytes, the RAM 10 bytes, and the off-chip memory 1 byte.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 2
@@ -44,7 +44,7 @@ capacity = 1000
 bandwidth = 1e6
 "#;
 
-/// The graph x -conv-> p -conv-> q -add(q, p)-> y, with tensors of ten bytes and a weight of five.
+/// The graph x -conv-> p -conv-> q -add(q, p)-> y, with tensors of 10 bytes and a weight of 5 bytes.
 const GRAPH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "x", "bytes": 10, "role": "input" }, { "name": "w, \"w\"", "bytes": 5, "role": "weight" },
     { "name": "p", "bytes": 10 }, { "name": "q", "bytes": 10 }, { "name": "y", "bytes": 10, "role": "output" } ],
@@ -69,7 +69,7 @@ fn run(scratch: &Scratch, more: &[&str]) -> Value {
 fn tensors_are_placed_with_the_least_transfer_time() {
     let scratch = scratch();
     let report = run(&scratch, &["--fusion", "none", "--output", "plan.csv"]);
-    // x is in the buffer (0.5 µs), p and q are in RAM (3 and 2 µs), and y does not fit there, so it is
+    // x is in the buffer (0.5 µs), and p and q are in RAM (3 and 2 µs). y fits in neither and is therefore
     // off-chip (10 µs).
     assert_eq!(
         (&report["claim"], &report["transfer_ps"]),
@@ -186,8 +186,8 @@ fn regions_are_blocks() {
     }
 }
 
-/// A branch. The region `then` is one convolution, whose group start takes 50 microseconds. The region `else`
-/// is one operator of another kind, whose group start takes 1 microsecond.
+/// A graph with a branch. The region `then` contains one convolution, whose group start takes 50 µs. The
+/// region `else` contains one operator of another kind, whose group start takes 1 µs.
 const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu", "tensors": [
     { "name": "c", "bytes": 10, "role": "input" }, { "name": "r", "bytes": 8, "role": "output" },
     { "name": "a", "bytes": 8 }, { "name": "b", "bytes": 8 } ],
@@ -221,7 +221,7 @@ fn input_files_are_never_overwritten() {
     let overlap = ["overlap", "net.json", "--machine", "m.toml", "--output", "m.toml"];
     scratch.plimsoll(&overlap).refuses(&["m.toml"]);
     assert_eq!(scratch.read("unit.toml"), MACHINE);
-    // Options without effect are rejected.
+    // Options that would have no effect are rejected.
     let tiers = ["tiers", "net.json", "--machine", "unit.toml"];
     scratch.plimsoll(&[&tiers[..], &["--align", "4"]].concat()).refuses(&["--align"]);
     scratch
@@ -244,8 +244,8 @@ fn shared_objects_with_conflicts_have_their_own_default_solver() {
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 
-/// `tiers` rejects a machine for `overlap` with a specific error message, and vice versa, whether the
-/// machine is a file or built in.
+/// Tests that `tiers` rejects machines for `overlap`, and vice versa, with a specific error message. This
+/// holds for files and for built-in machines.
 #[test]
 fn errors_distinguish_machines_of_overlap_and_tiers() {
     let scratch = Scratch::new();
@@ -264,7 +264,7 @@ fn errors_distinguish_machines_of_overlap_and_tiers() {
     }
 }
 
-/// One file describes a machine for `overlap` and for `tiers`: each reads its own sections.
+/// Tests that `overlap` and `tiers` read their own sections of the same machine file.
 #[test]
 fn one_file_describes_a_machine_for_both_commands() {
     let scratch = Scratch::new();
@@ -283,10 +283,10 @@ fn one_file_describes_a_machine_for_both_commands() {
         let (one, other) = (alone(command, "both.toml"), alone(command, preset));
         assert!(other[key].is_u64() && one[key] == other[key], "{command}: {one} {other}");
     }
-    // Without tiers, an alignment outside of [memory] is an error.
+    // In a file without tiers, an alignment outside of [memory] is an error.
     scratch.write("wrong.toml", overlap.replacen("[memory]", "alignment = 16\n[memory]", 1));
     let words = ["overlap", "net.json", "--machine", "wrong.toml"];
-    scratch.plimsoll(&words).refuses(&["wrong.toml", "line 7", "alignment is a key of [memory]"]);
+    scratch.plimsoll(&words).refuses(&["wrong.toml", "line 7", "alignment belongs in the section [memory]"]);
 }
 
 #[test]

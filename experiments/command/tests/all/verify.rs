@@ -12,7 +12,7 @@ fn certified(scratch: &Scratch, text: &str) -> Value {
     serde_json::from_str(&scratch.read("c.json")).unwrap()
 }
 
-/// Verifies a certificate. Returns the exit code, the result and the message.
+/// Verifies a certificate and returns the exit code, the result and the message.
 fn verdict(scratch: &Scratch, certificate: &Value, more: &[&str]) -> (i32, String, String) {
     scratch.write("c.json", certificate.to_string());
     let words = [&["verify", "t.csv", "l.csv", "--certificate", "c.json", "--json"], more].concat();
@@ -100,7 +100,7 @@ fn certificates_of_other_versions_and_other_files_are_bad_input() {
 fn a_changed_instance_is_another_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,1\n");
-    // The file has only ids and offsets, so that the layout is valid for all variants of the instance.
+    // The file contains only ids and offsets, so it can be read with every variant of the instance.
     scratch.write("l.csv", "id,offset\na,0\nb,4\nc,4\nd,0\n");
     for text in [
         "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,2\n",

@@ -6,8 +6,8 @@ use std::process::Command;
 
 const WIDTH: usize = 80;
 
-/// Asserts that no line is too long. Two kinds of long lines are allowed: lines that cannot be broken because
-/// of a path or a checksum, and error messages, which are one line each.
+/// Asserts that no line is longer than `WIDTH`. Lines that contain a long path or start with a checksum are
+/// exempt, and so are messages on standard error, which are one line each.
 #[track_caller]
 fn fits(run: &Run, words: &str) {
     let lines = run.stdout.lines().chain(run.stderr.lines().filter(|line| !line.starts_with("plimsoll: ")));

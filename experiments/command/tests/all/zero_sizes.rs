@@ -1,5 +1,5 @@
-//! Tests that buffers of size 0, which some planners write, are read, solved by every algorithm, checked and
-//! drawn.
+//! Tests that instances with buffers of size 0, which some planners write, are read, solved by every
+//! algorithm, checked and drawn.
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
@@ -97,13 +97,13 @@ fn dsa() -> Vec<Instance> {
     split.pools.into_iter().map(|pool| pool.instance).collect()
 }
 
-/// Returns the instance without buffers of size 0.
+/// Returns the instance without its buffers of size 0.
 fn sized(instance: &Instance) -> Instance {
     let kept: Vec<_> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
     instance.induced(&kept)
 }
 
-/// Checks that every reported solution is valid for the whole instance.
+/// An observer that asserts that every reported solution is valid and has the reported value.
 struct Watch<'a>(&'a Instance);
 
 impl<P: Plan> Observer<P> for Watch<'_> {
@@ -119,8 +119,8 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
-/// Runs all algorithms on the instance with and without its buffers of size 0. The results must be equal, and
-/// every memory map must show all buffers.
+/// Runs all algorithms on the instance with and without its buffers of size 0. Values, bounds and claims must
+/// be equal, and every memory map must show all buffers.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {
@@ -175,8 +175,8 @@ fn documents_with_buffers_of_size_zero_are_solved() {
         everywhere::<plimsoll::model::SplitBuffers>(&registry, instance);
         everywhere::<plimsoll::model::SharedObjects>(&registry, instance);
     }
-    // 'b' and 'with-b' are one buffer of 16 bytes with the lifespan of 'b', so it may reuse the memory of
-    // 'a'.
+    // 'b' and 'with-b' form one buffer of 16 bytes with the lifespan of 'b'. This buffer may reuse the memory
+    // of 'a'.
     let best = registry.offsets.iter().find(|entry| entry.name == "exact").unwrap();
     assert_eq!(solved(best, &instances[0]).value, Some(Bytes::new(24)));
 }

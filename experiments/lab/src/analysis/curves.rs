@@ -6,7 +6,7 @@ use crate::record::{TraceRow, runs};
 use plimsoll_model::gap_percent;
 use std::collections::BTreeSet;
 
-/// A curve of one algorithm.
+/// A curve of one algorithm or of the virtual best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The name of the algorithm.
@@ -42,8 +42,8 @@ fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// Returns one curve per algorithm, or none if no algorithm has a number. O(algorithms *
-/// instances * log(instances)).
+/// Returns one curve per algorithm, or no curves if no algorithm has a number. O(algorithms * instances *
+/// log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
@@ -62,9 +62,9 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Returns the performance profile of times. The x axis is the ratio of a time to the fastest time on the
-/// same instance. The y axis is the share of instances with at most this ratio. Returns no curves if
-/// nothing was solved or if there are fewer than two algorithms.
+/// Returns the performance profile of times. The factor of an instance is the time of an algorithm divided by
+/// the fastest time on this instance. The y axis is the share of instances whose factor is at most x. Returns
+/// no curves if nothing was solved or if there are fewer than two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -76,10 +76,11 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound as a fraction
-/// of that bound. The y axis is the share of instances with at most this number. If value and bound are both
-/// 0, this number is 1. It is undefined without a value or a bound, and if only the bound is 0. Returns no
-/// curves if the number is undefined everywhere, or if there are fewer than two algorithms.
+/// Returns the performance profile of values. The factor of an instance is 1 plus the gap to the best bound,
+/// as a fraction of that bound. The y axis is the share of instances whose factor is at most x. If value and
+/// bound are both 0, the factor is 1. The factor is undefined if the value or the bound is missing, or if
+/// only the bound is 0. Returns no curves if every factor is undefined, or if there are fewer than two
+/// algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
@@ -90,9 +91,9 @@ pub fn value_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the cactus plot. The x axis is a time limit in seconds, and the y axis the number of instances
-/// solved within it. With several algorithms, the last curve is the virtual best. Returns no curves if
-/// nothing was solved.
+/// Returns the cactus plot. The x axis is a time limit in seconds. The y axis is the number of instances
+/// solved within this limit. With several algorithms, the last curve is the virtual best. Returns no curves
+/// if nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
     let times = numbers(group, |_, cell| seconds(cell));
     let mut curves = curves(group, &times, 1.0);
@@ -114,7 +115,7 @@ const WORST_GAP: f64 = 100.0;
 /// Returns one curve per algorithm, and the number of instances that the curves cover. The x axis is the time
 /// since the start in seconds. The y axis is the mean gap to the best bound, in percent, from that time until
 /// the next point. The mean covers the traced runs on instances with a bound. A run without a value counts as
-/// 100 %. O(lines * log(lines)).
+/// 100 %. O(lines * (algorithms + log(lines)) + runs * instances).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;

@@ -1,4 +1,4 @@
-//! The analysis as CSV files. They contain every number that charts and pages show.
+//! The analysis as CSV files. They contain the numbers that charts and pages show.
 
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};
@@ -6,7 +6,7 @@ use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
 use crate::record::Record;
 use std::collections::BTreeMap;
 
-/// The names of all possible files.
+/// The names of all files that [`files`] may return.
 pub const NAMES: [&str; 6] =
     ["instances.csv", "algorithms.csv", "profile.csv", "cactus.csv", "gap-over-time.csv", "troubles.csv"];
 
@@ -19,7 +19,7 @@ pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
 
 type Line = Vec<String>;
 
-/// The name of a column, and the function that returns a cell.
+/// The name of a column, and the function that formats its cell for a row.
 type Column<T> = (&'static str, fn(&T) -> String);
 
 fn text(lines: &[Line]) -> String {
@@ -48,12 +48,14 @@ fn shown<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// Returns the number of runs for every status other than `done`, as `status=number` separated by blanks.
+/// Returns the number of runs for every status other than `done`, as `status=number` pairs separated by
+/// spaces.
 pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A group with its standings, the name of its record, and its number in that record, counted from 1.
+/// A group with its standings, the name of its record, and its position among the groups of that record,
+/// counted from 1.
 struct Place<'a> {
     record: &'a str,
     nth: usize,

@@ -35,11 +35,11 @@ const DEPTH: usize = 4;
 pub const PAGE: &str = "report.html";
 
 /// Finds the records at and below the given paths, in the order of the paths. Folders are visited in
-/// alphabetical order. A folder with CSV files is a record, and other folders are searched.
+/// alphabetical order. A folder that contains CSV files is a record. Other folders are searched.
 ///
 /// # Errors
-/// [`AnalysisError`] with the file, the line and the value, or [`AnalysisError::Nothing`] for a path without
-/// a record.
+/// [`AnalysisError::Missing`] for a path that does not exist. [`AnalysisError::Nothing`] for a path without
+/// rows. Other [`AnalysisError`]s for a file that cannot be read or has an invalid line.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
     let mut records: Vec<Folder> = Vec::new();
     for path in paths {
@@ -66,7 +66,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
     }
-    // Folders with the same name get distinct names.
+    // If two records have the same name, the later one gets a numeric suffix.
     for at in 1..records.len() {
         let taken = |name: &str| records[..at].iter().any(|other| other.name == name);
         if taken(&records[at].name) {
@@ -104,7 +104,8 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// Returns true if a path is a link to its own folder or to one above it. Such a link is not followed.
+/// Returns true if a path inside `folder` is a link to `folder` or to a folder above it. Such a link is not
+/// followed.
 fn leads_up(path: &Path, folder: &Path) -> bool {
     path.canonicalize().ok().zip(folder.canonicalize().ok()).is_some_and(|(to, from)| from.starts_with(to))
 }
@@ -148,7 +149,7 @@ fn search(
     }
     let mut pictures: Vec<PathBuf> =
         entries.iter().filter(|path| path.is_file() && has_extension(path, "svg")).cloned().collect();
-    // Only charts of single instances are read. Charts over all instances are regenerated.
+    // Only layout maps and charts of single instances are read. Charts over all instances are regenerated.
     for (inner, start) in [("maps", ""), ("charts", "gap-")] {
         let inner = folder.join(inner);
         let wanted = |path: &PathBuf| {

@@ -11,13 +11,13 @@ use std::fmt;
 /// The order of algorithms in tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// By number of instances without an answer, ascending, then by mean gap, ascending. If the runs decide a
-    /// capacity, the number of solved instances comes first (descending), and these criteria break ties.
+    /// In ascending order of the number of instances without an answer, and then of the mean gap. If the runs
+    /// decide a capacity, the number of solved instances takes precedence, in descending order.
     #[default]
     Gap,
-    /// By mean time spent, ascending.
+    /// In ascending order of the mean time spent.
     Time,
-    /// By name.
+    /// In alphabetical order.
     Name,
 }
 
@@ -49,7 +49,7 @@ pub struct Question {
     pub problem: String,
     /// The unit of values and bounds: `bytes`, `picoseconds` or `relations`.
     pub unit: String,
-    /// The terms of the question, as `KEY=VALUE` separated by blanks.
+    /// The terms of the question, as `KEY=VALUE` pairs separated by spaces.
     pub terms: String,
     /// Whether a capacity is decided. Otherwise the value is optimised.
     pub decide: bool,
@@ -129,7 +129,7 @@ pub struct InstanceFacts {
     pub operators: Option<usize>,
     /// Load in bytes, if the subject is an instance.
     pub load: Option<u64>,
-    /// The best proved bound that is not contradicted by a valid value.
+    /// The best proven bound that no valid value contradicts.
     pub best_bound: Option<u64>,
     /// The source of the bound: `run`, `load`, or an empty string without a bound.
     pub bound_from: &'static str,
@@ -146,11 +146,11 @@ pub struct Cell {
     pub runs: usize,
     /// Number of solved runs.
     pub solved: usize,
-    /// The median value over the runs.
+    /// The median value over the runs, or `None` if the median run has no value.
     pub value: Option<u64>,
     /// The gap of the median value, in percent.
     pub gap: Option<f64>,
-    /// The median time to solve, or `None` if no times were recorded.
+    /// The median time to solve, or `None` if the time of a solved run is unknown.
     pub time: Option<Time>,
     /// Whether the algorithm can be expected to prove its answer; see [`can_prove`].
     pub proves: bool,
@@ -162,21 +162,22 @@ pub struct Cell {
     pub troubles: BTreeMap<String, usize>,
     /// Mean primal integral of the runs, if they were traced.
     pub integral: Option<Integral>,
-    /// Number of runs that proved their answer. External programs prove nothing.
+    /// Number of runs that proved their answer. Runs of external programs do not count.
     pub proved: usize,
-    /// Number of these runs that a proof or a witness certifies.
+    /// Number of the runs in `proved` that a proof or a witness certifies.
     pub certified: usize,
 }
 
 impl Cell {
-    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance, because
-    /// such a heuristic ends early without a proof, and the limit is therefore not its time to solve.
+    /// Returns the time to solve. Returns `None` if this time is unknown, or if the median run is unsolved
+    /// and a proof cannot be expected. In the latter case, the run usually ends long before its limit, so the
+    /// limit is not a time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
 }
 
-/// Runs of the same question.
+/// The runs of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// The question that all runs of the group share.
@@ -191,7 +192,7 @@ pub struct Group {
     pub troubles: Vec<Record>,
     /// The trace lines of all runs of the group.
     pub trace: Vec<TraceRow>,
-    /// Whether some bound of the group is certified.
+    /// Whether any bound of the group is certified.
     pub certifies: bool,
     /// Notes for the reader.
     pub notes: Vec<String>,
@@ -199,7 +200,7 @@ pub struct Group {
 
 impl Group {
     /// Returns the time to solve of an algorithm on an instance, both given by index. Returns `None` if there
-    /// was no run, or if the median run is unsolved and a proof cannot be expected.
+    /// was no run or its time is unknown, or if the median run is unsolved and a proof cannot be expected.
     pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
         self.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
@@ -214,10 +215,12 @@ pub(super) fn has_question(row: &Record) -> bool {
 }
 
 /// Groups the runs by question, in order of first appearance. Rows without a problem (unreadable instances)
-/// belong to no group. O(rows * log(rows) + algorithms * instances).
+/// belong to no group. O((rows + lines) * (log(rows) + questions + algorithms) + algorithms * instances), for
+/// a trace with the given number of lines.
 pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options<'_>) -> Vec<Group> {
     let mut known = known(rows);
-    // The best bound stored in a file usually comes from one of its rows, which also states the arithmetic.
+    // A stored best bound usually comes from a row of the same file. `known` then already contains that row's
+    // bound and its arithmetic.
     for row in rows {
         let own = known.entry(row.place()).or_default();
         let stated = row.best_bound.filter(|&bound| own.contradiction(row, bound).is_none());
@@ -316,11 +319,11 @@ impl Builder<'_> {
             }
         }
         if !timed {
-            notes.push("the rows contain no seconds, so there are no times".to_owned());
+            notes.push("the rows contain no times, so the report shows none".to_owned());
         }
         if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
             notes.push(
-                "some times are those of a whole process and others those of the algorithm alone, so they are not strictly comparable"
+                "some times cover a whole process and others only the algorithm, so they are not strictly comparable"
                     .to_owned(),
             );
         }
@@ -404,7 +407,7 @@ impl Builder<'_> {
         let run = |row: &&Record| {
             let solved = self.solved(row, instance.best_bound);
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
-            // Seconds printed by an external program are as precise as their digits.
+            // Seconds printed by an external program are only as precise as their last digit.
             let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
             Run { seconds, solved, limit: row.time_limit, resolution }
         };
@@ -427,7 +430,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the times at which traced runs found their last value, in seconds.
+/// Returns the time in seconds at which each traced run found its last value.
 fn found(trace: &[TraceRow]) -> BTreeMap<RunKey<'_>, f64> {
     let best = |run: &[TraceRow]| {
         let last = run.iter().rev().find_map(|row| row.value)?;

@@ -14,7 +14,7 @@ pub struct Integral {
     pub horizon: f64,
     /// Number of traced runs.
     pub runs: usize,
-    /// Whether some of the values were only reported by an external program and not checked.
+    /// Whether any of the values is an unchecked claim of an external program.
     pub claimed: bool,
 }
 
@@ -25,7 +25,8 @@ fn primal_gap(value: u64, best: u64) -> f64 {
 }
 
 /// Returns the primal integral of one run, in seconds. The values must be in ascending order of time. Each
-/// holds until the next one, and the last until the horizon. The gap before the first value is 1. O(events).
+/// value holds until the next one, and the last value holds until the horizon. The gap before the first value
+/// is 1. O(events).
 pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon: f64) -> f64 {
     let (mut sum, mut since, mut gap) = (0.0, 0.0f64, 1.0);
     for (seconds, value) in events {

@@ -1,16 +1,15 @@
 //! Reads, groups and compares records. The module `report` presents the results.
 //!
-//! Rows of `bench` (of every schema version) and of `sweep` are [`Record`]s. A *group* contains the runs of
-//! one [`Question`], which are comparable. No average spans several groups. Every report prints the
-//! definitions of its figures ([`definitions`](crate::report::overview::definitions)). A group has these
-//! curves:
+//! Rows of `bench` (of every schema version) and of `sweep` are [`Record`]s. The runs of one [`Question`] are
+//! comparable and form a *group*. No average spans several groups. Every report prints the definitions of its
+//! figures ([`definitions`](crate::report::overview::definitions)). A group has these curves:
 //!
 //! - **Performance profile** (Dolan and Moré 2002). There are two profiles. The first shows the share of
 //!   instances that an algorithm solves within a given factor of the fastest time. The second shows the share
 //!   of instances on which the gap of an algorithm is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
-//! - **Gap over time.** It shows the mean gap of the traced runs of an algorithm to the best bound, as a
+//! - **Gap over time.** It shows the mean gap to the best bound over the traced runs of an algorithm, as a
 //!   function of time.
 //!
 //! Runs without an answer (failed, refused, crashed or skipped) count as unsolved and have no value. They are
@@ -36,7 +35,7 @@ use group::has_question;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// An error of an analysis.
+/// An error during the analysis of records.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// A file cannot be read, or one of its lines is invalid.

@@ -5,7 +5,7 @@ use super::{Cell, Group, Question, Sort};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// A mean of times. If some of the times are censored, it is only a lower bound.
+/// A mean of times. If any of the times is censored, the mean is only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean, in the unit of the times.
@@ -33,8 +33,8 @@ pub struct Standing {
     pub solved_runs: usize,
     /// Number of runs that proved their answer.
     pub proved_runs: usize,
-    /// Number of these runs that a proof or a witness certifies. `None` if no bound of the group is
-    /// certified.
+    /// Number of the runs in `proved_runs` that a proof or a witness certifies, or `None` if no bound of the
+    /// group is certified.
     pub certified_runs: Option<usize>,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
@@ -243,8 +243,9 @@ pub fn sort(standings: &mut [Standing], question: &Question, sort: Sort) {
     });
 }
 
-/// Counts the instances on which no other algorithm has a better value, and those that it solves and on which
-/// none has a shorter time to solve.
+/// Counts the wins of an algorithm. It wins in value on an instance if no other algorithm has a better value.
+/// It wins in time if it solves the instance and no other algorithm has a shorter time to solve. Instances on
+/// which no other algorithm ran do not count.
 fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let others = |at: usize| {
         let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != nth);
@@ -254,7 +255,6 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
     for (at, cell) in group.cells[nth].iter().enumerate() {
         let Some(cell) = cell else { continue };
-        // Without another algorithm, there are no wins.
         if others(at).next().is_none() {
             continue;
         }

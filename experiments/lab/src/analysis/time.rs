@@ -3,12 +3,13 @@
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
 //!   layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its completed runs, solved or not.
-//! - The *time to the best answer* is the median over its runs with an answer. This time ends when the run
-//!   finds its value, although the run may continue.
-//! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
+//! - The *time to the best answer* is the median over its runs with an answer. It is measured until the run
+//!   finds its value, even if the run continues afterwards.
+//! - The *time to solve* is also the median over the runs, but an unsolved run counts as longer than every
 //!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
-//!   ([`can_prove`]). In that case, its time to solve is undefined, and the means of these times are omitted.
+//!   ([`can_prove`]). The time to solve of such a heuristic is undefined, and means of these times are
+//!   omitted.
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
 //!   limits the influence of instances that are solved in a few milliseconds (Achterberg 2007, Constraint
 //!   Integer Programming).
@@ -26,7 +27,7 @@ pub fn solved(record: &Record) -> bool {
 
 /// Returns true if the algorithm of a run can be expected to answer the question. A heuristic can decide a
 /// capacity by finding a layout that fits, but it proves an optimum only if its value happens to equal a
-/// bound. An external program is expected to prove optima if the run claims one.
+/// bound. An external program can be expected to prove an optimum only if the run claims one.
 pub fn can_prove(record: &Record) -> bool {
     record.decides()
         || match record.kind.as_str() {
@@ -43,8 +44,7 @@ fn is_settled(claim: &str) -> bool {
 /// The median time of one algorithm on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
-    /// The time in seconds. If it is censored, this is the limit or, without a limit, the longest time of a
-    /// run.
+    /// The time in seconds. A censored time is the limit or, without a limit, the longest time of a run.
     pub seconds: f64,
     /// Whether the median run is unsolved.
     pub censored: bool,
@@ -69,8 +69,8 @@ pub struct Run {
     pub resolution: f64,
 }
 
-/// Returns the median time of some runs. For an even number of runs, this is the mean of the middle two, and
-/// it is censored if either is unsolved. An unsolved run counts as longer than every solved one. Returns
+/// Returns the median time of the given runs. For an even number of runs, this is the mean of the middle two,
+/// and it is censored if either is unsolved. An unsolved run counts as longer than every solved one. Returns
 /// `None` without runs, or if a time is unknown.
 pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     let mut limit: Option<f64> = None;

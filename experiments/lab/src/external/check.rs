@@ -91,15 +91,16 @@ fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
         None if whose == Whose::Own => record.own_seconds = said.seconds,
         None => {}
     }
-    // The exit codes of built-in processes repeat what the row contains.
+    // The exit code of a built-in process repeats information that the row already contains.
     let spoken = whose == Whose::Own && record.status == "done" && !attempt.timed_out;
     errors.extend(attempt.remark.filter(|_| !spoken));
     record.error = errors.join("; ");
     valid
 }
 
-/// Completes the record of a run without a layout. The run has failed unless the time limit ended it or it
-/// reported a claim. The claim of a built-in algorithm must be `infeasible` or `unknown`.
+/// Completes the record of a run without a layout. The run counts as failed unless the time limit ended it or
+/// the process reported a claim. If the process ran a built-in algorithm, the claim must be `infeasible` or
+/// `unknown`.
 fn without_layout(record: &mut Record, whose: Whose, said: &Said, timed_out: bool) {
     match (&said.claim, whose) {
         (Some(claim), Whose::Own) if matches!(claim.as_str(), "infeasible" | "unknown") => {

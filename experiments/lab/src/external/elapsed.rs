@@ -89,7 +89,7 @@ impl ElapsedPattern {
     }
 }
 
-/// Parses seconds, which are digits with at most one point and an optional exponent.
+/// Parses a number of seconds: digits with at most one decimal point and an optional exponent.
 fn read(text: &str) -> Option<Elapsed> {
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let plain = |c: char| c.is_ascii_digit() || c == '.';

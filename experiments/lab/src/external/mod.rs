@@ -1,12 +1,12 @@
 //! Runs external planners under the limits of the benchmark and checks their answers.
 //!
-//! An external planner is a command line with placeholders. The line is split into words as by a shell
-//! (blanks, single and double quotes, backslash), and placeholders are replaced afterwards. Paths therefore
-//! need no quoting. No shell is used unless the command is `sh -c '..'`.
+//! An external planner is a command line with placeholders. The line is split into words by the rules of a
+//! shell for spaces, single and double quotes, and backslashes. Placeholders are replaced after the split, so
+//! paths need no quoting. No shell is used unless the command is `sh -c '..'`.
 //!
 //! | placeholder | meaning |
 //! |---|---|
-//! | `{input}` | an instance file with half-open `MiniMalloc` columns; its name contains the capacity |
+//! | `{input}` | an instance file with half-open `MiniMalloc` columns; the file name contains the capacity |
 //! | `{output}` | the file to which the planner must write a layout (`id` and `offset`) |
 //! | `{capacity}` | the capacity in bytes |
 //! | `{seed}` | the seed; commands without `{seed}` run with the first seed only |
@@ -14,8 +14,8 @@
 //! | `{time_limit}` | the time limit in seconds; a command with `{time_limit}` is killed [`GRACE`] after the limit, any other command at the limit |
 //!
 //! Each planner runs in its own process group. The whole group is killed at the deadline, on a [request to
-//! stop](plimsoll::interrupt), and when the planner ends. No child of the planner survives, even if this
-//! process is killed ([`reaper`]). The measured time covers the whole process.
+//! stop](plimsoll::interrupt), and when the planner ends. No child of the planner in this group survives,
+//! even if this process is killed ([`reaper`]). The measured time covers the whole process.
 //!
 //! Nothing that an external planner reports counts as proof. The checker verifies its layout. The printed
 //! claims and bounds ([`Said`]) and the printed time ([`ElapsedPattern`]) are recorded unverified.
@@ -85,15 +85,16 @@ pub struct ExternalAttempt {
     pub said: Vec<Said>,
     /// Wall-clock time of the whole process in seconds, from its start to its end or to the deadline.
     pub seconds: f64,
-    /// The self-reported time. `None` without a pattern, or if the deadline ended the process.
+    /// The self-reported time, or `None` if there is no pattern or the deadline ended the process.
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// Whether the deadline ended the process.
     pub timed_out: bool,
     /// Whether a [request to stop](plimsoll::interrupt) ended the process. The results of such a run are
     /// meaningless.
     pub interrupted: bool,
-    /// The exit code or the signal, and the last line of standard error. `None` if the process was successful
-    /// and printed nothing on standard error.
+    /// The exit status of a failed process or a note that the time limit ended it, and the last line of
+    /// standard error. The remark is `None` if the process was successful and printed nothing on standard
+    /// error.
     pub remark: Option<String>,
     /// Peak resident memory of the process without its children, in bytes, sampled during the run.
     pub peak_memory: Option<u64>,

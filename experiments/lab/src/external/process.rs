@@ -55,7 +55,7 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
     kill_group(group);
     let status = child.wait()?;
     let (peak_memory, killed) = sampled.unwrap_or((None, None));
-    // A process that ended by itself just before the kill counts as ended by itself.
+    // A process that exited just before the kill does not count as killed.
     let killed = killed.filter(|_| status.code().is_none());
     let (timed_out, interrupted) = (killed == Some(Why::Deadline), killed == Some(Why::Request));
     Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, interrupted, peak_memory })

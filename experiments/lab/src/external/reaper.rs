@@ -6,9 +6,9 @@
 //! folder has been removed. When the pipe closes, the main process no longer exists. The reaper then kills
 //! the remaining groups, removes the remaining folders, and exits.
 //!
-//! A program that started before its line was written would survive a kill of the main process in between.
-//! Each group is therefore led by a process that only waits (`Leader`). The program joins the group after
-//! the line has been written.
+//! If a program started before its line was written, it would survive a kill of the main process between
+//! these two events. Each group is therefore led by a process that only waits (`Leader`). The program joins
+//! the group after the line has been written.
 //!
 //! The reaper is this binary, run with other arguments. No reaper is started unless [`employ`] has set its
 //! command.
@@ -40,8 +40,8 @@ enum Line {
 static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Sets the command that starts the reaper. The program that it starts must call [`serve`]. The reaper is
-/// started together with the first external program.
+/// Sets the command that starts the reaper. The program that it starts must call [`serve`]. The reaper starts
+/// when the first resource is registered.
 pub fn employ(command: Vec<OsString>) {
     // Later calls have no effect.
     let _ = COMMAND.set(command);

@@ -1,8 +1,9 @@
 //! Reads the reports that an external planner prints on standard output.
 //!
-//! A report is a line with a JSON object that has the member `claim`, `peak` or `lower_bound`, as `plimsoll
-//! solve --json` prints it. All other output is ignored. Reports with `seconds` form a trace of events. If a
-//! member is reported several times, its last value counts.
+//! A report is a line with a JSON object that has at least one of the members `claim`, `peak` and
+//! `lower_bound`. The members have the same meaning as in the output of `plimsoll solve --json`. All other
+//! output is ignored. Reports with `seconds` form a trace of events. If a member is reported several times,
+//! its last value counts.
 
 use super::tail::tail;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub struct Said {
     pub peak: Option<u64>,
     /// The reported lower bound, in bytes.
     pub lower_bound: Option<u64>,
-    /// The reason for the bound.
+    /// The reported witness of the bound.
     pub witness: Option<String>,
     /// The number of nodes, as the planner counts them.
     pub nodes: Option<u64>,

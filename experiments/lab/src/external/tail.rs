@@ -33,7 +33,7 @@ pub(super) fn last_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Returns a line without escape sequences and control characters, with single blanks between words. An
+/// Returns a line without escape sequences and control characters, with single spaces between words. An
 /// escape sequence extends from `ESC [` to the first character between `@` and `~`.
 fn plain(line: &str) -> String {
     let mut text = String::new();

@@ -22,7 +22,7 @@ pub struct Extras {
     pub trace: bool,
     /// Paths of layouts.
     pub layouts: bool,
-    /// What the proofs of bounds certify, and their sizes and times.
+    /// The claims that proofs or witnesses certify, and the sizes and times of the proofs.
     pub proofs: bool,
 }
 
@@ -128,7 +128,7 @@ impl Columns {
     }
 
     /// Returns a record as one line with its line break. Line breaks and NUL characters inside cells become
-    /// blanks.
+    /// spaces.
     pub fn line(&self, record: &Record) -> String {
         let cells = first_line(record, false);
         let plain: Vec<String> =

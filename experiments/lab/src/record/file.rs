@@ -32,7 +32,7 @@ const NEEDED: [&str; 4] = ["instance", "problem", "algorithm", "status"];
 pub struct CsvFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The names of the columns. Empty if the file has no complete line.
+    /// The names of the columns. The list is empty if the file has no complete line.
     pub columns: Vec<String>,
     /// The text up to the last line break.
     text: String,

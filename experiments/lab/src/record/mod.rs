@@ -84,7 +84,7 @@ pub struct Record {
     /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds` or `relations`.
     #[serde(default = "bytes")]
     pub unit: String,
-    /// The [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` separated by blanks.
+    /// The [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` pairs separated by spaces.
     pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
@@ -94,7 +94,7 @@ pub struct Record {
     #[serde(default = "one")]
     pub threads: usize,
     /// The capacity to decide: `file`, `load` or a number. Older files contain `true` and do not store the
-    /// capacity. Empty if the value is optimised.
+    /// capacity. The column is empty if the value is optimised.
     pub decide: String,
     /// The capacity to decide, or the capacity that is part of the question (spilling). For an external
     /// planner, this is the capacity on its command line.
@@ -149,10 +149,10 @@ pub struct Record {
     /// The resolution of `own_seconds`, in seconds: the value of one unit in the last digit that an
     /// external program printed.
     pub own_resolution: Option<f64>,
-    /// The times of the phases, as `name=seconds` separated by blanks. `to-best` is the time until the run
-    /// found its value.
+    /// The times of the phases, as `name=seconds` pairs separated by spaces. `to-best` is the time until the
+    /// run found its value.
     pub phases: String,
-    /// The counters of the algorithm, as `name=number` separated by blanks.
+    /// The counters of the algorithm, as `name=number` pairs separated by spaces.
     pub counters: String,
     /// Number of nodes. The algorithm defines the meaning of a node.
     pub nodes: Option<u64>,
@@ -162,7 +162,7 @@ pub struct Record {
     pub resident_bytes: Option<u64>,
     /// Commit of the sources.
     pub commit: String,
-    /// Whether the sources differed from that commit.
+    /// Whether tracked sources differed from `commit`: `true`, `false` or `unknown`.
     pub dirty: String,
     /// Version of plimsoll, or of the external program.
     pub version: String,
@@ -182,11 +182,11 @@ pub struct Record {
     pub claimed: String,
     /// The lower bound that an external program claims.
     pub claimed_bound: Option<u64>,
-    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. Empty if
-    /// nothing is certified. This and the following four columns are stored only on request.
+    /// What an accepted proof or a confirmed witness proves: `optimal`, `infeasible` or `bound`. The column
+    /// is empty if nothing is certified. This column and the following four are stored only on request.
     pub certified: String,
-    /// The reason why `certified` holds: `proof` (a proof that the checker accepted) or `witness` (a witness
-    /// that was recomputed).
+    /// The evidence for `certified`: `proof` (a proof that the checker accepted) or `witness` (a witness that
+    /// was recomputed).
     pub certified_by: String,
     /// Length of the proof in bytes.
     pub proof_bytes: Option<u64>,
@@ -194,9 +194,10 @@ pub struct Record {
     pub proof_seconds: Option<f64>,
     /// Time to check the proof, in seconds. It is not part of `seconds`.
     pub check_seconds: Option<f64>,
-    /// Improvements over time, as `seconds:event:value:bound` separated by blanks. Stored only on request.
+    /// Improvements over time, as `seconds:event:value:bound` separated by spaces. This column is stored only
+    /// on request.
     pub trace: String,
-    /// Path of the layout, relative to the folder of the record. Stored only on request.
+    /// Path of the layout, relative to the folder of the record. This column is stored only on request.
     pub layout: String,
 }
 

@@ -1,4 +1,4 @@
-//! Ranks numbers so that in every unit, a better number has a lower rank.
+//! Ranks numbers. In every unit, a better number has a lower rank.
 
 use plimsoll_model::{Relations, Value};
 

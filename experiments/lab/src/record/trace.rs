@@ -1,4 +1,4 @@
-//! Traces, which are improvements of solutions and bounds over time.
+//! Traces: the improvements of value and bound during runs.
 //!
 //! Runs of built-in algorithms are traced through their observer, whose clock starts with the run. The
 //! trace of an external process contains the timestamped reports of the process, and finally the checked
@@ -150,7 +150,8 @@ impl<P: Problem> Observer<P> for Recorder {
 }
 
 /// Returns the trace of a process. The last events are the checked result and the end of the run. If the
-/// answer passed the checker, the reports of the process come first.
+/// status of the run is `done`, the reports of the process come first. Reported values that are better than
+/// the checked value are omitted.
 pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
@@ -171,8 +172,7 @@ fn words(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Identifies a run in a trace: suite, instance, problem and algorithm, then the seed, then the number of the
-/// run.
+/// The key of a run in a trace: suite, instance, problem and algorithm; the seed; the number of the run.
 pub type RunKey<'a> = ([&'a str; 4], u64, u64);
 
 impl Record {
@@ -189,7 +189,7 @@ impl TraceRow {
     }
 }
 
-/// Numbers the runs of each algorithm on each instance, counting from 1 as traces do.
+/// Numbers the runs of each algorithm on each instance, counted from 1 as in traces.
 pub fn number_runs(records: &mut [Record]) {
     let mut counts: HashMap<[String; 4], u64> = HashMap::new();
     for record in records {

@@ -60,7 +60,7 @@ impl Axis {
         }
         if self.logarithmic {
             let powers = self.powers(most);
-            // A range of less than one decade contains too few powers.
+            // A range of at most one decade may contain too few powers.
             if powers.len() > 2 || self.high / self.low > 10.0 {
                 return powers.into_iter().map(|value| (value, self.label_of(value, value))).collect();
             }
@@ -70,7 +70,7 @@ impl Axis {
         let (first, last) = ((self.low / pace).ceil(), (self.high / pace + 1e-9).floor());
         let count = ((last - first) as usize).min(most);
         let value = |nth: usize| (first + nth as f64) * pace + 0.0;
-        // Quarters of a unit still have short labels.
+        // The unit is at most four times the distance between ticks, so labels have at most two decimals.
         let scale = if self.unit == Unit::Bytes { self.high.min(4.0 * pace) } else { self.high };
         (0..=count).map(|nth| (value(nth), self.label_of(value(nth), scale))).collect()
     }
@@ -106,7 +106,7 @@ impl Axis {
                 return fine;
             }
         }
-        // Every n-th power, with the smallest n that gives few enough ticks.
+        // Only every n-th power is a tick, for the smallest n that gives at most `most` ticks.
         let every = |n: i32| -> Vec<f64> {
             let powers = exponents.clone().filter(|nth| nth.rem_euclid(n) == 0).map(|nth| base.powi(nth));
             powers.filter(within).collect()
@@ -176,7 +176,8 @@ impl Side {
     }
 }
 
-/// Formats a number with at most six decimals. Ticks are round numbers, so further digits are rounding noise.
+/// Formats a number with at most six decimals, or in scientific notation if it is very small or very large.
+/// Ticks are round numbers, so further digits are rounding noise.
 fn number(number: f64) -> String {
     let size = number.abs();
     if size != 0.0 && !(0.001..9e15).contains(&size) {

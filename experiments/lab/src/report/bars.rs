@@ -1,5 +1,5 @@
-//! Bar charts. Panels are drawn side by side. Each panel has groups of bars and its own scale, which starts
-//! at zero.
+//! Bar charts. Panels are drawn in one or two columns. Each panel has groups of bars and its own scale, which
+//! starts at zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis and one bar per
@@ -16,8 +16,9 @@ use std::io::{self, Write};
 
 /// Height of a panel, including its title and the names below the axis.
 const HIGH: f64 = 250.0;
-/// Space in a panel above the bars and below the axis.
+/// Space in a panel above the bars.
 const ABOVE: f64 = 48.0;
+/// Space in a panel below the axis.
 const BELOW: f64 = 36.0;
 const COLUMNS: usize = 2;
 /// Distance between panels.

@@ -50,8 +50,8 @@ impl Basis {
         text
     }
 
-    /// Returns the claim. If tensor sizes are uncertain, a restriction is appended, as in `optimal for the
-    /// declared sizes`.
+    /// Returns the claim. If tensor sizes are declared or assumed, a restriction is appended to `optimal` and
+    /// `infeasible`, as in `optimal for the declared sizes`.
     pub fn claim(&self, claim: &str) -> String {
         match self.sizes {
             _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),

@@ -6,8 +6,8 @@ use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
 
-/// Returns the comparison as text: a table of planners that is at most `width` columns wide, the chain of
-/// ascending arena sizes from the optimum to the naive plan, and the bytes that each technique saves.
+/// Returns the comparison as text. It consists of a table of planners that is at most `width` columns wide,
+/// the chain of ascending arena sizes, and the bytes that each technique saves.
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(

@@ -51,7 +51,7 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-/// Converts values to points of the picture.
+/// The mapping from values to points of the picture.
 struct Frame<'a> {
     chart: &'a Chart,
     left: f64,

@@ -20,14 +20,14 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Formats a number of bytes, followed by binary units if the number is long: `11 bytes`, `1310720 bytes
-/// (1.25 MiB)`.
+/// Formats a number of bytes, followed by binary units if it has at least five digits: `11 bytes`, `1310720
+/// bytes (1.25 MiB)`.
 pub fn exact(number: u64) -> String {
     if number == 1 { "1 byte".to_owned() } else { sized(number, " bytes") }
 }
 
-/// Formats a number of bytes and the words after it, followed by binary units if the number is long: `11 live
-/// bytes`, `1310720 live bytes (1.25 MiB)`.
+/// Formats a number of bytes and the words after it, followed by binary units if it has at least five digits:
+/// `11 live bytes`, `1310720 live bytes (1.25 MiB)`.
 pub fn sized(number: u64, words: &str) -> String {
     match number {
         0..10_000 => format!("{number}{words}"),

@@ -6,8 +6,8 @@ use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::orders::Order;
 
-/// Returns a chart of the live bytes at every step of a region, in file order and in the order that the
-/// algorithm found, with the lower bound.
+/// Returns a chart of the live bytes at every step of a region, with the lower bound. The chart compares the
+/// file order with the order that the algorithm found.
 pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart {
     let problem = &one.storages.problem;
     let bound = one.outcome.lower_bound.value;

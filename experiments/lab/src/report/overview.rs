@@ -66,9 +66,10 @@ pub fn definitions(options: Options<'_>) -> Vec<String> {
          'gap lost, points' is the increase of its mean gap in percentage points, 'uniquely solved' is the number of \
          instances that no other algorithm solves, and 'time factor' is the factor by which its shifted mean time grows."
             .to_owned(),
-        "Primal integral (Berthold 2013): the integral of |p - q| / max(p, q) from the start to the time limit. Here p \
-         is the best value so far and q the best valid value of all runs. The integrand is 1 before the first value. \
-         The integral is given in seconds and in percent of the limit, averaged over the traced instances."
+        "Primal integral (Berthold 2013): the integral of |p - q| / max(p, q) from the start to the time limit or, without \
+         a limit, to the last event of any run on the instance. Here p is the best value so far and q the best valid \
+         value of all runs. The integrand is 1 before the first value. The integral is given in seconds and in percent \
+         of its maximum, averaged over the traced instances."
             .to_owned(),
     ]
 }

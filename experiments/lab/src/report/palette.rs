@@ -25,7 +25,7 @@ const STRONG: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00"
 pub const BLACK: usize = STRONG.len();
 
 /// Returns the stroke of a line as SVG attributes. The colours repeat cyclically. On a dark page, black is
-/// replaced by white.
+/// replaced by light grey.
 pub(super) fn stroke_of(index: usize) -> String {
     match index % (STRONG.len() + 1) {
         BLACK => RULE.to_owned(),
@@ -53,8 +53,8 @@ fn tinted(colour: usize, tint: usize) -> Colour {
     format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2])
 }
 
-/// Returns the colour of a name. It is the same in every picture, because it depends only on the 64-bit
-/// FNV-1a hash of the name.
+/// Returns the colour of a name. The colour depends only on the 64-bit FNV-1a hash of the name, so it is the
+/// same in every picture.
 pub(super) fn colour_of(name: &str) -> Colour {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

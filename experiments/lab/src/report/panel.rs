@@ -8,16 +8,19 @@ use plimsoll::Diagnosis;
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Problem, SharedObjects, Step, load};
 use std::fmt::Write as _;
 
-/// Heights of the load profile, of the map, of a lane of spilled buffers, and of the labels of steps.
+/// Height of the load profile, in pixels.
 const PROFILE: f64 = 64.0;
+/// Height of the map, in pixels.
 const MAP: f64 = 400.0;
+/// Height of a lane of spilled buffers, in pixels.
 const LANE: f64 = 14.0;
+/// Height of the labels of steps, in pixels.
 const AXIS: f64 = 44.0;
 /// Maximum number of lanes of spilled buffers that are drawn.
 const MOST_LANES: usize = 10;
 /// Maximum number of names of steps. If there are more names, none is drawn.
 const MOST_NAMES: usize = 32;
-/// Space for names of steps.
+/// Space for the names of steps, in pixels.
 const NAMES: f64 = 120.0;
 /// Font size of the heading of a panel.
 const TEXT: f64 = 15.0;
@@ -139,7 +142,7 @@ impl<'a> Panel<'a> {
         self.found.peak.get()
     }
 
-    /// Returns the capacity, unless it is so far above the peak that it would flatten the map.
+    /// Returns the capacity if it is at most 1.5 times the peak. A higher capacity would flatten the map.
     pub(super) fn capacity(&self) -> Option<u64> {
         let capacity = self.map.instance.capacity()?.get();
         (capacity <= self.peak().max(1).saturating_mul(3) / 2).then_some(capacity)
@@ -211,7 +214,8 @@ impl<'a> Panel<'a> {
         if self.lanes.is_empty() { 0.0 } else { self.lanes.len().min(MOST_LANES) as f64 * LANE + 26.0 }
     }
 
-    /// Draws the live bytes over time and, in red, the bytes that are free below the extent.
+    /// Draws the live bytes over time and, in red, the free bytes below the extent, which is the highest end
+    /// of a live buffer.
     fn profile(&self, scene: &mut Scene, frame: &Frame) {
         let columns = (frame.right - frame.left) as usize;
         let mut highest = vec![(0u64, 0u64); columns + 1];
@@ -256,7 +260,7 @@ impl<'a> Panel<'a> {
             401..=3000 => 0.25,
             _ => 0.0,
         };
-        // Mutually exclusive buffers may overlap.
+        // Buffers with an exclusion may overlap.
         let see_through = if instance.exclusions().is_empty() { "" } else { " fill-opacity=\"0.6\"" };
         let mut labels = Vec::new();
         let mut hatched = Vec::new();
@@ -418,8 +422,9 @@ impl Frame {
     }
 }
 
-/// Font size of a name, and the space that a name needs perpendicular to its text, in pixels.
+/// Font size of a name, in pixels.
 const NAME: f64 = 12.0;
+/// Space that a name needs perpendicular to its text, in pixels.
 const LINE: f64 = 14.0;
 
 /// A name in the middle of a rectangle.

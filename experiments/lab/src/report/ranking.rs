@@ -30,10 +30,10 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
     if decide { "to decide" } else { "to proof" }
 }
 
-/// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
-/// time to proof, and the number of certified runs among the proved runs. If the question is to decide a
-/// capacity, the table counts decided instances instead of optima. Callers remove the column [`CERTIFIED`]
-/// if it is empty.
+/// Returns a table with one row per algorithm. The columns are the gaps, the number of optima, the time
+/// spent, the time to the best answer, the time to proof, and the number of certified runs among the proved
+/// runs. If the question is to decide a capacity, the table counts decided instances instead of optima.
+/// Callers remove the column [`CERTIFIED`] if it is empty.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 8] = [
@@ -54,8 +54,8 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
 /// The header of the column with the certified runs, which is empty if no bound is certified.
 pub const CERTIFIED: &str = "certified";
 
-/// Returns the numbers of certified and proved runs as text, separated by `of`. Empty if no bound is
-/// certified.
+/// Returns the numbers of certified and proved runs as text, separated by `of`. Returns an empty string if no
+/// bound is certified.
 pub(super) fn certified(own: &Standing, of: &str) -> String {
     own.certified_runs.map_or_else(String::new, |count| format!("{count}{of}{}", own.proved_runs))
 }
@@ -80,8 +80,8 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
 }
 
 /// Returns one sentence about the best algorithm, the number of instances that it solves, and the results of
-/// the other algorithms. Returns `None` if the best algorithm decides no instance or, for an optimised
-/// value, has no gap.
+/// the other algorithms. Returns `None` if the best algorithm decides no instance or, for an optimised value,
+/// if its gap is not defined on any instance.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();
     sort(&mut all, &group.question, Sort::Gap);
@@ -182,7 +182,7 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     Some(format!("{text}{}.", behind(&rest)))
 }
 
-/// Returns the end of the sentence: the range of the mean gaps of the algorithms behind the best, the gaps
+/// Returns the end of the sentence. It contains the range of the mean gaps of the other algorithms, the gaps
 /// of the external programs among them, and the external programs without a value.
 fn behind(others: &[&Standing]) -> String {
     let rest: Vec<&Standing> = others.iter().copied().filter(|own| own.mean_gap.is_some()).collect();

@@ -1,15 +1,15 @@
 //! Times of algorithms relative to a reference algorithm, instance by instance.
 //!
-//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference
-//! is faster. A mark on a ratio shows the direction in which the ratio is uncertain:
+//! A *ratio* is the time of an algorithm divided by the time of the reference. If the ratio is above 1, the
+//! reference is faster. A mark on a ratio shows the direction in which the ratio is uncertain:
 //!
 //! - If the time of the algorithm is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
-//!   last digit, and the time of the reference is increased by one unit. If this changes a time by more than
-//!   1 %, the ratio is marked as a lower bound.
-//! - If the time of the algorithm is below one unit of its last digit (`0.000`), it is increased by one
-//!   unit, and the time of the reference is reduced by half a unit. The ratio is then an upper bound, marked
-//!   `<`, and means exclude it.
+//!   last printed digit. The time of the reference is increased by one unit of its own last digit. If this
+//!   changes either time by more than 1 %, the ratio is marked as a lower bound.
+//! - If the time of the algorithm is below one unit of its last digit (`0.000`), it is increased by one unit
+//!   of this digit. The time of the reference is reduced by half a unit of its own last digit. The ratio is
+//!   then an upper bound, marked `<`, and means exclude it.
 //!
 //! **Complexity.** O(algorithms * instances * suites).
 
@@ -50,7 +50,7 @@ struct Ratio {
 
 /// A function that combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// A function that counts the ratios that such a combination includes.
+/// A function that counts the ratios that a [`Summarise`] includes.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.
@@ -58,8 +58,8 @@ fn is_unseen(time: Time) -> bool {
     !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
 }
 
-/// Returns the ratio of a time to that of the reference, or `None` if there is no time or the reference has
-/// no usable time.
+/// Returns the ratio of a time to the time of the reference, or `None` if there is no time or the reference
+/// has no usable time.
 fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
     let (time, reference) = (time?, reference.filter(|reference| !reference.censored)?);
     let least = |time: Time| if time.censored { time.seconds } else { time.seconds - time.resolution / 2.0 };
@@ -79,7 +79,7 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
 }
 
-/// Formats a time in the unit that the tables use for its clock.
+/// Formats a time in the unit that the tables use for times of this clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
     let figure = |seconds: f64| match clock {
         Clock::Bench => human::seconds(seconds),
@@ -177,7 +177,8 @@ fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
     (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
 }
 
-/// Returns the smallest ratio. If some ratios are upper bounds, the result is itself only an upper bound.
+/// Returns the smallest ratio. If any ratio is an upper bound, lower bounds are ignored, and the result is
+/// only an upper bound.
 fn least(ratios: &[Ratio]) -> Option<Ratio> {
     let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
     if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {

@@ -1,15 +1,17 @@
 //! SVG pictures, built element by element. All text is escaped.
 //!
 //! Every picture is 640 pixels wide, so that its text is also legible on a phone. On a dark page, elements
-//! with a class change their colours. Coloured areas keep their colours, and the text on them is black.
+//! with a class change their colours. Other coloured areas keep their colours, and the text on them is black.
 
 use std::fmt::Write as _;
 
-/// Width of every picture, and its margin on both sides, in pixels.
+/// Width of every picture, in pixels.
 pub const WIDTH: f64 = 640.0;
+/// Margin on the left and the right of every picture, in pixels.
 pub const MARGIN: f64 = 16.0;
-/// Font size of normal text, and of the smaller text beside axes and on areas, in pixels.
+/// Font size of normal text, in pixels.
 const TEXT: f64 = 15.0;
+/// Font size of the text beside axes and on areas, in pixels.
 pub const SMALL: f64 = 13.0;
 /// Height of a line of text.
 const LINE: f64 = 20.0;
@@ -22,7 +24,7 @@ pub const RULE: &str = "class=\"rule\" stroke=\"#222\"";
 pub const HALO: &str =
     "class=\"halo\" stroke=\"#fff\" stroke-width=\"3\" stroke-opacity=\"0.8\" paint-order=\"stroke\"";
 
-/// Colours on a dark page: those of text, page, secondary text, grid, rules, lanes, waiting times and halos.
+/// The colours of text, page, secondary text, grid, rules, lanes, waiting times and halos on a dark page.
 const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
     .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}.wait{fill:#5c3b38}.halo{stroke:#17191e}}";
 
@@ -219,7 +221,7 @@ pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     None
 }
 
-/// Splits text at blanks into lines that fit into the width of a picture. If a word is wider than a line,
+/// Splits text at spaces into lines that fit into the width of a picture. If a word is wider than a line,
 /// only its end is kept.
 fn wrapped(text: &str, size: f64) -> Vec<String> {
     let most = WIDTH - 2.0 * MARGIN;
@@ -236,8 +238,7 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
-/// Keeps at most four points in each column that is half a pixel wide: the first, the lowest, the highest
-/// and the last.
+/// Keeps at most four points per half pixel of width: the first, the lowest, the highest and the last.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let column = |point: &Point| (point.0 * 2.0).round() as i64;
     let mut kept = Vec::new();

@@ -19,9 +19,10 @@ const OWN_TIMES: &str = "\
 Self-reported times (columns `own ms`) are measured by each program itself, from the end of reading the instance to
 the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
 Rounding limits their precision. For a ratio, half a unit of the last printed digit is therefore subtracted from the
-time of the program, and one unit is added to the time of the reference. The ratio is marked `>` if one of these changes
-exceeds 1 % of the time. If all digits of a time are zero, the ratio is computed from one unit, marked `<`, and excluded
-from means. An unsolved run counts with its time limit. The cell of a solved run without a self-reported time is empty.";
+time of the program, and one unit of the last printed digit is added to the time of the reference. The ratio is marked
+`>` if one of these changes exceeds 1 % of the time. If all digits of the time of the program are zero, one unit is used
+as this time, and the ratio is marked `<` and excluded from means. An unsolved run counts with its time limit. The cell
+of a solved run without a self-reported time is empty.";
 
 /// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
 const FILES: [(&str, &str); 6] = [
@@ -116,7 +117,8 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
     Some(table.without_empty(&["seed", CERTIFIED, "proof"]))
 }
 
-/// Returns how a proved run is certified, or `bound` if only its bound is.
+/// Returns what certifies the claim of a run (`proof` or `witness`), or `bound` if only the bound is
+/// certified.
 fn certified(row: &Record) -> String {
     if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
 }
@@ -271,12 +273,12 @@ impl Question<'_> {
         let mut text = format!(
             "\n## {title}: times\n\n\
              Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
-             time to\nthe best answer ends when a run finds its value. The time to solve is the median as well. If the \
+             time to\nthe best answer is measured until a run finds its value. The time to solve is also the median. If the \
              median run is\nunsolved, this time is the limit, marked `>`, and every figure derived from it is a lower bound. \
              Means are geometric,\nshifted by {shift} s, over all instances. PAR-2 is the mean time to solve, with \
-             unsolved instances counted as twice\nthe limit. Wins are instances with the shortest time to solve. A \
-             heuristic proves an optimum only if it meets a\nbound. Otherwise it has no time to solve, and its means are \
-             shown as `-`.\n\n{}",
+             unsolved instances counted as twice\nthe limit. Wins are the instances on which the algorithm has the \
+             shortest time to solve. A\nheuristic proves an optimum only if its value meets a bound. Otherwise it has \
+             no time to solve, and its means are\nshown as `-`.\n\n{}",
             table.markdown()
         );
         if let Some(reference) = reference
@@ -313,11 +315,11 @@ impl Question<'_> {
              {held}\n\
              {}\n\
              Values and bounds are in the unit given in the column `unit`, and sizes are in bytes. `seconds` is\n\
-             wall-clock time. It is that of the whole process if `whole_process` is set, as it always is for external\n\
-             programs, and otherwise that of the algorithm alone. `own_seconds` is the time that a program measures\n\
+             wall-clock time. It is the time of the whole process if `whole_process` is set, as for all external\n\
+             programs, and otherwise the time of the algorithm alone. `own_seconds` is the time that a program measures\n\
              itself, from the end of reading the instance to the answer. `own_resolution` is the resolution of that\n\
-             time if it was printed. Every solution passed the checker. The best bound of an instance is the best one\n\
-             proved by any run, and the gap is the distance from it. `peak_memory_bytes` is the high-water mark of the\n\
+             time if it was printed. Every solution passed the checker. The best bound of an instance is the best bound\n\
+             proved by any run, and the gap is the distance from this bound. `peak_memory_bytes` is the high-water mark of the\n\
              process. It is reset before each run and includes memory that was resident before the run.\n",
             self.facts(),
             sources(rows)

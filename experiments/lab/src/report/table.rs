@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Minimum width of a column of names, and of a column of sentences.
+/// Minimum width of a column of names, in characters.
 const NARROWEST: usize = 10;
+/// Minimum width of a column of sentences, in characters.
 const NARROWEST_SENTENCE: usize = 24;
 
-/// Breaks text at blanks into lines of at most `width` columns. Longer words get a line of their own.
+/// Breaks text at spaces into lines of at most `width` columns. Longer words get a line of their own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -60,7 +61,8 @@ pub enum Align {
     Right,
 }
 
-/// A column of a table with one row per `T`: its name, its alignment, and the function that returns a cell.
+/// A column of a table with one row per `T`: its name, its alignment, and the function that formats its cell
+/// for a row.
 pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
 /// A table with a header. Rows may be grouped under headings.
@@ -136,7 +138,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Returns the table as text: a header, a rule, and the rows. Columns are separated by two blanks.
+    /// Returns the table as text: a header, a rule, and the rows. Columns are separated by two spaces.
     pub fn text(&self) -> String {
         self.text_within(usize::MAX)
     }

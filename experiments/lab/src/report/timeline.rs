@@ -28,11 +28,13 @@ const MEMORY: f64 = 150.0;
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
-/// The looks of the mark below operations on the critical path, of on-chip bytes, of the bytes of resident
-/// weights, and of the line at the peak.
+/// The look of the mark below operations on the critical path.
 const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
+/// The look of on-chip bytes.
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
+/// The look of the bytes of resident weights.
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
+/// The look of the line at the peak.
 const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
 /// Maximum number of segment borders that are drawn. If there are more borders, none is drawn.
 const BORDERS: usize = 60;
@@ -62,8 +64,7 @@ struct Box {
     fetches: bool,
     start: Time,
     end: Time,
-    /// The size of the weights of the operator for a computation, and the number of bytes moved for a
-    /// transfer.
+    /// For a computation, the size of the operator's weights. For a transfer, the number of bytes moved.
     bytes: Bytes,
     /// The colour of the operator.
     colour: Colour,
@@ -276,7 +277,7 @@ impl Activity {
         self.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0)
     }
 
-    /// Returns the capacity, unless it is so far above the peak that it would flatten the picture.
+    /// Returns the capacity if it is at most twice the peak. A higher capacity would flatten the picture.
     fn near_capacity(&self) -> Option<u64> {
         Some(self.capacity.get()).filter(|&capacity| capacity <= self.peak().saturating_mul(2))
     }
@@ -326,12 +327,14 @@ fn lane_name(lane: usize) -> String {
     }
 }
 
-/// Converts times to points in the picture.
+/// The mapping from times to points in the picture.
 struct Frame {
     end: Time,
-    /// The y positions of the first lane, of the memory chart, and of the axis.
+    /// The y position of the first lane.
     top: f64,
+    /// The y position of the memory chart.
     memory: f64,
+    /// The y position of the axis.
     floor: f64,
 }
 

@@ -3,7 +3,8 @@
 //! The definitions are those of [`analysis::time`](crate::analysis::time). A time is measured for
 //! the whole process or run, or reported by the algorithm itself ([`Clock`]).
 //!
-//! **Complexity.** O(rows * log(rows) + algorithms * instances).
+//! **Complexity.** O(rows * (log(rows) + algorithms) + algorithms^2 * instances) for the rows of one
+//! question.
 
 use crate::analysis::standing::sort;
 use crate::analysis::time::solved;

@@ -26,7 +26,7 @@
 //! seeds = "1..4"
 //!
 //! [[instances]]
-//! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems of graphs
+//! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems on graphs
 //! batch = 1                           # first dimension of inputs; dim_default: all other free dimensions
 //!
 //! [[instances]]

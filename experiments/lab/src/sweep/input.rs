@@ -13,9 +13,9 @@ pub struct Input {
     pub suite: String,
     /// The name of the instance or graph.
     pub name: String,
-    /// The kind of the input, which is known even if it could not be read.
+    /// The kind of the input, which is known even if the input could not be read.
     pub kind: SubjectKind,
-    /// SHA-256 of the canonical form. Empty if the input could not be read.
+    /// SHA-256 of the canonical form, or an empty string if the input could not be read.
     pub sha256: String,
     /// The load, if the input is an instance.
     pub load: Option<Bytes>,
@@ -24,9 +24,9 @@ pub struct Input {
     /// The problems that may be posed on the input. An empty list stands for all problems that accept its
     /// kind.
     pub(super) problems: Vec<&'static str>,
-    /// The terms under which an instance was derived from a graph. Empty for other inputs.
+    /// The terms under which an instance was derived from a graph, or an empty string for other inputs.
     pub(super) terms: String,
-    /// The model and its import options. `None` if all options have their default values.
+    /// The model and its import options, or `None` if all options have their default values.
     pub(super) model: Option<ModelRecord>,
 }
 

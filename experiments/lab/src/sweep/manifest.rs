@@ -60,16 +60,16 @@ pub struct InputRecord {
     pub suite: String,
     /// The name of the instance or graph.
     pub name: String,
-    /// SHA-256 of the canonical form. Empty if the input could not be read.
+    /// SHA-256 of the canonical form, or an empty string if the input could not be read.
     pub sha256: String,
     /// The capacity in the instance file, in bytes. It is stored only if an algorithm decides this
     /// capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
-    /// The terms under which the instance was derived from a model, as `KEY=VALUE` separated by blanks.
+    /// The terms under which the instance was derived from a model, as `KEY=VALUE` pairs separated by spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// The model and its import options. `None` if all options have their default values.
+    /// The model and its import options, or `None` if all options have their default values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
 }
@@ -104,7 +104,7 @@ pub struct AlgorithmRecord {
     pub problem: String,
     /// The name of the algorithm.
     pub name: String,
-    /// The terms of the question, as `KEY=VALUE` separated by blanks.
+    /// The terms of the question, as `KEY=VALUE` pairs separated by spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
     /// Number of threads that a run may use.
@@ -169,7 +169,8 @@ impl Resolved {
         serde_json::from_str(&text).unwrap_or(self)
     }
 
-    /// Returns a description of the first difference from another sweep, or `None` if both are equal.
+    /// Returns a description of the first difference from the sweep `now`, such as `seeds is [0] instead of
+    /// [1]`, or `None` if both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let same_inputs = self.inputs.len() == now.inputs.len()
             && self.inputs.iter().zip(&now.inputs).all(|(then, now)| then.is_same(now));
@@ -194,7 +195,7 @@ impl Resolved {
                     }
                 }
                 if !then.is_same(now) {
-                    return Some(format!("instances: {} there, {} here", name(then), name(now)));
+                    return Some(format!("instances: {} instead of {}", name(then), name(now)));
                 }
             }
             length("instances", self.inputs.len(), now.inputs.len())
@@ -210,7 +211,7 @@ impl Resolved {
             .or_else(|| differs("proofs", &self.proofs, &now.proofs))
             .or_else(|| differs("limits.grace", &self.grace, &now.grace))
             .or_else(|| differs("limits.memory", &self.memory, &now.memory))
-            .or_else(|| Some(format!("runs: {} there, {} here, with other keys", self.runs, now.runs)))
+            .or_else(|| Some("the keys of the runs differ".to_owned()))
     }
 }
 
@@ -221,7 +222,7 @@ impl AlgorithmRecord {
         }
         let own = |record: &Self| format!("{} ({})", record.name, record.problem);
         if own(self) != own(now) {
-            return Some(format!("algorithms: {} there, {} here", own(self), own(now)));
+            return Some(format!("algorithms: {} instead of {}", own(self), own(now)));
         }
         differs("threads", &self.threads, &now.threads)
             .or_else(|| differs("decide", &self.decide, &now.decide))
@@ -236,7 +237,7 @@ impl AlgorithmRecord {
 }
 
 fn length(what: &str, then: usize, now: usize) -> Option<String> {
-    (then != now).then(|| format!("{what}: {then} there, {now} here"))
+    (then != now).then(|| format!("{what}: {then} instead of {now}"))
 }
 
 /// Describes the difference between two values. Both are printed as JSON and cut to 80 characters.
@@ -249,7 +250,7 @@ fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<St
             format!("{}..", text.chars().take(80).collect::<String>())
         }
     };
-    (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
+    (then != now).then(|| format!("{what} is {} instead of {}", shown(then), shown(now)))
 }
 
 /// The build and the machine at the start of a sweep, and the time of the start.

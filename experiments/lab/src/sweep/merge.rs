@@ -49,7 +49,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
             && let Some(difference) = other.sweep.difference(&record.sweep)
         {
             return refuse(format!(
-                "{} and {} belong to different sweeps: {difference}",
+                "{} does not belong to the same sweep as {}: {difference}",
                 first.display(),
                 folder.display()
             ));

@@ -1,5 +1,5 @@
-//! Sweeps. One file describes many runs. Each run of a built-in algorithm takes place in a worker process,
-//! and each run of an external planner in a process of its own. Each run becomes one row.
+//! Sweeps: many runs described by one file. Each run of a built-in algorithm takes place in a worker process,
+//! and each run of an external planner in its own process. Each run becomes one row.
 //!
 //! | part | purpose |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | [`slurm`] | writes scripts for a cluster |
 //!
 //! Runs are isolated. A worker process serves one run at a time, and a run that crashes, hangs or exhausts
-//! its memory still becomes a row. Every row is appended with one `write`, so no finished run is lost if
-//! the sweep is killed. Rows are flushed to disk about once a second, so few are lost if the machine fails.
-//! After the last run, the rows are sorted by run and the file is replaced atomically.
+//! its memory still becomes a row. Every row is appended with one `write`, so no finished run is lost if the
+//! sweep is killed. Rows are flushed to disk at most once per second, so few rows are lost if the machine
+//! fails. After the last run, the rows are sorted by run and the file is replaced atomically.
 
 mod file;
 mod input;

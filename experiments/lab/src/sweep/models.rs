@@ -108,7 +108,7 @@ impl Posing {
     }
 
     /// Poses the problems on an input. For problems on instances, a graph is converted to an instance. For
-    /// other problems, it stays a graph.
+    /// other problems, the graph is kept.
     pub fn pose(&self, input: Input) -> Result<Vec<Input>, String> {
         if input.kind == SubjectKind::Instance {
             let takes = |problem: &&str| profile(problem).is_some_and(|own| (own.takes)(input.kind));

@@ -21,8 +21,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Number of additional time limits that a run may use if its bound is proved: one for the proof, and the
-/// others for the check of the proof.
+/// Additional time for a run if the sweep proves bounds, as a multiple of the time limit. One time limit is
+/// for the proof, and the others are for the check of the proof.
 const PROOF_STAGES: u32 = 4;
 
 /// The parameters for running a sweep.
@@ -35,7 +35,8 @@ pub struct Start<'a> {
     pub jobs: usize,
     /// The command that starts a worker.
     pub worker: &'a [OsString],
-    /// Called for every row. The arguments are the row, the number of rows so far, and the number of runs.
+    /// The function that is called for every row, with the row, the number of rows so far, and the number of
+    /// runs.
     pub progress: &'a (dyn Fn(&Record, u64, u64) + Sync),
 }
 
@@ -64,8 +65,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the overhead per attempted run in seconds. The total overhead is the wall-clock time
-    /// multiplied by the number of jobs, minus the time of the algorithms.
+    /// Returns the overhead per attempted run in seconds, or `None` if no run was attempted. The total
+    /// overhead is the wall-clock time multiplied by the number of jobs, minus the time of the algorithms.
     pub fn overhead(&self, jobs: usize) -> Option<f64> {
         let made = self.runs - self.kept - self.open;
         (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)

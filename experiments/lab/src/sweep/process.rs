@@ -183,7 +183,7 @@ impl Worker {
         let writer = std::thread::spawn(move || stdin.write_all(&line).map(|()| stdin));
         let reply = self.wait(Some(READING), memory, peak);
         if reply.is_err() {
-            // This ends the writer as well.
+            // This also ends the writer.
             let _ = self.child.kill();
         }
         self.stdin = writer.join().ok().and_then(Result::ok);

@@ -25,7 +25,7 @@ fn readme(manifest: &Manifest) -> String {
     let Manifest { file, shard, sweep, begun, .. } = manifest;
     let part = shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
     let mut text = format!(
-        "# Record of a sweep\n\nWritten by `plimsoll sweep {file}`{part}, begun at {}.\n\n{}\n\
+        "# Record of a sweep\n\nWritten by `plimsoll sweep {file}`{part}, started at {}.\n\n{}\n\
          | file | contents |\n|---|---|\n\
          | `{ROWS}` | one row per run; `plimsoll report` turns it into tables and charts |\n\
          | `{MANIFEST}` | the resolved sweep with the hashes of its {} inputs, the build and the machine |\n",

@@ -25,7 +25,7 @@ const MOST_RUNS: u64 = 10_000_000;
 /// Number of hexadecimal digits of a key.
 const KEY: usize = 32;
 
-/// For every input and every task, the byte position of its entry in the file.
+/// The byte positions in the file of the entries that define the inputs and the tasks.
 struct Places {
     inputs: Vec<usize>,
     tasks: Vec<usize>,
@@ -107,8 +107,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Reads a sweep file and resolves its contents. Paths in the file are relative to `folder`. Reads or
-    /// generates every instance.
+    /// Reads a sweep file and resolves its contents. Paths in the file are relative to `folder`. Every input
+    /// is read or generated.
     ///
     /// # Errors
     /// [`SweepError`] with the file, the line, the key and the value. An instance that cannot be read is not
@@ -307,9 +307,9 @@ impl Sweep {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
     }
 
-    /// Returns the capacity passed to an external planner. If the run decides a capacity, this is that
-    /// capacity. Otherwise it is the capacity in the file or, if there is none, the load. If no capacity is
-    /// decided, layouts that exceed the passed capacity are accepted as well.
+    /// Returns the capacity passed to an external planner. If the run decides a capacity, the planner gets
+    /// this capacity. Otherwise it gets the capacity in the file or, if there is none, the load. If no
+    /// capacity is decided, layouts that exceed the passed capacity are also accepted.
     pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();

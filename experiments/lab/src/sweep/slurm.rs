@@ -47,8 +47,8 @@ impl Scripts<'_> {
     /// Writes both scripts. They contain only absolute paths.
     ///
     /// # Errors
-    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself,
-    /// if a path cannot be quoted in a script, or if files cannot be written.
+    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself.
+    /// [`SweepError`] if a path cannot be quoted in a script, or if files cannot be written.
     pub fn write(&self) -> Result<Written, SweepError> {
         if self.options.contains(['\n', '\r']) {
             return Err(SweepError::Slurm("options must be on one line".to_owned()));
@@ -80,7 +80,7 @@ impl Scripts<'_> {
     }
 
     /// Checks that the folder contains no shards that an earlier call wrote for another sweep or for another
-    /// number of shards. With such shards, tasks would fail.
+    /// number of shards. Tasks of the array job would fail on these shards.
     ///
     /// # Errors
     /// [`SweepError::Other`] if there are such shards.
@@ -91,8 +91,8 @@ impl Scripts<'_> {
             let here = Shard { part, of: self.array };
             let difference = match manifest.shard {
                 Some(there) if there == here => manifest.sweep.difference(sweep),
-                Some(there) => Some(format!("shard {there} there, {here} here")),
-                None => Some(format!("all runs there, shard {here} here")),
+                Some(there) => Some(format!("shard {there} instead of {here}")),
+                None => Some(format!("all runs instead of shard {here}")),
             };
             if let Some(difference) = difference {
                 return Err(SweepError::Other { folder, difference });
@@ -205,8 +205,8 @@ fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// Returns a path as the value of an `#SBATCH` option, in double quotes if it contains blanks. Only `name`
-/// may contain placeholders for the ids of jobs and tasks.
+/// Returns a path as the value of an `#SBATCH` option, in double quotes if it contains whitespace. Only
+/// `name` may contain placeholders for the ids of jobs and tasks.
 fn directive(folder: &Path, name: &str) -> String {
     let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

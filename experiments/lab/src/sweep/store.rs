@@ -24,7 +24,7 @@ pub(super) struct Store {
     rows: File,
     /// Total length of the complete rows, in bytes.
     length: u64,
-    /// Whether a row could not be written completely. No row may follow the incomplete one.
+    /// Whether a row could not be written completely. No row may follow an incomplete row.
     broken: bool,
     synced: Instant,
     _lock: File,
@@ -200,7 +200,7 @@ fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>)
     let difference = if manifest.shard == shard {
         manifest.sweep.difference(&sweep.resolved())
     } else {
-        Some(format!("{} there, {} here", name(manifest.shard), name(shard)))
+        Some(format!("{} instead of {}", name(manifest.shard), name(shard)))
     };
     match difference {
         None => Ok(()),

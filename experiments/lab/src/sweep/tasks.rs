@@ -20,8 +20,8 @@ pub struct Task {
     pub algorithm: String,
     /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
-    /// The index of an external planner in [`Sweep::peers`](super::Sweep::peers). `None` for built-in
-    /// algorithms.
+    /// The index of an external planner in [`Sweep::peers`](super::Sweep::peers), or `None` for a built-in
+    /// algorithm.
     pub peer: Option<usize>,
     /// The number of threads that a run may use.
     pub threads: usize,

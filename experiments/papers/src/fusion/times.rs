@@ -4,7 +4,7 @@ use super::{Inputs, Measured};
 use crate::{Amount, Reproduction};
 use minijinja::{Value, context};
 
-/// Maximum rounding error of printed seconds.
+/// Maximum rounding error of a printed time, in seconds.
 const HALF: f64 = 0.000_5;
 
 /// The rows of table 2: gains in percent and speed-ups.
@@ -47,7 +47,7 @@ impl Measured {
         })
     }
 
-    /// Returns the seconds outside inference, for the baseline, the algorithm, the hardware, and both.
+    /// Returns the time outside inference in seconds, for the baseline, the algorithm, the hardware, and both.
     fn outside(&self) -> [f64; 4] {
         [0, 1, 2, 3].map(|at| self.total[at] - self.inference[at])
     }

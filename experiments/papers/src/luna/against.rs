@@ -70,11 +70,10 @@ pub(super) fn sample(
     }
 }
 
-/// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also
-/// a layout for sequential branches. It holds because everything live at some point during an operator
-/// conflicts with the block of that operator, and because the regions of an operator are disjoint in time.
-/// (The theorem would not hold if loops kept their state only while it is needed. Here, they keep it
-/// throughout.)
+/// Returns plans that contradict a theorem, if there are any. The theorem: every layout with blocks is also a
+/// layout for sequential branches. It holds for two reasons. Everything live at some point during an operator
+/// conflicts with the block of that operator. The regions of an operator are disjoint in time. (The theorem
+/// would not hold if loops kept their state only while it is needed. Here, they keep it throughout.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -116,7 +115,7 @@ pub(super) enum Duel {
     Wins,
     /// Both need the same amount of memory.
     Same,
-    /// Undecided within the limits.
+    /// The comparison is undecided within the limits.
     Open,
 }
 
@@ -177,14 +176,14 @@ struct Count {
     pub graphs: usize,
     /// Number of graphs with a proved positive optimum.
     pub proved: usize,
-    /// Percentages above the optimum, one per graph with a proved optimum. The lists are for merging with
-    /// the best strategy, exact merging, and exact sequential branches.
+    /// Percentages above the optimum, one per graph with a proved positive optimum. The lists are for merging
+    /// with the best strategy, exact merging, and exact sequential branches.
     pub over: [Vec<f64>; 3],
     /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
     /// the best strategy, and merging exactly.
     pub met: [usize; 5],
-    /// Number of graphs on which merging loses to sequential branches, beats them, ties with them, or is
-    /// undecided, with both planned exactly.
+    /// Numbers of graphs on which merging loses to sequential branches, beats them, ties with them, and on
+    /// which the comparison is undecided. Both are planned exactly.
     pub duels: [usize; 4],
     /// The same counts for each strategy. Here no comparison is undecided.
     pub fast: [[usize; 4]; 3],

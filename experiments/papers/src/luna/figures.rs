@@ -15,17 +15,18 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::{Offsets, Problem};
 
-/// The graph of figures 1 and 2, and the memory maps to draw. Graph inputs and outputs are in the arena.
+/// The graph of figures 1 and 2. Its inputs and outputs are in the arena.
 const SMALL: &str = "two-branches-in-a-row";
+/// The memory maps of figures 1 and 2.
 const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1b", Scheme::Flat, "sequential", "before merging"),
     ("1c", Scheme::Flat, "large-first", "before merging"),
     ("1d", Scheme::Flat, "short-first", "before merging"),
     ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
 ];
-/// The graph of figure 6, and the memory maps to draw. The graph has a trunk, so some buffers are outside the
-/// branches.
+/// The graph of figure 6. It has a trunk, so some buffers are outside the branches.
 const LARGE: &str = "fusion-trunk";
+/// The memory maps of figure 6.
 const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("6a-conflict", Scheme::Flat, "large-first", "before, conflicting branches"),
     ("6a-in-turn", Scheme::Sequential, "large-first", "before, sequential branches"),

@@ -22,7 +22,7 @@ const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
 /// The joined model, and the files of the two models that stand in for its parts.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
 /// Number of layers in the trunk, for graphs with a trunk. After these layers, each of the two networks has
-/// an output of 18 432 bytes and has not reached its peak yet.
+/// an output of 18,432 bytes and has not reached its peak yet.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {

@@ -26,7 +26,7 @@ fn common(numbers: &[u64]) -> u64 {
     numbers.iter().copied().fold(0, gcd)
 }
 
-/// Finds a peak without which the other peaks have a much larger common divisor. Returns the peak and that
+/// Finds a peak whose removal leaves peaks with a much larger common divisor. Returns the peak and that
 /// divisor.
 fn outlier(peaks: &[u64]) -> Option<(u64, u64)> {
     let all = common(peaks).max(1);

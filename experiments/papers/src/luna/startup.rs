@@ -26,8 +26,7 @@ const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"
 const DRAWN: usize = 1;
 /// Number of intervals between the points of a line in the figure.
 const POINTS: i32 = 240;
-/// The figure shows setup latencies from that of the machine divided by this factor to that of the machine
-/// times this factor.
+/// The factor between the setup latency of the machine and either end of the x axis of the figure.
 const SPAN: f64 = 100.0;
 /// The minimum gain shown in the figure, in percent. Lower gains are drawn at this value. The CSV file
 /// contains all gains.
@@ -240,7 +239,7 @@ mod tests {
             ((4, 2, 100, 1), 2),
             // Copies run at half the rate: l > 20 + 7.5, so 28 - 10.
             ((4, 10, 10, 2), 18),
-            // One operator can hide nothing, so ping-pong loses at any setup latency.
+            // With one operator, nothing overlaps, so ping-pong loses at any setup latency.
             ((1, 10, 10, 1), 1),
         ];
         for ((n, c, b, slow), expected) in cases {
@@ -261,7 +260,7 @@ mod tests {
                 }
             }
         }
-        // Copies are faster than transfers, so ping-pong loses without any setup latency.
+        // Copies are faster than transfers, so ping-pong loses even without setup latency.
         assert_eq!(uniform(3, 1, 100, 10), 0);
     }
 

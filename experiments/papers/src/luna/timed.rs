@@ -16,8 +16,9 @@ use plimsoll_model::{Bytes, Entry, Setup};
 /// The smallest slice that is tried, in bytes.
 const LEAST_SLICE: u64 = 256;
 
-/// The two columns of table 3.
+/// The schedule of the first column of table 3.
 pub(super) const SYNCHRONOUS: &str = "synchronous";
+/// The schedule of the second column of table 3.
 pub(super) const PING_PONG: &str = "ping-pong";
 
 /// A graph with an order for every region, from which times are computed for any machine.
@@ -34,9 +35,9 @@ pub(super) struct Times {
     /// The machine, with slices small enough that the buffers fit under the schedules `synchronous` and
     /// `ping-pong`.
     pub machine: Machine,
-    /// Number of operators and slices in all segments.
+    /// Number of operators in all segments, after slicing.
     pub steps: usize,
-    /// Number of operators and slices on the longest control path without overlap.
+    /// Number of operators on the longest control path without overlap, after slicing.
     pub run: u64,
     /// Number of segments.
     pub segments: usize,

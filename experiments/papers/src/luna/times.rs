@@ -75,7 +75,7 @@ impl PrintedTimes {
     }
 }
 
-/// Lengths of the chains that are shown.
+/// Numbers of operators of the uniform chains that the table shows.
 const CHAINS: [u64; 2] = [10, 100];
 
 impl PrintedTimes {

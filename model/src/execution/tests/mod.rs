@@ -160,18 +160,14 @@ fn data_that_is_read_later_must_not_be_overwritten() {
     // g reads a while it writes.
     assert_eq!(
         lost(&graph, "x@0 a@4 b@6 y@12", &all()),
-        [
-            "'a' for g when it writes: 'b' at 6; nothing decided",
-            "'a' for h when it reads: 'b' at 6; nothing decided"
-        ]
+        ["'a' for g when it writes: 'b' at 6; none", "'a' for h when it reads: 'b' at 6; none"]
     );
     assert_eq!(
         lost(&graph, "x@0 a@4 b@0 y@8 g!2", &all())[0],
-        "'b' for g when it writes: the scratch of g at 2; nothing decided"
+        "'b' for g when it writes: the scratch of g at 2; none"
     );
     let found = lost(&graph, "x@0 a@4 b@0 y@1", &all());
-    let lost_by_y =
-        |name: &str, at: usize| format!("'{name}' for h when it writes: 'y' at {at}; nothing decided");
+    let lost_by_y = |name: &str, at: usize| format!("'{name}' for h when it writes: 'y' at {at}; none");
     assert_eq!(found, [lost_by_y("a", 4), lost_by_y("b", 1)]);
     // If two tensors share a slot without an alias, the second overwrites the first.
     assert!(lost(&graph, "x@0 a@4 b=a y@8", &all())[0].starts_with("'a' for g when it writes"));
@@ -213,7 +209,7 @@ fn inconsistent_inputs_are_not_run() {
         scratch: vec![None; 3],
     };
     let found = check_execution(&placed, &all()).unwrap().violations;
-    assert_eq!(found[0].to_string(), "g when it reads: 'a' has not been written; run: nothing decided");
+    assert_eq!(found[0].to_string(), "g when it reads: 'a' has not been written; decisions: none");
     let fewer = vec![orders[0][1..].to_vec()];
     let placed = Placed { orders: &fewer, ..placed };
     let found = check_execution(&placed, &all()).unwrap().violations;
@@ -238,7 +234,7 @@ fn views_take_over_and_in_place_overwrites() {
     assert!(lost(&view, "x@0 a@4 b@4 y@8", &all())[0].starts_with("'a' for v when it writes: 'b' at 4"));
     assert_eq!(lost(&graph(AliasKind::InPlace, ""), "x@0 a@4 b=a y@8", &all()), [""; 0]);
     let read = lost(&graph(AliasKind::InPlace, "a"), "x@0 a@4 b=a y@8", &all());
-    assert_eq!(read, ["'a' for g when it reads: 'b' at 4; nothing decided"]);
+    assert_eq!(read, ["'a' for g when it reads: 'b' at 4; none"]);
 }
 
 #[test]
@@ -251,7 +247,7 @@ fn states_and_weights_stay() {
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 s@4 w@8 a@12 y@0", &all()), [""; 0]);
     let found = lost(&graph, "x@0 s@4 w@8 a@12 y@4", &all());
-    assert_eq!(found, ["'s' for net at the end: 'y' at 4; nothing decided"]);
+    assert_eq!(found, ["'s' for net at the end: 'y' at 4; none"]);
     assert_eq!(lost(&graph, "x@0 s@4 w@8 a@12 y@8", &all()).len(), 1);
     assert!(lost(&graph, "x@0 s@0 a@12 y@8", &all())[0].contains("at the start"));
 }
@@ -306,7 +302,7 @@ fn scratch_is_held_while_regions_run() {
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 a@4 b@8 y@12 call!16", &all()), [""; 0]);
     let found = lost(&graph, "x@0 a@4 b@8 y@12 call!8", &all());
-    assert_eq!(found, ["the scratch of call for call when it exits: 'b' at 8; nothing decided"]);
+    assert_eq!(found, ["the scratch of call for call when it exits: 'b' at 8; none"]);
 }
 
 /// Builds a loop `for`: x -> y. Its body computes u from its state s, and then n from the tensors in
@@ -420,7 +416,7 @@ fn outputs_are_stacked_from_the_entry_on() {
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
     assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 iteration");
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
-    assert_eq!(found[0], "'y' for scan when it exits: 'j' at 20; nothing decided");
+    assert_eq!(found[0], "'y' for scan when it exits: 'j' at 20; none");
     // Parts are copied even if they share a slot with the whole tensor.
     for places in ["i@0 x@4 y@20 s@36 row=x n@44 o@48 j@0", "i@0 x@4 y@20 s@36 row@40 n@44 o=y j@0"] {
         assert!(!lost(&graph, places, &trips(1)).is_empty());

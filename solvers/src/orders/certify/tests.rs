@@ -1,4 +1,5 @@
-//! Proofs are accepted by two checkers, and altered proofs only if they prove a true claim.
+//! Tests that two checkers accept proofs, and that they accept altered proofs only if these prove a true
+//! claim.
 
 #[path = "../../../tests/all/graphs/mod.rs"]
 #[allow(dead_code)]
@@ -14,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The simplest rules, then one kind of rule at a time, and all of them.
+/// No optional rule, then one kind of rule at a time, then all rules.
 const RULES: [CoverRules; 5] = {
     let safe = Settling { free: true, chain: 6 };
     let none = CoverRules { settling: Settling { free: false, chain: 0 }, jump: 0, cuts: false, wrong: None };
@@ -85,7 +86,7 @@ fn sections_contain_the_problem() {
 /// Alters a number, a word, a line or the length of a text.
 fn altered(text: &str, rng: &mut StdRng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    // Half of all changes are in the proof, and not in the problem.
+    // At least half of all changes affect the proof rather than the problem.
     let first = lines.iter().position(|line| line.starts_with("bound")).unwrap_or(0);
     let from = if rng.random_bool(0.5) { first } else { 0 };
     let at = rng.random_range(from..lines.len());
@@ -152,11 +153,11 @@ fn least_peak(text: &str) -> Option<u64> {
         }
     }
     let end: u64 = storages.iter().filter(|s| s.2).map(|s| s.0).sum();
-    // Operators that depend on each other have no order.
+    // If the precedences contain a cycle, no order exists.
     Some(best[(1 << n) - 1].unwrap_or(u64::MAX).max(end))
 }
 
-/// Runs the second checker on files, and compares its verdicts.
+/// Runs the second checker on the proofs and checks that its verdicts agree.
 fn agree(verdicts: &[(Result<u64, CheckError>, String)]) {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..verdicts.len()).map(|at| folder.path().join(at.to_string())).collect();
@@ -183,7 +184,7 @@ fn alter(count: usize, seed: u64) {
         let rules = RULES[rng.random_range(0..RULES.len())];
         let proof = OrderProof::by(&problem, &searched(best), &order, rules, &mut Budget::unlimited());
         let Ok(proof) = proof else { continue };
-        // Most small problems have simple proofs.
+        // Most small problems have simple proofs, so most of these are skipped.
         if proof.body.lines().count() < 3 && rng.random_bool(0.9) {
             continue;
         }
@@ -204,7 +205,7 @@ fn alter(count: usize, seed: u64) {
     }
     agree(&verdicts);
     let accepted = verdicts.iter().filter(|(verdict, _)| verdict.is_ok()).count();
-    // Most alterations matter, but some lines are not needed.
+    // Most alterations invalidate the proof, but some affect only lines that it does not need.
     assert!(accepted > count / 9 && accepted < count / 2, "{accepted} of {count}");
 }
 
@@ -231,7 +232,7 @@ fn proofs_by_unsound_rules_are_rejected() {
             let problem = small(4 + seed as usize % 7, seed);
             let (best, _) = optimum(&problem);
             let above = searched(Bytes::new(best.get() + 1));
-            // An order below the bound refutes it without a search, and has no wrong cuts.
+            // The optimal order never reaches the bound, so it would lead to no cuts.
             let order = problem.as_in_file();
             let Ok(proof) = OrderProof::by(&problem, &above, &order, rules, &mut Budget::unlimited()) else {
                 continue;

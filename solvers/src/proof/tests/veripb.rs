@@ -16,7 +16,8 @@ struct VeriPb {
 }
 
 impl VeriPb {
-    /// Returns `None` unless the environment variable `PLIMSOLL_VERIPB` contains the path of the program.
+    /// Returns the program whose path is in the environment variable `PLIMSOLL_VERIPB`, or `None` if the
+    /// variable is unset or empty.
     fn installed() -> Option<Self> {
         let program = std::env::var_os("PLIMSOLL_VERIPB").filter(|path| !path.is_empty());
         if program.is_none() {
@@ -30,7 +31,7 @@ impl VeriPb {
         self.folder.path().join(format!("{case}{end}"))
     }
 
-    /// Adds a proof (`.proof`) or a layout (`.layout.csv`) to be translated. Returns its number.
+    /// Adds a proof (`.proof`) or a layout (`.layout.csv`) to be translated. Returns the number of the case.
     fn give(&mut self, csv: &str, end: &str, text: &str) -> usize {
         let case = self.given.len() / 3;
         let files = [(".csv", csv), (end, text)];
@@ -90,7 +91,8 @@ fn solved(t: &Instance) -> (Bytes, String) {
     (outcome.value.unwrap(), String::from_utf8(text).unwrap())
 }
 
-/// Translates proofs of optima, and layouts that reach these optima. Asserts that `VeriPB` confirms all.
+/// Translates proofs of optima, and layouts that reach these optima. Asserts that `VeriPB` confirms all of
+/// them.
 fn confirm(veripb: &mut VeriPb, name: &str, instances: &[Instance]) {
     let mut cases = Vec::new();
     for t in instances {
@@ -178,7 +180,7 @@ fn veripb_rejects_altered_proofs() {
         }
     }
     println!("{rejected} of {replaced} refutations without one of their steps are rejected");
-    // Some steps are not needed.
+    // Some steps are not needed for a refutation.
     assert!(rejected * 2 > replaced);
 }
 

@@ -4,11 +4,11 @@ use super::pass::{Limit, PassEnd, Sequence, Trail};
 use crate::search::valley::Reduced;
 use plimsoll_model::Budget;
 
-/// Maximum number of states per step in the first sweep, and in the last.
+/// Maximum number of states per step in the first and in the last sweep.
 const FIRST: usize = 64;
 const LAST: usize = 1 << 13;
 
-/// Searches for a layout at one capacity. Each call resumes where the previous one ended.
+/// A search for a layout at one capacity. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(super) struct Beam {
     capacity: i64,

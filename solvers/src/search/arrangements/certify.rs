@@ -32,10 +32,10 @@ impl Swept {
     }
 }
 
-/// Sweeps from all starts in both directions, with growing limits, until a sweep has no arrangement left at
-/// the capacity just below `bound` bytes, or the limits are exhausted. Every state follows from the states
-/// before it by the rules of the proof: sweeps do not meet, and only holes are interchangeable. Returns
-/// `None` if no sweep refutes the capacity.
+/// Sweeps from all starts in both directions, with growing limits, at the capacity just below `bound` bytes.
+/// Ends when a sweep has no arrangement left or the limits are exhausted. In a proof, every state must follow
+/// from the states of the preceding step. Sweeps in opposite directions are therefore not compared, and only
+/// holes are interchangeable. Returns `None` if no sweep refutes the capacity.
 ///
 /// # Errors
 /// If the budget runs out.

@@ -13,7 +13,7 @@ const MOST_ATOMS: usize = 20;
 pub(super) enum Failed {
     /// The tree has too many atoms.
     TooMany,
-    /// The receiver needs no more successors, or the limit of nodes per tree is reached.
+    /// The callback `found` needs no more successors, or the limit on nodes per tree is reached.
     Enough,
     Stopped(Stop),
 }
@@ -27,7 +27,8 @@ struct Atom {
     size: i64,
     /// Number of its holes.
     holes: i64,
-    /// If the atom is a hole that follows an interchangeable hole: the mask of the latter. Otherwise 0.
+    /// The mask of the preceding interchangeable hole if the atom is a hole and has such a predecessor,
+    /// otherwise 0.
     elder: u32,
 }
 
@@ -44,14 +45,14 @@ pub(super) struct Cover<'a, 'f> {
     pub exchange: &'a Exchange,
     pub forest: &'f mut Forest,
     pub budget: &'f mut Budget,
-    /// Receives each successor and the groups that were exchanged, and returns false if it needs no more
+    /// A callback that receives each successor and the exchanged groups. It returns false if it needs no more
     /// successors. Different exchanges may lead to the same tree.
     pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
     /// Number of nodes that may still be spent on the tree. Large groups are tried first, so a limit omits
     /// exchanges of small groups.
     pub most: u64,
     chosen: Vec<Chosen>,
-    /// The atoms. Those with buffers come first.
+    /// The atoms. Atoms with buffers come first.
     atoms: Vec<Atom>,
     /// The mask of the atoms with buffers.
     required: u32,

@@ -3,8 +3,8 @@
 //! # Definition
 //!
 //! A section is *full* if its live buffers fill the capacity exactly. An *arrangement* of a full section is
-//! the order of these buffers from bottom to top, which determines all their offsets. From one full section
-//! to a later one, the buffers that stay keep their offsets. The gaps between these buffers therefore do not
+//! an order of these buffers from bottom to top, which determines all their offsets. From one full section to
+//! a later one, the buffers that stay keep their offsets. The gaps between these buffers therefore do not
 //! change: in every gap, the buffers that begin have the same total size as those that end. The buffers that
 //! end in one gap are contiguous.
 //!
@@ -24,23 +24,23 @@
 //!    ground ─┴──────────┴─────────────┴─
 //! ```
 //!
-//! **Waste.** All sizes are multiples of one unit. Let a section be `w` units below the capacity. If a layout
-//! exists, some layout has all offsets at multiples of the unit. With `w` additional buffers of one unit,
-//! which are live only in this section, the section is then full. Most of these *free units* need no place.
-//! Instead, a state contains a number of free units that may be anywhere. A set counts as contiguous if only
-//! such units lie between its members. A free unit gets a place only if a group that ends is larger than its
-//! partner. It is then a leaf of the tree, a *hole*, beside the partner. If a group that ends is smaller,
-//! holes that are contiguous with it, or free units, are added to it.
+//! **Waste.** All sizes are multiples of one unit. Suppose that the load of a section is `w` units below the
+//! capacity. If a layout exists, some layout has all offsets at multiples of the unit. With `w` additional
+//! buffers of one unit, which are live only in this section, the section is then full. Most of these *free
+//! units* need no place. Instead, a state contains a number of free units that may be anywhere. A set counts
+//! as contiguous if only such units lie between its members. A free unit gets a place only if a group that
+//! ends is larger than its partner. It is then a leaf of the tree, a *hole*, beside the partner. If a group
+//! that ends is smaller, holes that are contiguous with it, or free units, are added to it.
 //!
 //! # Why it is sound
 //!
 //! - *Sections that are not full* are skipped. From one full section to the next, only the buffers that are
 //!   live in both matter. They keep their offsets, whatever happens in between. This is a relaxation.
-//! - *Groups.* In each gap between buffers that stay, take the largest groups. One consists of all buffers
-//!   that end and all free units of the earlier section. The other consists of all buffers that begin and all
-//!   free units of the later section. Both have the size of the gap, which does not change. The search for
-//!   successors (`cover`) tries all divisions into groups, including this one. Buffers may also begin where
-//!   only free units were, that is, at any place of the tree. All places are tried.
+//! - *Groups.* In each gap between buffers that stay, take the two largest groups. One consists of all
+//!   buffers that end and all free units of the earlier section. The other consists of all buffers that begin
+//!   and all free units of the later section. Both have the size of the gap, which does not change. The
+//!   search for successors (`cover`) tries all divisions into groups, including this one. Buffers may also
+//!   begin where only free units were, that is, at any place of the tree. All places are tried.
 //! - *Atoms.* Buffers that end and are contiguous in every permutation of a state are in one gap. No group
 //!   divides them.
 //! - *Free units.* Suppose that a group that ends, including its holes, is `d` units smaller than its
@@ -56,20 +56,20 @@
 //!   sweep in the other direction. The refuted sections then include those of the other sweep. Holes are
 //!   omitted from this comparison, and all exchanges of leaves with equal labels are tried. Both are
 //!   relaxations.
-//! - *Labels.* Two buffers of equal size that end at the same step (in a backward sweep: begin) can be
-//!   exchanged in a state without any effect on the rest of the sweep. States that differ only by such
-//!   exchanges count as equal.
+//! - *Labels.* Two buffers of equal size that end at the same step can be exchanged in a state without any
+//!   effect on the rest of the sweep. In a backward sweep, they must begin at the same step. States that
+//!   differ only by such exchanges count as equal.
 //!
 //! # Layouts
 //!
 //! If a sweep passes all full sections, its last states yield offsets (`trail`). A permutation of such a
-//! state fixes the offsets of the live buffers. Each earlier state on the path to it has a
-//! permutation that agrees with these offsets. Buffers that are live at no full section are placed beside the
-//! others if they fit. A *beam* keeps only the states with the most permutations at each section, and only
-//! some successors of each. It refutes nothing, but often finds a layout early. When permutations are
-//! counted, a free unit counts as a leaf that may be anywhere.
+//! state fixes the offsets of the live buffers. Each earlier state on the path to it has a permutation that
+//! agrees with these offsets. Buffers that are live at no full section are placed beside the others if they
+//! fit. A *beam* keeps only the states with the most permutations at each section, and only some successors
+//! of each. A beam refutes nothing, but often finds a layout early. When permutations are counted, a free
+//! unit counts as a leaf that may be anywhere.
 //!
-//! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
+//! **Source.** This project. PQ-trees were introduced by Booth and Lueker 1976.
 
 mod beam;
 mod certify;
@@ -95,9 +95,9 @@ pub(crate) struct ArrangementRules {
     pub first: usize,
     /// Maximum number of states per step in the last sweeps. This limits memory.
     pub last: usize,
-    /// Drop states that have no arrangement in common with sweeps in the other direction.
+    /// Whether to drop states that have no arrangement in common with sweeps in the other direction.
     pub meet: bool,
-    /// Search for layouts by beams.
+    /// Whether to search for layouts by beams.
     pub beam: bool,
     /// An unsound rule, with which tests show that the checker rejects unsound proofs.
     pub wrong: Option<Wrong>,

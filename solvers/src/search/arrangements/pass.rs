@@ -9,7 +9,8 @@ use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Stop};
 use std::sync::OnceLock;
 
-/// States are compared only with sweeps in the other direction whose start is at least this many steps away.
+/// Minimum number of steps between a state and the start of a sweep in the other direction. If the start is
+/// nearer, the state is not compared with that sweep.
 const NEAREST: usize = 2;
 
 /// Maximum number of nodes per state of a beam.
@@ -30,7 +31,8 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub most: usize,
-    /// If there are more states, keep those with the most permutations instead of ending the sweep.
+    /// Whether a sweep with more states continues with those that have the most permutations, instead of
+    /// ending.
     pub beam: bool,
 }
 
@@ -74,8 +76,8 @@ pub(super) enum PassEnd {
 
 impl Sequence {
     /// Selects the steps at a capacity. Returns `None` if the capacity is below the load or more than
-    /// `waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is true, buffers of one kind
-    /// are interchangeable.
+    /// `waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is false, no two buffers are
+    /// interchangeable.
     pub fn at(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let load = reduced.load.iter().copied().max().unwrap_or(0);
         let own = usize::try_from(capacity - load).ok().filter(|&own| own <= waste)?;

@@ -105,7 +105,7 @@ impl<'a> Arrangements<'a> {
     }
 }
 
-/// Searches for a layout: with half of the nodes at the lowest capacity, and with a quarter each at the next
+/// Searches for a layout with half of the nodes at the lowest capacity, and with a quarter each at the next
 /// higher and at the highest capacity.
 fn search(
     reduced: &Reduced,

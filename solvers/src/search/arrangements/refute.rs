@@ -21,6 +21,7 @@ pub(super) const GROWTH: usize = 4;
 /// A step from which to sweep in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Start {
+    /// Index of the step.
     at: usize,
     backwards: bool,
     /// Maximum number of states per step in the next sweep.
@@ -32,12 +33,12 @@ struct Start {
 /// Returns the cost of a sweep from its nodes and the number of steps that it passed. A sweep that passes many
 /// steps is the most likely to end without states, so its cost decreases with the fourth power of this number.
 fn cost(nodes: u64, passed: usize) -> u64 {
-    /// Keeps fractions.
+    /// Costs are integers, so they are scaled.
     const SCALE: u64 = 1 << 20;
     nodes.saturating_mul(SCALE) / (passed as u64).pow(4)
 }
 
-/// Refutes capacities. Each call resumes where the previous one ended.
+/// A schedule of sweeps that refute capacities. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(super) struct Refuter<'a> {
     reduced: &'a Reduced,

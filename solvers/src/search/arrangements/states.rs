@@ -16,7 +16,7 @@ pub(super) struct States {
     parents: Vec<u32>,
     /// The last state with each hash.
     last: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
-    /// Per state: the index of the previous state with the same hash, plus one. 0 if there is none.
+    /// Per state: the index of the previous state with the same hash, plus one, or 0 if there is none.
     previous: Vec<u32>,
 }
 
@@ -136,9 +136,10 @@ impl Sets {
         Self { defining, contiguous, bare, needs, has, holes, permutations }
     }
 
-    /// Returns true if all permutations of `other` are permutations of this tree: the sets that define this
-    /// tree are contiguous in the other tree. Free units without a place may be anywhere. The holes of
-    /// `other` are therefore ignored if this tree has none.
+    /// Returns true if the sets that define this tree are contiguous in `other`, so that all permutations of
+    /// `other` are permutations of this tree. Free units without a place may be anywhere. The holes of
+    /// `other` are therefore ignored if this tree has none. Returns false if this tree has holes that differ
+    /// from those of `other`.
     pub fn dominates(&self, other: &Self) -> bool {
         if self.needs & !other.has != 0 {
             return false;
@@ -160,8 +161,8 @@ const COMPARISONS: usize = 256;
 /// Minimum number of trees for which dominated trees are found with an index.
 const MANY: usize = 24;
 
-/// Returns the indices of the trees whose permutations are not all contained in another tree, those with the
-/// most permutations first.
+/// Returns the indices of the trees whose permutations are not all contained in another tree, in descending
+/// order of the number of permutations.
 pub(super) fn undominated(sets: &[Sets], budget: &mut Budget) -> Result<Vec<usize>, Stop> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(sets[at].permutations), sets[at].holes.count_ones(), at));

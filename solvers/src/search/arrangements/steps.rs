@@ -45,7 +45,8 @@ pub(super) struct Steps {
 impl Steps {
     /// Selects the sections whose load is at most `waste` units below the capacity, except those with too
     /// many live buffers. Returns `None` if there are fewer than two such sections or too few leaves. If
-    /// `alike` is false, no two buffers are interchangeable. O(m) for sections with m live buffers in total.
+    /// `alike` is false, no two buffers are interchangeable. The time is O(m log m) for sections with m live
+    /// buffers in total.
     pub fn of(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
@@ -114,9 +115,9 @@ impl Steps {
         Some(stays)
     }
 
-    /// Returns the labels of the leaves of a step. Buffers of equal size that end at the same step (in a
-    /// backward sweep: begin at the same step) are interchangeable for the rest of the sweep. So are the
-    /// wasted units.
+    /// Returns the labels of the leaves of a step. Buffers of equal size that end at the same step are
+    /// interchangeable for the rest of the sweep. In a backward sweep, they must begin at the same step.
+    /// Holes are also interchangeable.
     fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];

@@ -12,9 +12,9 @@ use rand::rngs::StdRng;
 use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 
-/// Makes an instance with the same load at every step. The number of live buffers at the first step is
-/// `live`. At every following step, each live buffer remains live with probability `stay`, and the total size
-/// of the others is divided randomly into new buffers.
+/// Returns a random instance with the same load at every step. The number of live buffers at the first step
+/// is `live`. At every following step, each live buffer remains live with probability `stay`, and the total
+/// size of the others is divided randomly into new buffers.
 fn flat(live: usize, steps: u64, stay: f64, sizes: (u64, u64), seed: u64) -> Instance {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut now: Vec<(u64, u64)> = (0..live).map(|_| (rng.random_range(sizes.0..=sizes.1), 0)).collect();
@@ -79,7 +79,7 @@ fn assert_fits(instance: &Instance, layout: &Layout, capacity: u64) {
 }
 
 /// Compares sweeps with a search that does not use them, on small random instances. Returns how often the
-/// optimum is above the load, and in how many of these cases sweeps proved it.
+/// optimum is above the load, and in how many of these cases sweeps proved the optimum.
 fn agree(cases: u64) -> (u32, u32) {
     let mut rng = StdRng::seed_from_u64(cases);
     let (mut above, mut proved) = (0, 0);

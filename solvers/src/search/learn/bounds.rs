@@ -116,7 +116,7 @@ impl<'p> Bounds<'p> {
     /// Removes the entries after a mark and clears the queue.
     pub fn undo(&mut self, mark: u32) {
         while self.mark() > mark {
-            let entry = self.entries.pop().expect("there are more than at the mark");
+            let entry = self.entries.pop().expect("entries follow the mark");
             let node = entry.node as usize;
             self.latest[node] = entry.before;
             let before = self.entries.get(entry.before as usize);

@@ -9,7 +9,7 @@ pub(super) type Place = u32;
 /// Number of words before the literals of a clause.
 const HEAD: usize = 3;
 
-/// The number of levels stored for an original clause, which marks it as such.
+/// The number of levels that is stored for an original clause. It distinguishes original from learnt clauses.
 const FIXED: u32 = 0;
 
 /// A clause to visit when a literal becomes false. `other` is another literal of the clause. If `other` is

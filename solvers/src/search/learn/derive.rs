@@ -15,13 +15,13 @@ pub enum NoProof {
     #[error("clause learning would need too many variables or clauses for {buffers} buffers")]
     TooLarge { buffers: usize },
     /// The budget ran out.
-    #[error("the limit was reached before the bound was proved again")]
+    #[error("the search for a proof stopped before it proved the bound")]
     Stopped(Stop),
     /// The peak of a layout is below the bound, so the bound is wrong.
-    #[error("a layout of peak {peak} refutes the bound {bound}")]
+    #[error("a layout with a peak of {peak} bytes refutes the bound of {bound} bytes")]
     Refuted { peak: Bytes, bound: Bytes },
-    /// The search for a proof finds that some order has a peak below the bound.
-    #[error("some order has a peak below the bound {0}")]
+    /// The search for a proof found that some order has a peak below the bound.
+    #[error("some order has a peak below the bound of {0} bytes")]
     Wrong(Bytes),
     #[error("proofs do not support bounds by {0}")]
     Unsupported(String),

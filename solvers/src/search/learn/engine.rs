@@ -57,7 +57,7 @@ const MORE_KEPT: usize = 500;
 /// Factor by which activities decay per conflict.
 const DECAY: f64 = 0.95;
 
-/// Searches for layouts within a capacity. The capacity can be lowered without losing learnt clauses.
+/// A search for layouts within a capacity. The capacity can be lowered without losing learnt clauses.
 #[derive(Clone, Debug)]
 pub struct Engine<'p> {
     problem: &'p Problem,

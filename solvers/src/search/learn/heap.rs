@@ -11,7 +11,7 @@ pub(super) struct Heap {
 
 const OUT: u32 = u32::MAX;
 
-/// If an activity exceeds this value, all activities are rescaled.
+/// The activity above which all activities are rescaled.
 const MOST: f64 = 1e100;
 
 impl Heap {
@@ -37,7 +37,7 @@ impl Heap {
 
     pub fn pop(&mut self) -> Option<u32> {
         let top = *self.order.first()?;
-        let last = self.order.pop().expect("there is a first");
+        let last = self.order.pop().expect("the heap is not empty");
         self.place[top as usize] = OUT;
         if last != top {
             self.order[0] = last;

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 /// Maximum number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
 
-/// Runs an engine at capacities just below the peak of the best layout, whichever method found that layout.
+/// A clause-learning search at capacities just below the peak of the best layout, whichever method found that
+/// layout.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
     /// The problem for learning, built on first use; `None` if it is too large.

@@ -7,15 +7,15 @@
 //! allow. Clauses exclude cycles. Conflicts of intervals form a chordal graph, in which longer cycles have
 //! chords. Two clauses for every three simultaneously live buffers therefore suffice.
 //!
-//! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
-//! decided orders and imply further orders:
+//! Each buffer has two lower bounds, one on the height below it and one on the height above it. These bounds
+//! follow from the decided orders and imply further orders:
 //! - *Stacks.* Simultaneously live buffers that all lie below another buffer form a stack in some order. That
-//!   buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best set
+//!   buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best stack
 //!   consists of all buffers whose own bound is at or above some threshold. Buffers above a buffer raise the
 //!   bound on the height above it in the same way.
 //! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
-//! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` together exceed the capacity, `a`
-//!   cannot lie below `b`, so `b` lies below `a`.
+//! - *Pairs.* If the bound on the height below `a`, both sizes and the bound on the height above `b` together
+//!   exceed the capacity, `a` cannot lie below `b`, so `b` lies below `a`.
 //!
 //! # Learning
 //!
@@ -63,17 +63,17 @@ pub(crate) use problem::Problem;
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnRules {
-    /// Derive the bound of a buffer from the whole stack below it instead of from a single buffer.
+    /// Whether to derive the bound of a buffer from the whole stack below it instead of from a single buffer.
     ///
     /// This is sound because simultaneously live buffers do not overlap. The highest end among them is
     /// therefore at least the lowest offset plus the sum of their sizes.
     pub stacks: bool,
-    /// Omit unnecessary buffers from explanations.
+    /// Whether to omit unnecessary buffers from explanations.
     ///
     /// This is sound because, without some buffers of the stack, the same rule gives a bound that is lower
     /// by at most the sum of their sizes.
     pub shorten: bool,
-    /// Fix the order of twins by their index, and the order of one other pair of buffers.
+    /// Whether to fix the order of twins by their index, and the order of one other pair of buffers.
     ///
     /// This is sound because twins can be exchanged, and a layout turned upside down has the same peak. The
     /// other pair contains no twin, so the two rules do not interfere.

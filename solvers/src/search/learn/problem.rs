@@ -46,7 +46,8 @@ const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
     /// Builds the problem. Returns `None` if there are too many variables or triangles, or more than 24
-    /// simultaneously live buffers. O(n w^2) for n buffers, at most w of them simultaneously live.
+    /// simultaneously live buffers. The time is O(n w^2) for n buffers, at most w of them simultaneously
+    /// live.
     pub fn of(reduced: &Reduced) -> Option<Self> {
         let mut pairs = Vec::new();
         let mut cliques: Vec<Vec<u32>> = Vec::new();
@@ -127,7 +128,7 @@ impl Problem {
         if node.is_multiple_of(2) {
             return value + (-value).rem_euclid(alignment);
         }
-        // The bound above is rounded such that the highest offset is a multiple of the alignment.
+        // The bound on the height above is rounded so that the highest offset is a multiple of the alignment.
         value + (capacity - self.size[node / 2] - value).max(0) % alignment
     }
 

@@ -2,12 +2,12 @@
 //!
 //! # Definition
 //!
-//! A partial layout is an order of the placed buffers. It determines only which of two conflicting buffers
-//! is lower. At a *target* below the best peak, every placed buffer has a lowest and a highest offset, as
-//! tasks of a schedule have an earliest and a latest start. When a buffer is inserted at an offset, the
-//! buffers that can end at or below this offset go below the new buffer. Those that can begin at or above
-//! its end go above it. All other conflicting buffers are ejected. Placed buffers thus move out of the way
-//! if they can, whereas the ejection search of `plimsoll-heuristics` ejects every buffer that is in the way.
+//! A partial layout is an order of the placed buffers. It determines only which of two conflicting buffers is
+//! lower. At a *target* below the best peak, every placed buffer has a lowest and a highest offset, just as a
+//! task of a schedule has an earliest and a latest start. When a buffer is inserted at an offset, the buffers
+//! that can end at or below this offset go below the new buffer. Those that can begin at or above its end go
+//! above it. All other conflicting buffers are ejected. Placed buffers thus move out of the way if they can,
+//! whereas the ejection search of `plimsoll-heuristics` ejects every buffer that is in the way.
 //!
 //! ```text
 //!  target ─ ─ ┌───┐ ─ ─       ┌───┐      c can move up and a can move down, so b fits between them
@@ -23,27 +23,27 @@
 //! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
 //! ejected buffers cost least. The cost of a buffer is its area times its penalty, with random noise. The
 //! penalty of a buffer grows whenever it ejects others, so neighbours do not eject each other forever. If no
-//! buffer is pending, the lowest offsets are a layout, and the target falls. After a number of insertions
+//! buffer is pending, the lowest offsets form a layout, and the target falls. After a number of insertions
 //! without success, the search restores the best layout, sets the next target closer to its peak, and doubles
 //! this number.
 //!
 //! # Invariants
 //!
-//! - In every partial layout, the lowest offset of a buffer is at most the highest, so the placed buffers at
-//!   their lowest offsets are a layout within the target. An insertion preserves this: in the new order, the
-//!   inserted buffer can lie at or below the chosen offset, and every buffer above it can lie at or above
-//!   its end.
+//! - In every partial layout, the lowest offset of a buffer is at most its highest offset, so the placed
+//!   buffers at their lowest offsets are a layout within the target. An insertion preserves this: in the new
+//!   order, the inserted buffer can lie at or below the chosen offset, and every buffer above it can lie at
+//!   or above its end.
 //! - If a buffer can end at or below an offset, so can all buffers below it. The new order therefore has no
 //!   cycle.
 //! - The same seed, number of threads and node limit give the same layouts.
 //!
 //! # Complexity
 //!
-//! An insertion takes O(d log d) for d conflicting buffers, and O(n + m) for the new offsets, for n placed
-//! buffers and sections with m live buffers in total. Memory is linear in the number of conflicts.
+//! An insertion takes O(d log d) time for d conflicting buffers. The new offsets take O(n + m) time for n
+//! placed buffers and sections with m live buffers in total. Memory is linear in the number of conflicts.
 //!
-//! **Source.** This project. Nagata, Braysy 2009 for ejections with penalties; earliest and latest starts are
-//! those of local search for the job-shop problem (Nowicki, Smutnicki 1996).
+//! **Source.** This project. Ejections with penalties follow Nagata, Braysy 2009. Earliest and latest starts
+//! follow local search for the job-shop problem (Nowicki, Smutnicki 1996).
 
 mod partial;
 

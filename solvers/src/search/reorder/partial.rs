@@ -35,7 +35,7 @@ pub(super) struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    /// Creates a partial layout without buffers. O(n + c) for n buffers and c conflicts.
+    /// Creates a partial layout without buffers. The time is O(n + c) for n buffers and c conflicts.
     pub fn new(reduced: &'a Reduced) -> Self {
         let n = reduced.len();
         let mut conflicts: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -85,8 +85,8 @@ impl<'a> Partial<'a> {
         self.refresh(0, self.order.len(), (0, self.reduced.sections as u32));
     }
 
-    /// Draws three placed buffers whose floors exceed their ceilings, and returns the lightest of them.
-    /// Returns `None` if there is no such buffer.
+    /// Draws three placed buffers at random whose floors exceed their ceilings, and returns the buffer with
+    /// the lowest weight. Returns `None` if there is no such buffer.
     pub fn excess(&self, weight: &[f64], rng: &mut Xoshiro256PlusPlus) -> Option<u32> {
         let over = |&b: &u32| self.floor[b as usize] > self.ceiling[b as usize];
         let all: Vec<u32> = self.order.iter().copied().filter(over).collect();
@@ -209,10 +209,11 @@ impl<'a> Partial<'a> {
         tightest.map(|found| found.1).or(best.map(|found| found.1)).expect("the target is at least the load")
     }
 
-    /// Updates the floors of the buffers from position `from` of the order onwards, and the ceilings of
-    /// those before position `until`. `changed` contains the first section in which buffers were placed or
-    /// removed, and the section after the last. All other buffers keep their floors and ceilings unless a
-    /// change propagates to them. O(n + m) for n placed buffers and sections with m live buffers in total.
+    /// Updates the floors of the buffers from position `from` of the order onwards, and the ceilings of those
+    /// before position `until`. `changed` contains the first section in which buffers were placed or removed,
+    /// and the section after the last. All other buffers keep their floors and ceilings unless a change
+    /// propagates to them. The time is O(n + m) for n placed buffers and sections with m live buffers in
+    /// total.
     fn refresh(&mut self, from: usize, until: usize, changed: (u32, u32)) {
         let overlaps = |(first, last): (u32, u32), span: Span| span.start < last && first < span.end;
         let joined = |(first, last): (u32, u32), span: Span| (first.min(span.start), last.max(span.end));

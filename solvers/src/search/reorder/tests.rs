@@ -3,7 +3,7 @@ use crate::BruteForce;
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Silent, Solver};
 use proptest::prelude::*;
 
-/// Makes an instance from rows of start, duration and size.
+/// Returns an instance built from rows of start, duration and size.
 fn instance(rows: &[(u64, u64, u64)]) -> Instance {
     let buffer = |(at, &(start, duration, size)): (usize, &(u64, u64, u64))| {
         Buffer::new(format!("b{at}"), size, Lifespan::single(start, start + duration).unwrap())

@@ -1,4 +1,4 @@
-//! Propagation within part of a component: finds valleys and the buffers that fit into them, applies forced
+//! Propagates within part of a component: finds valleys and the buffers that fit into them, applies forced
 //! raises, and rates the possible branches.
 //!
 //! Only valleys that a decision may have changed are analysed again. A valley depends on its own sections and
@@ -13,8 +13,8 @@ use super::state::State;
 /// by the slack.
 pub(super) const OPEN: i64 = i64::MAX;
 
-/// No layout continues the state, because no buffer can be the lowest unplaced one at this section, or
-/// because too much space of this section would be wasted.
+/// A section that rules out every continuation of the state. Either no buffer can be the lowest unplaced
+/// buffer at this section, or too much space of the section would be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dead(pub usize);
 

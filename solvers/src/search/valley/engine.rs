@@ -126,7 +126,7 @@ impl<'a> Engine<'a> {
         let first = self.components.len();
         self.split(left, right);
         while self.components.len() > first {
-            let (left, right) = self.components.pop().expect("there is one more than before");
+            let (left, right) = self.components.pop().expect("a component was pushed");
             let bounds = (left as usize, right as usize);
             let others = self.state.hash ^ self.state.hash_of(self.reduced, bounds);
             let node = Node { component: bounds, others, changed: bounds, valleys: self.valleys.len() };

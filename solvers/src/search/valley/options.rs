@@ -96,7 +96,7 @@ impl Engine<'_> {
         self.sort_options(first);
     }
 
-    /// Returns the slack that the raises forced by an option consume, as a difference of logarithms summed
+    /// Returns the slack consumed by the raises that an option forces, as a difference of logarithms summed
     /// over sections. Returns `None` if the option fails.
     fn burnt_by(&mut self, node: Node, branch: Branch, option: u32) -> Option<f64> {
         let mark = self.state.mark();

@@ -65,14 +65,14 @@ impl Reduced {
 
     /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers that are
     /// live only outside. In the result, `origin` does not refer to the instance. The restriction is a
-    /// relaxation, so a capacity that is infeasible for the result is infeasible for the whole instance. O(n
-    /// log n) for n buffers.
+    /// relaxation, so a capacity that is infeasible for the result is infeasible for the whole instance. The
+    /// time is O(n log n) for n buffers.
     ///
     /// # Panics
     /// If the window is empty or extends beyond the sections.
     #[must_use]
     pub fn clipped(&self, from: usize, to: usize) -> Self {
-        assert!(from < to && to <= self.sections, "a window holds a section");
+        assert!(from < to && to <= self.sections, "a window must be non-empty and within the sections");
         let clip = |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
         let rows = (0..self.first_at[to] as usize)
             .filter(|&b| self.spans[b].end as usize > from)

@@ -3,8 +3,8 @@
 /// Switches and settings of the search, for ablation studies. All switches are on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Restart after runs whose lengths follow Luby's sequence. In each run, different noise affects the
-    /// order of branches.
+    /// Whether to restart after runs whose lengths follow Luby's sequence. In each run, different noise
+    /// affects the order of branches.
     ///
     /// This is sound because a restart loses only the position of the search. Memo entries remain valid.
     pub restarts: bool,
@@ -19,8 +19,8 @@ pub struct Rules {
     pub levels: u32,
     /// Number of runs from each point where the path completed a share; see `levels`.
     pub tries: u32,
-    /// Look one step ahead before branching. Options are ranked by their effects, and options that fail
-    /// immediately are removed.
+    /// Whether to look one step ahead before branching. Options are ranked by their effects, and options that
+    /// fail immediately are removed.
     ///
     /// This is sound because options may be tried in any order, and an option that fails in lookahead leads
     /// to no layout.
@@ -30,28 +30,28 @@ pub struct Rules {
     pub looks: usize,
     /// Number of initial runs from the root without lookahead and levels. They settle easy instances.
     pub plain_runs: u64,
-    /// Store components that cannot be completed.
+    /// Whether to store components that cannot be completed.
     ///
     /// This is sound because keys contain everything on which completion depends: the floors, which of them
     /// are real, and the unplaced buffers. Keys are compared in full.
     pub memo: bool,
     /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
-    /// A component is stored only if its search took at least this number of nodes. Repeating a shorter
-    /// search is as fast as a lookup.
+    /// Minimum number of nodes of the search of a component that is stored. Repeating a shorter search is as
+    /// fast as a lookup.
     pub memo_least: u64,
-    /// Prune the state if the buffers that fit into a valley cannot fill a section up to the lower wall, and
-    /// the unfilled part exceeds the slack.
+    /// Whether to prune the state if the buffers that fit into a valley cannot fill a section up to the lower
+    /// wall, and the unfilled part exceeds the slack.
     ///
     /// This is sound because a buffer that covers the section and does not fit into the valley covers a wall.
     /// It therefore lies at or above the wall. At least `depth - fitting` units of the section below the wall
     /// remain empty.
     pub wall_waste: bool,
-    /// Of several unplaced buffers with the same sections and size, try only the first.
+    /// Whether to try only the first of several unplaced buffers with the same sections and size.
     ///
     /// This is sound because exchanging twins changes no floor.
     pub twins: bool,
-    /// Prefer sections that failed often. Each failure counts slightly more than the one before.
+    /// Whether to prefer sections that failed often. Each failure counts slightly more than the one before.
     pub failure_weights: bool,
     /// Relative amplitude of the noise in the scores of buffers.
     pub noise: f64,

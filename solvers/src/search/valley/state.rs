@@ -3,7 +3,7 @@
 use super::reduce::Reduced;
 use crate::search::memo::{Key, mix};
 
-/// Marks the end of the list of unplaced buffers.
+/// The index that marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The state of the search.
@@ -21,7 +21,7 @@ pub(super) struct State {
     /// The unplaced buffers as a doubly linked list in the order of `Reduced`. Position `n` is the head.
     next: Vec<u32>,
     prev: Vec<u32>,
-    /// Per section: number of unplaced buffers that cover both it and the one before it.
+    /// Per section: number of unplaced buffers that cover both this section and the previous one.
     crossing: Vec<u32>,
     /// Hash of the floors, their `real` flags, and the set of unplaced buffers.
     pub hash: u64,

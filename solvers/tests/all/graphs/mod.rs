@@ -281,7 +281,7 @@ pub fn resnet(blocks: &[usize]) -> OrderProblem {
 }
 
 /// Returns a `ShuffleNet` v2. In each unit except the first of a stage, half of the channels pass through and
-/// half are transformed. The first unit transforms all. Every unit ends with a shuffle.
+/// half are transformed. The first unit transforms all channels. Every unit ends with a shuffle.
 pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);

@@ -20,7 +20,7 @@ pub struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Returns the number of each repetition, counted from 1, with its seed.
+    /// Returns the numbers of the repetitions, counted from 1, each with its seed.
     pub fn seeds(&self) -> impl Iterator<Item = (u64, u64)> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
@@ -54,7 +54,7 @@ pub struct Chosen<P: Posed> {
     terms: Vec<Terms>,
     /// True if instances are skipped, which is the default for spilling.
     graphs_only: bool,
-    /// Performs additional runs, in separate processes.
+    /// A function that performs additional runs in separate processes, if there are any.
     more: Option<More<P>>,
 }
 
@@ -64,8 +64,8 @@ pub type More<P> = fn(&Shared, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 pub struct Ground<'a> {
-    /// If this is an instance, its capacity is the one to decide. It has no capacity if the benchmark
-    /// minimises, or if the file lacks the capacity to decide.
+    /// The instance or graph. The capacity of an instance is the capacity that `--decide` selects. An
+    /// instance has no capacity if the benchmark minimises, or if its file name contains no capacity.
     pub subject: &'a Subject,
     /// The capacity in the file name of an instance.
     pub file_capacity: Option<Bytes>,

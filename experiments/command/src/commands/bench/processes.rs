@@ -9,7 +9,7 @@ use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::record::{Record, settle};
 
 impl Shared<'_> {
-    /// Returns the command line that runs one algorithm of this binary in a separate process.
+    /// Returns this binary as an external program that runs one algorithm.
     fn as_process(&self, entry: &Entry<Offsets>) -> External {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
         let mut words = vec![own.to_string_lossy().into_owned()];

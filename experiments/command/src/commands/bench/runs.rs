@@ -118,9 +118,9 @@ impl<'a> Bench<'a> {
         Ok((!terms.is_empty()).then(note))
     }
 
-    /// If all inputs are files of the user and no option refers to another problem, restricts the benchmark
-    /// to offsets for instances, or to orders and offsets for graphs and models. If the inputs are of both
-    /// kinds, the benchmark is not restricted. Returns a note if the benchmark is restricted. `posings` are
+    /// If no input is a suite and no option refers to another problem, restricts the benchmark to offsets for
+    /// instances, or to orders and offsets for graphs and models. If the inputs are of both kinds, the
+    /// benchmark is not restricted. Returns a note if the benchmark is restricted. `posings` are
     /// the terms for deriving instances.
     fn keep_defaults(&mut self, kinds: &[SubjectKind], posings: Vec<Terms>) -> Option<String> {
         let args = self.shared.args;

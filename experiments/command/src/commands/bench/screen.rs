@@ -16,7 +16,7 @@ const FEWEST: usize = 2;
 
 /// Returns the numbers of instances, problems and runs, the headline if there is one question, and a table of
 /// the algorithms by question. With `short`, the table contains only the best algorithms and all external
-/// programs. The text is empty if nothing ran.
+/// programs. Notes on floating-point bounds and skipped runs follow. The text is empty if nothing ran.
 pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: usize) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let all = standings_of(rows, shift);

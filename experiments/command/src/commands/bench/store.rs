@@ -18,8 +18,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// No memory map is drawn for an instance with more buffers than this. The file of such a map would be
-/// hundreds of megabytes long, and the map would be unreadable.
+/// Maximum number of buffers of an instance whose memory map is drawn. A larger map would be unreadable, and
+/// its file would take hundreds of megabytes.
 const MOST_DRAWN: usize = 50_000;
 
 /// A record that is being written.
@@ -126,7 +126,7 @@ impl Store {
         output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
     }
 
-    /// Draws gaps over time: for each question, one chart of all instances and one chart per instance.
+    /// Draws gaps over time: for each question, one chart of all instances and one chart per traced instance.
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let mut rows = rows.to_vec();
         number_runs(&mut rows);

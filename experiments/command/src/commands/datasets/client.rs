@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// appended to it.
 pub(super) const RAW: &str = "https://raw.githubusercontent.com";
 
-/// Why a download failed.
+/// The reason why a download failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Why {
     /// The host cannot be reached, so its other files fail too.

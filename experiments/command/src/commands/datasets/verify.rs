@@ -152,8 +152,8 @@ fn compare(
             verdict.find(shown, name, Standing::Changed, Some(found));
         }
     }
-    // An unlisted file is reported only if a listed file has the same extension. A README is ignored, for
-    // example.
+    // An unlisted file is reported only if a listed file has the same extension. For example, a README is
+    // ignored.
     let extension = |name: &str| Path::new(name).extension().map(ToOwned::to_owned);
     let extensions: BTreeSet<_> = listed.keys().filter_map(|name| extension(name)).collect();
     let mut unknown = Vec::new();

@@ -23,7 +23,7 @@ use plimsoll_lab::report::{Basis, gap_percent, human, percent};
 use serde_json::{Value, json};
 use std::io;
 
-/// Maximum number of operators named in a line of text. The JSON lists all of them.
+/// Maximum number of operators named in a line of text. The JSON report contains all of them.
 const MOST: usize = 12;
 
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
@@ -116,7 +116,7 @@ pub(super) fn write_orders<'a>(
 /// Returns the report. The numbers of the body are also members of the top-level object.
 fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
-    // The bound of the body depends on those of the regions inside it.
+    // The bound of the body depends on the bounds of the regions inside it.
     let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
     let arithmetic = arithmetic.unwrap_or_default();
     let body = &regions[regions.len() - 1];

@@ -17,9 +17,9 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// How a file with an order begins.
+/// The beginning of a file with an order.
 const ORDER: &str = "region,step,operator";
-/// How a proof about orders begins.
+/// The beginning of a proof about orders.
 const PROOF: &str = "plimsoll-proof 1 orders";
 
 /// Returns true if the answer or, without an answer, the proof is about orders.
@@ -106,7 +106,7 @@ struct Checked {
     peak: Option<Bytes>,
     violations: Vec<String>,
     bound: LowerBound,
-    /// Why the bound holds.
+    /// The reason why the bound holds.
     reason: String,
     proof: Option<Result<Accepted<Vec<OrderProved>>, String>>,
 }

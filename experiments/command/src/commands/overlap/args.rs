@@ -116,9 +116,9 @@ pub enum ActivationsArg {
 pub enum GuessArg {
     /// The most probable region, if it has weights to fetch
     Likely,
-    /// The region with the lowest average number of bytes fetched in vain
+    /// The region with the lowest average number of bytes fetched but not used
     Cheap,
-    /// The region with the largest gain on average, or none if no region gains time
+    /// The region that saves the most time on average, or none if no region saves time
     Best,
 }
 

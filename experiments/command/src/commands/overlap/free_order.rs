@@ -107,13 +107,13 @@ fn report(
         "graph": graph.name(),
         "machine": machine.name,
         "operators": input.operators.len(),
-        // Over all orders.
+        // The claim over all orders.
         "claim": free.claim,
         "stop": free.stop,
         "lower_bound_ps": bound,
         "makespan_ps": makespan,
         "gap_percent": gap,
-        // In the file order.
+        // The claim in the file order.
         "fixed_claim": fixed.claim,
         "fixed_makespan_ps": before,
         "gain_percent": gain,

@@ -36,7 +36,7 @@ pub(super) fn main(
         let order = choose::named(&registry.orders, name.trim(), "order")?;
         // Orders share one half of the time; schedules get the rest.
         let program = build.program(order, build.limits.share(2).share(names.len() - at))?;
-        // Equal orders are tried once.
+        // Orders that result in equal programs are tried once.
         if !candidates.iter().any(|other| other.program == program) {
             candidates.push(Candidate { order: order.name, program });
         }
@@ -115,7 +115,7 @@ fn report(
         "graph": build.graph.name(),
         "machine": build.machine.name,
         "capacity": build.machine.capacity,
-        // Of the fastest point.
+        // The claim for the fastest point.
         "claim": claim,
         "lower_bound_ps": bound,
         "gap_percent": gap,
@@ -149,7 +149,7 @@ fn report(
     report
 }
 
-/// Draws the front and the lower bound as step curves.
+/// Returns a chart of the front and the lower bound as step curves.
 fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
     let points = found.points.iter().map(|point| (point.memory.get() as f64, point.makespan().seconds()));

@@ -77,7 +77,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     Ok(code(&rows))
 }
 
-/// Returns the schedule of this name, or all schedules for the name `all`.
+/// Returns the schedule with this name, or all schedules for the name `all`.
 pub fn chosen(
     all: &[&'static Entry<Timelines>],
     name: &str,
@@ -92,7 +92,8 @@ pub fn chosen(
         .ok_or_else(|| choose::unknown("schedule", name, &known, "plimsoll list timelines"))
 }
 
-/// Returns the exit code: success if any schedule fits. Otherwise, the error of the first schedule decides.
+/// Returns the exit code: success if any schedule has timelines. Otherwise, the error of the first schedule
+/// decides.
 fn code(rows: &[Row]) -> u8 {
     if rows.iter().any(|row| row.result.is_ok()) {
         return ANSWERED;

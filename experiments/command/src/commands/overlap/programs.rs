@@ -16,7 +16,7 @@ pub const SEARCH_NODES: u64 = 20_000;
 /// has. It is lower than [`SEARCH_NODES`], because a front takes many searches.
 const FRONT_NODES: u64 = 1_000;
 
-/// Builds overlap programs from a graph, ready to be scheduled.
+/// A graph with the settings for building overlap programs from it.
 pub struct Programs<'a> {
     pub args: &'a OverlapArgs,
     /// The limits of the whole command.

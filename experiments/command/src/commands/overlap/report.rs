@@ -75,7 +75,7 @@ pub(super) fn report(
 ) -> Result<Report, Failure> {
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     let (machine, residency) = (build.machine, program.residency());
-    // A schedule may prove a higher bound than the general bounds.
+    // The algorithm of a schedule may prove a higher bound than the general bounds.
     let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
     let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
     let known = limits.compute.max(limits.transfers).max(limits.memory);

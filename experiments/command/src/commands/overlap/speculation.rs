@@ -68,7 +68,7 @@ fn row(graph: &Graph, one: &Speculation) -> Value {
         "cost_ps": one.cost,
         // The gain of the region's first segment, clamped to the range of JSON integers.
         "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
-        // Bytes fetched in vain, on average.
+        // The average number of bytes fetched but not used.
         "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
     })
 }
@@ -82,8 +82,8 @@ impl Speculated {
         }
         let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
         let [expected, before] = [self.expected_seconds, self.expected_before_seconds].map(seconds);
-        let expected = format!("expected makespan {expected} instead of {before}");
-        let longest = format!("longest {} instead of {}", self.longest_ps, self.longest_before_ps);
+        let expected = format!("expected makespan {expected} ({before} without speculation)");
+        let longest = format!("longest makespan {} ({} without)", self.longest_ps, self.longest_before_ps);
         report.push(&format!("\nspeculation with {schedule}: {expected}, {longest}\n"));
         let columns = "branch, region, chance, fetched ahead = fetched, bytes, cost = cost_ps, saved = saved_ps, \
                        wasted bytes = wasted";

@@ -38,7 +38,7 @@ pub(super) struct Alternatives<'a> {
     pub registry: &'a Registry,
     pub scheme: &'static SchemeEntry,
     pub placement: Placement<'a>,
-    /// Plans a graph without printing a report.
+    /// The function that plans a graph without printing a report.
     pub plan: PlanOf,
 }
 
@@ -132,7 +132,7 @@ impl Alternatives<'_> {
 }
 
 /// Returns the first dimension of the inputs to which `--batch` applies. Returns `None` if none of these
-/// inputs has a first dimension, if they differ in it, or if it is at most 1.
+/// inputs has a first dimension, if the first dimensions differ, or if they are at most 1.
 fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
     let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
     let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));

@@ -101,9 +101,9 @@ pub struct PlanArgs {
 /// A conflict relation, or all of them.
 #[derive(Clone, Copy, Debug)]
 pub enum ConflictsArg {
-    /// Plan with one relation.
+    /// A plan with one relation.
     By(Relation),
-    /// Compare all relations.
+    /// A comparison of all relations.
     Compare,
 }
 
@@ -133,7 +133,7 @@ pub struct ControlArgs {
     pub runs: u64,
 }
 
-/// The values that the command line has by default.
+/// The default values of the command line.
 impl Default for ControlArgs {
     fn default() -> Self {
         Self { handover: HandoverArg::Copy, carries: CarriesArg::Resident, runs: 200 }

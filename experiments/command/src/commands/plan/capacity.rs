@@ -13,7 +13,7 @@ use plimsoll::model::{
 use plimsoll::run::run;
 use serde_json::json;
 
-/// Maximum number of buffers listed in the text; the JSON lists all.
+/// Maximum number of buffers listed in the text. The JSON report contains all of them.
 const MOST: usize = 6;
 
 /// A plan to compare with a capacity.
@@ -25,15 +25,16 @@ pub(super) struct Planned<'a> {
     /// A lower bound over all orders and layouts, and its reason.
     pub bound: Bytes,
     pub reason: String,
-    /// Returns the operator at a step, if any, and a description of the step.
+    /// A function that returns the operator at a step, if any, and a description of the step.
     pub at: &'a dyn Fn(Step) -> (Option<OperatorId>, String),
     pub asked: &'a Alternatives<'a>,
 }
 
 impl Planned<'_> {
     /// Adds the line about the step with the most live bytes and, if the command line gives a capacity, the
-    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if
-    /// no order and no layout fits, and 3 if this plan does not fit, but another may.
+    /// lines about that capacity. Returns the exit code: 0 if this plan fits or no capacity is given, 1 if it
+    /// is proved that no combination of order and layout fits, and 3 if this plan does not fit, but another
+    /// may.
     pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
         let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else {
             self.needs(report);
@@ -143,7 +144,7 @@ impl Planned<'_> {
         Ok(found.map(|found| match (found.fits, found.above) {
             (Some((batch, arena)), above) => {
                 let above = above.map_or_else(String::new, |(batch, arena)| {
-                    format!("; {batch} needs {}", verdict_on(arena, capacity))
+                    format!("; a batch of {batch} needs {}", verdict_on(arena, capacity))
                 });
                 let (now, fits) = (found.now, verdict_on(arena, capacity));
                 format!("a batch of {batch} instead of {now} needs {fits}{above}")
@@ -155,8 +156,8 @@ impl Planned<'_> {
         }))
     }
 
-    /// Searches for the spills with the least traffic after which the other buffers fit, under the order of
-    /// the plan, and describes them.
+    /// Searches for the buffers to spill with the least traffic so that the others fit, under the order of
+    /// the plan, and describes these buffers.
     fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
         let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
         let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);
@@ -194,7 +195,7 @@ fn verdict_on(arena: Bytes, capacity: Bytes) -> String {
     let needs = bytes(arena);
     match arena.get().checked_sub(capacity.get()) {
         None | Some(0) => {
-            format!("{needs} and fits, {} to spare", bytes(Bytes::new(capacity.get() - arena.get())))
+            format!("{needs} and fits with {} to spare", bytes(Bytes::new(capacity.get() - arena.get())))
         }
         Some(short) => format!("{needs}, {} short", bytes(Bytes::new(short))),
     }

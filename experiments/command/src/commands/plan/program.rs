@@ -131,7 +131,7 @@ fn store(
     Ok(())
 }
 
-/// Returns one row per tensor in the arena and per scratch buffer, then one per tensor of zero bytes.
+/// Returns one row per tensor in the arena and per scratch buffer, then one row per tensor of zero bytes.
 fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramPlan) -> Places<'i> {
     let program = &ordered.program;
     let graph = program.graph();
@@ -174,9 +174,9 @@ fn report(
         "order": order,
         "branches": branches,
         "solver": solver,
-        // Over all layouts that the scheme allows in these orders.
+        // The claim over all layouts that the scheme allows in these orders.
         "claim": claim,
-        // Over all orders and layouts.
+        // The claim over all orders and layouts.
         "joint_claim": joint_claim,
         "arena": arena,
         "load": load(program.instance()).0,
@@ -190,7 +190,7 @@ fn report(
         "weights": graph.bytes(Role::Weight),
         "buffers": program.buffers().len(),
         "points": program.points().len(),
-        // Number of program runs with tagged bytes, none of which found a violation.
+        // Number of simulated runs. In each of them, every read returned the value written.
         "runs": found.runs,
         // True if these are all possible runs in which no loop exceeds a fixed number of trips.
         "all_runs": found.all_runs,

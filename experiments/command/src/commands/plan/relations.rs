@@ -41,7 +41,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     let Some(first) = rows.first() else { return text };
     let _ = writeln!(
         text,
-        "{}: {}, {}; sizes in bytes; peak live bytes in the order: {}\n",
+        "{}: {}, {}; sizes in bytes; peak live bytes of the order: {}\n",
         first.graph,
         human::count(first.operators, "operator"),
         human::count(first.buffers, "buffer"),

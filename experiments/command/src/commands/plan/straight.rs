@@ -93,7 +93,7 @@ fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegio
 }
 
 /// Returns the placement of every region, the body first: one row per tensor in the arena and per scratch
-/// buffer, then one per tensor of zero bytes.
+/// buffer, then one row per tensor of zero bytes.
 fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
     let mut places = Places::new(import, regions.iter().map(|one| &one.ordered));
     for one in regions.iter().rev() {
@@ -136,7 +136,7 @@ fn report(
         "graph": graph.name(),
         "order": order,
         "solver": solver,
-        // The value of the option; without regions inside operators, all schemes are equivalent.
+        // The value of the option. Without regions inside operators, all schemes but `naive` are equivalent.
         "branches": args.branches,
         "claim": body["claim"],
         "joint_claim": body["joint_claim"],

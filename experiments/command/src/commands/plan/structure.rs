@@ -167,8 +167,8 @@ fn report<P: Plan>(
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
-/// they run concurrently, and one colliding pair. The pairs of all regions are counted. The returned pair is
-/// one that collides when operators run one at a time, if there is one, and comes from the body if possible.
+/// they run concurrently, and one colliding pair. The pairs of all regions are counted. If possible,
+/// the returned pair collides when operators run one at a time, and belongs to the body.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -33,7 +33,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
     };
     if out.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(other)) {
         let message =
-            format!("--write '{}': the model keeps its format: use a name ending in {own}", out.display());
+            format!("--write '{}': the model keeps its format; use a name ending in {own}", out.display());
         return Err(Failure::input(message));
     }
     Ok(Some(format))
@@ -87,7 +87,7 @@ fn write(
     let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
     if let Some(region) = misordered {
         let message = format!(
-            "--write: the file cannot express the planned order of region '{}', because functions or subgraphs with several uses share operators; --order as-in-file keeps the order",
+            "--write: the file cannot express the planned order of region '{}', because functions or subgraphs that are called several times share operators; --order as-in-file keeps the order",
             import.graph.region_called(region)
         );
         return Err(Failure::input(message));
@@ -167,10 +167,10 @@ impl<'p> Planned<'p> {
     }
 }
 
-/// Returns a layout of the runtime's arena, and describes it. The layout is that of the plan if it is valid
-/// in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime differ
-/// from those of the plan, because the runtime treats branches as if they ran in sequence, and gives each
-/// subgraph one set of tensors.
+/// Returns a layout of the runtime's arena, and its description. The layout is that of the plan if it is
+/// valid in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime
+/// differ from those of the plan, because the runtime treats branches as if they ran in sequence, and gives
+/// each subgraph one set of tensors.
 fn placed(
     asked: &Alternatives<'_>,
     planned: &Planned<'_>,
@@ -179,7 +179,7 @@ fn placed(
     let instance = &micro.instance;
     let own = micro.layout(|tensor| planned.places.get(&tensor).map(|row| row.offset()));
     if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
-        return Ok((layout, "as offline plan of tflite-micro".to_owned()));
+        return Ok((layout, "as an offline plan of tflite-micro".to_owned()));
     }
     let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
     let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
@@ -190,6 +190,6 @@ fn placed(
     let (load, claim) = (load(instance).0, outcome.claim);
     Ok((
         micro.in_runtime(&layout),
-        format!("as offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
+        format!("as an offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
     ))
 }

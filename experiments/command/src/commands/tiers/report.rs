@@ -121,7 +121,7 @@ impl About<'_> {
             "bound_reason": bound.witness.in_words(problem),
             "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
             "gap_percent": time.and_then(|time| gap(time, bound.value)),
-            // Of the bytes moved by placed tensors, the share moved to and from on-chip memory, in percent.
+            // The share of on-chip memory in the bytes moved by placed tensors, in percent.
             "on_chip_percent": moved.and_then(share),
             "tensors_on_chip": plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
             // Bytes moved to and from off-chip memory, without weights.
@@ -200,7 +200,7 @@ pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<T
     }
 }
 
-/// Returns why there is no plan, if known.
+/// Returns the reason why there is no plan, if it is known.
 fn why_not(problem: &TierProblem, claim: Claim) -> Option<String> {
     if let Some(at) = problem.too_large() {
         let tensor = &problem.tensors()[at];
