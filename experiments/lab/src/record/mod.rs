@@ -41,9 +41,10 @@ pub const TRACE: &str = "trace.csv";
 /// The name of the folder with layouts.
 pub const LAYOUTS: &str = "layouts";
 
-/// Returns the path of the layout of a run, relative to the folder of its record.
-pub fn layout_of(run: u64) -> String {
-    format!("{LAYOUTS}/{run}.csv")
+/// Returns the path of a layout, relative to the folder of its record. In a sweep, the name is the number of
+/// the run.
+pub fn layout_of(name: impl std::fmt::Display) -> String {
+    format!("{LAYOUTS}/{name}.csv")
 }
 
 fn one<T: From<u8>>() -> T {
@@ -196,7 +197,8 @@ pub struct Record {
     pub check_seconds: Option<f64>,
     /// Improvements over time, as `seconds:event:value:bound` separated by blanks. Stored only on request.
     pub trace: String,
-    /// Path of the layout, relative to the folder of the record. Stored only on request.
+    /// Path of the layout, relative to the folder of the record. A sweep stores layouts only on request. A
+    /// benchmark stores the best layout of each question.
     pub layout: String,
 }
 

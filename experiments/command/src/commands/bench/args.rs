@@ -116,7 +116,7 @@ pub struct BenchArgs {
 impl BenchArgs {
     /// Returns the optional data to record.
     pub fn extras(&self) -> Extras {
-        Extras { trace: self.trace, layouts: false, proofs: self.proofs }
+        Extras { trace: self.trace, layouts: self.out.is_some(), proofs: self.proofs }
     }
 }
 
