@@ -524,7 +524,7 @@ fn layouts_are_drawn_by_the_page_or_have_a_reason() {
     let page = scratch.read("rec/report/report.html");
     assert!(page.contains("Layouts: 1 of 1") && page.contains(DATA), "no layout");
     assert!(page.contains("No layout has a lower peak.") && page.contains("The map needs JavaScript."));
-    // The scripts of the map, of the data and of the tables. The page does not repeat the layout as a picture.
+    // The scripts of the map, of the data and of the tables. The layout is not repeated as a picture.
     assert_eq!(page.matches("<script").count(), 3);
     assert!(scratch.path("rec/maps/t.svg").exists() && !page.contains("Pictures: "));
     let (rows, layout) = (scratch.read("rec/rows.csv"), scratch.read("rec/layouts/t.csv"));

@@ -1,8 +1,8 @@
 //! The report page, which is one self-contained HTML file without network access.
 //!
 //! The page works without its scripts. They sort and filter tables, unfold the target of a link, and draw
-//! layouts. Its content security policy forbids all connections. All text from rows, READMEs and file names is
-//! escaped. Pictures must pass [`picture::fit`].
+//! layouts. Its content security policy forbids all connections. All text from rows, READMEs and file names
+//! is escaped. Pictures must pass [`picture::fit`].
 
 mod bars;
 mod layouts;
@@ -31,7 +31,7 @@ const PICTURES: usize = 7 << 20;
 /// Maximum size of one picture, in bytes.
 const PICTURE: usize = 400 << 10;
 /// Maximum total size of the data of layouts on a page in bytes. It is divided equally among the records with
-/// layouts. 200,000 buffers take about 6 MB.
+/// layouts. 200,000 buffers take about 7 MB.
 const LAYOUTS: usize = 16 << 20;
 /// Tables of at most this many rows are expanded initially.
 const SHORT: usize = 30;
