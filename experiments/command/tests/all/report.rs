@@ -543,6 +543,9 @@ fn layouts_are_drawn_by_the_page_or_have_a_reason() {
     let last = layout.trim_end().rsplit_once(',').unwrap().0;
     scratch.write("rec/layouts/t.csv", format!("{last},1\n"));
     fails("the layout 'layouts/t.csv' is not valid");
+    let many: Vec<String> = (0..=200_000).map(|at| format!("{at},0,1,1,{at}\n")).collect();
+    scratch.write("rec/layouts/t.csv", format!("id,lower,upper,size,offset\n{}", many.concat()));
+    fails("200001 buffers are too many to draw; at most 200000 are drawn");
     scratch.write("rec/layouts/t.csv", layout);
     scratch.write("rec/rows.csv", rows.replace("layouts/t.csv", "../t.csv"));
     fails("the layout '../t.csv' is outside the folder of the record");
