@@ -2,8 +2,9 @@
 # Builds or tests the page that plans memory in a browser. Needs Node 20.19 or newer. Installs the packages of
 # web/package-lock.json and the Rust target for WASI.
 #
-#   scripts/web.sh build   builds target/page/plimsoll.html: one file that contains the engine
-#   scripts/web.sh test    compares the engine with the native command, and tests the page in Chromium, which
+#   scripts/web.sh build   builds target/page/plimsoll.html: one file that contains the engine. Updates the
+#                          committed files: the page of `view`, and the map of `report`
+#   scripts/web.sh test    compares the engine with the native command, and tests the pages in Chromium, which
 #                          apt installs if it is missing; PLIMSOLL_CORPORA is the folder of the corpora, and
 #                          PLIMSOLL_WRITE_DOCS=1 updates the screenshots of the book
 #   scripts/web.sh speed   compares the times of the engine and of the native command on instances A to K of
@@ -13,6 +14,18 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 command=(--package plimsoll-command --bin plimsoll --no-default-features --locked)
 shell=experiments/command/src/commands/view.html
+map=experiments/lab/src/report/html/map.html
+
+# Updates the committed file $2 from the file $1 that web/ builds. In CI, fails if they differ.
+commit() {
+    if cmp --silent "$1" "$2"; then return; fi
+    if [ "${CI:-}" = true ]; then
+        echo "$2 differs from the file that web/ builds; run make web and commit the file" >&2
+        exit 1
+    fi
+    cp "$1" "$2"
+    echo "updated $2; commit it" >&2
+}
 
 build() {
     if ! command -v npm >/dev/null; then
@@ -25,14 +38,8 @@ build() {
     npm --prefix web ci --no-audit --no-fund
     npm --prefix web run check
     npm --prefix web run build
-    cmp --silent "$target/page/page.html" "$shell" || {
-        if [ "${CI:-}" = true ]; then
-            echo "$shell differs from the page that web/ builds; run make web and commit the file" >&2
-            exit 1
-        fi
-        cp "$target/page/page.html" "$shell"
-        echo "updated $shell; commit it" >&2
-    }
+    commit "$target/page/page.html" "$shell"
+    commit "$target/page/report/map.html" "$map"
     # Limits the compressed size of the whole page.
     local bytes
     bytes=$(gzip -9 -c "$target/page/plimsoll.html" | wc -c)

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type Rollup } from "vite";
 
 const target = process.env.CARGO_TARGET_DIR ?? new URL("../target", import.meta.url).pathname;
 const engine = process.env.PLIMSOLL_ENGINE ?? `${target}/wasm32-wasip1/web/plimsoll.wasm`;
@@ -41,21 +41,25 @@ function stripped(module: Uint8Array): Uint8Array {
   return Buffer.concat(kept);
 }
 
+/** Removes all files from a bundle, and returns their contents. */
+export function inlined(bundle: Rollup.OutputBundle): { code: string; style: string; html: string } {
+  const all = { code: "", style: "", html: "" };
+  for (const [name, part] of Object.entries(bundle)) {
+    if (part.type === "chunk") all.code = part.code.replaceAll("</script", "<\\/script").trim();
+    else if (name.endsWith(".css")) all.style = String(part.source).trim();
+    else if (name.endsWith(".html")) all.html = String(part.source);
+    delete bundle[name];
+  }
+  return all;
+}
+
 /** Writes `page.html`, which shows answers, and `plimsoll.html`, which also contains the engine. */
 function onePage(): Plugin {
   return {
     name: "one-page",
     enforce: "post",
     generateBundle(_, bundle) {
-      let code = "";
-      let style = "";
-      let html = "";
-      for (const [name, part] of Object.entries(bundle)) {
-        if (part.type === "chunk") code = part.code.replaceAll("</script", "<\\/script").trim();
-        else if (name.endsWith(".css")) style = String(part.source).trim();
-        else if (name.endsWith(".html")) html = String(part.source);
-        delete bundle[name];
-      }
+      const { code, style, html } = inlined(bundle);
       const page = html
         .replace(/\s*<(script|link)[^>]*(src|href)="[^"]*"[^>]*>(<\/script>)?/g, "")
         .replace("<!-- policy -->", `<meta http-equiv="Content-Security-Policy" content="${policy(code, style)}">`)

@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App, type Given } from "./page/App";
+import "./map/map.css";
 import "./style.css";
 
 const content = (id: string) => document.getElementById(id)?.textContent?.trim() ?? "";

@@ -9,6 +9,7 @@ import { suggested } from "../src/model/ask.ts";
 import { fragment, shared } from "../src/model/link.ts";
 import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/regions.ts";
 import { binary, source } from "../src/model/source.ts";
+import { viewOf } from "../src/model/stored.ts";
 import { short } from "../src/model/units.ts";
 import { brief } from "../src/page/state.ts";
 import { draws } from "./mutate.ts";
@@ -33,6 +34,14 @@ test("live bytes, with gaps and buffers of size 0", () => {
   assert.deepEqual([...all.load.bytes], [4, 7, 3, 7, 4, 0, 0]);
   assert.deepEqual(liveAt(all, 4), [0, 1]);
   assert.deepEqual(liveAt(all, 3), [1]);
+});
+
+test("stored layouts have gaps and buffers of size 0", () => {
+  const columns = { names: ["a", "b", "c"], sizes: [4, 3, 0], offsets: [0, 4, 9], starts: [0, 1, 0], lengths: [2, 4, 0] };
+  const all = viewOf({ instance: "i", algorithm: "x", bound: 7, capacity: 8, ...columns, more: [[0, 4, 2]] });
+  assert.deepEqual(all.buffers, [buffer("a", 4, [0, 2], [4, 6]), buffer("b", 3, [1, 5]), buffer("c", 0)]);
+  assert.deepEqual([all.load.peak, all.load.step, all.bound.value, all.capacity], [7, 1, 7, 8]);
+  assert.deepEqual([all.layouts[0].name, all.layouts[0].peak], ["x", 7]);
 });
 
 test("slack is the distance to the load while live", () => {

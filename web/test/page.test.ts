@@ -2,62 +2,20 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { DESKTOP, PHONE, accessible, open, shot, type Options } from "./browser.ts";
 import { indexed } from "./indexed.ts";
 import { draws, mutated } from "./mutate.ts";
-import { chromium, type Browser, type Page } from "playwright-core";
 
-const { PLIMSOLL_PAGE, PLIMSOLL_NATIVE, PLIMSOLL_CORPORA, PLIMSOLL_SHOTS, PLIMSOLL_SCREENS, PLIMSOLL_AXE } = process.env;
-assert(PLIMSOLL_PAGE && PLIMSOLL_AXE, "set PLIMSOLL_PAGE and PLIMSOLL_AXE, or use `make test-web`");
-const axe = readFileSync(PLIMSOLL_AXE, "utf8");
+const { PLIMSOLL_PAGE, PLIMSOLL_NATIVE, PLIMSOLL_CORPORA, PLIMSOLL_SCREENS } = process.env;
+assert(PLIMSOLL_PAGE, "set PLIMSOLL_PAGE, or use `make test-web`");
 const scratch = mkdtempSync(join(tmpdir(), "plimsoll-page-"));
-const executablePath = ["chromium", "chromium-browser", "google-chrome"].map((name) => `/usr/bin/${name}`).find(existsSync);
 
-let browser: Browser;
-before(async () => {
-  const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-  browser = await chromium.launch({ executablePath, args });
-});
-after(() => browser.close());
-
-interface Size {
-  width: number;
-  height: number;
-}
-
-const DESKTOP: Size = { width: 1280, height: 900 };
-const PHONE: Size = { width: 390, height: 844 };
-
-/** Opens the page. Fails on messages in the console, and on requests except for the page and its worker. */
-async function visit(
-  work: (page: Page) => Promise<void>,
-  size = DESKTOP,
-  colorScheme: "light" | "dark" = "light",
-  hash = "",
-  path = PLIMSOLL_PAGE!,
-  script = "",
-): Promise<void> {
-  const context = await browser.newContext({ viewport: size, colorScheme, acceptDownloads: true });
-  const page = await context.newPage();
-  if (script) await page.addInitScript(script);
-  const heard: string[] = [];
-  const url = pathToFileURL(path).href;
-  page.on("console", (message) => heard.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => heard.push(`error: ${error.message}`));
-  page.on("request", (request) => {
-    const asked = request.url();
-    if (asked.split("#")[0] !== url && !asked.startsWith("blob:")) heard.push(`request: ${asked.slice(0, 100)}`);
-  });
-  await page.goto(url + hash);
-  await work(page);
-  assert.deepEqual(heard, []);
-  await context.close();
-}
-
+const visit = (work: (page: Page) => Promise<void>, options: Options = {}) => open(PLIMSOLL_PAGE!, work, options);
 const answered = (page: Page) => page.locator(".answer").waitFor({ timeout: 60_000 });
 const idle = (page: Page) => page.locator(".busy").waitFor({ state: "detached", timeout: 60_000 });
 const example = async (page: Page, name: string) => {
@@ -95,21 +53,6 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   assert.fail("the condition never held");
 }
 
-async function shot(page: Page, name: string): Promise<void> {
-  if (!PLIMSOLL_SHOTS) return;
-  mkdirSync(PLIMSOLL_SHOTS, { recursive: true });
-  await page.waitForTimeout(200);
-  await page.screenshot({ path: join(PLIMSOLL_SHOTS, `${name}.png`) });
-}
-
-async function accessible(page: Page): Promise<void> {
-  // The policy of the page forbids further scripts, so the check runs through the debugger.
-  const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations
-    .filter((one) => ["serious", "critical"].includes(one.impact))
-    .map((one) => one.id + ": " + one.nodes.map((node) => node.target.join(" ")).join(", ")); })()`);
-  assert.deepEqual(found, []);
-}
-
 for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE]] as const) {
   for (const scheme of ["light", "dark"] as const) {
     test(`accessible on a ${name}, ${scheme}`, () => visit(async (page) => {
@@ -122,7 +65,7 @@ for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE]] as const) {
       await example(page, "SqueezeNet");
       await shot(page, `model-${name}-${scheme}`);
       await accessible(page);
-    }, size, scheme));
+    }, { size, colorScheme: scheme }));
   }
 }
 
@@ -294,7 +237,7 @@ test("a link carries a small instance", async () => {
   await visit(async (page) => {
     await answered(page);
     assert.equal(await page.locator("figure").count(), 2);
-  }, DESKTOP, "light", hash);
+  }, { hash });
 });
 
 test("`view` writes pages with and without the solver", { skip: !PLIMSOLL_NATIVE }, async () => {
@@ -305,19 +248,19 @@ test("`view` writes pages with and without the solver", { skip: !PLIMSOLL_NATIVE
   };
   const [small, whole] = [join(scratch, "small.html"), join(scratch, "whole.html")];
   view("--output", small);
-  await visit(async (page) => {
+  await open(small, async (page) => {
     await answered(page);
     assert.match(await page.locator(".lead").innerText(), /The peak is 50 bytes/);
     assert.equal(await page.locator("figure").count(), 2);
     assert.equal(await page.locator("#file, #solver").count(), 0);
     await accessible(page);
-  }, DESKTOP, "light", "", small);
+  });
   view("--output", whole, "--page", PLIMSOLL_PAGE!);
-  await visit(async (page) => {
+  await open(whole, async (page) => {
     await answered(page);
     await page.getByLabel("Algorithm").selectOption("naive");
     await page.getByText("The peak is 80 bytes").waitFor();
-  }, DESKTOP, "light", "", whole);
+  });
 });
 
 test("pasted and dropped files are opened", () => visit(async (page) => {
@@ -496,7 +439,7 @@ test("100,000 rectangles are drawn and moved smoothly", async () => {
       if (work > 10) slow.push(text);
     }
     assert.deepEqual(slow, []);
-  }, DESKTOP, "light", "", PLIMSOLL_PAGE, WATCH);
+  }, { script: WATCH });
 });
 
 test("a document with several memories", { skip: !PLIMSOLL_CORPORA }, () => visit(async (page) => {
@@ -526,7 +469,7 @@ test("screenshots of the book", { skip: !PLIMSOLL_SCREENS }, async () => {
     await page.locator("figcaption strong").getByText("file order").waitFor();
     await idle(page);
     await screen(page, "page-orders");
-  }, { width: 1000, height: 850 });
+  }, { size: { width: 1000, height: 850 } });
   const bytes = names.reduce((sum, name) => sum + statSync(name).size, 0);
   assert(bytes <= 150_000, `${bytes} bytes`);
 });

@@ -25,6 +25,8 @@ export interface Focus {
   lit: boolean;
 }
 
+export const NO_FOCUS: Focus = { step: 0, selected: -1, hovered: -1, found: null, lit: false };
+
 export function rectangles(view: View, layout: Layout): Rectangles {
   const count = view.buffers.reduce((sum, { size, parts }) => sum + (size > 0 ? parts.length : 0), 0);
   const column = () => new Float64Array(count);

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Cancelled, Engine, type Run } from "../engine/client";
 import type { Answer as EngineAnswer, Files, Progress } from "../engine/run";
 import type { Scheme } from "../map/colours";
-import type { Focus } from "../map/plot";
+import { NO_FOCUS, type Focus } from "../map/plot";
 import { DEFAULTS, Refused, beside, capacityOf, pools, solved as ask, spilled, suggested, type Settings, type Solved, type Spilled } from "../model/ask";
 import { base64, decoded, fragment, shared } from "../model/link";
 import { admit, binary, generating, source as recognised, type Example, type Source } from "../model/source";
@@ -16,6 +16,7 @@ import { Open } from "./Open";
 import { NO_CHOICE, Regions, type Choice } from "./Regions";
 import { Table } from "./Table";
 import { Timelines } from "./Timelines";
+import { Tools, matches } from "./Tools";
 
 /** The data that `plimsoll view` writes into the page. */
 export interface Given {
@@ -33,7 +34,6 @@ function unpacked({ answer }: Given): EngineAnswer {
 
 /** Delay between the last change of a control and the run that it causes, in milliseconds. */
 const PATIENCE = 250;
-const NO_FOCUS: Focus = { step: 0, selected: -1, hovered: -1, found: null, lit: false };
 
 interface Working {
   since: number;
@@ -243,10 +243,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   const find = (words: string) => {
     setSearch(words);
     setChoice(NO_CHOICE);
-    const text = words.trim().toLowerCase();
-    const view = answer?.view;
-    if (!view || text === "") return change({ found: null });
-    change({ found: Uint8Array.from(view.buffers, (one) => Number(`${one.id}\n${one.operator}`.toLowerCase().includes(text))) });
+    if (answer) change({ found: matches(answer.view, words) });
   };
 
   const link = async () => source && fragment({ name: source.name, data: base64(source.data), settings });
@@ -283,23 +280,14 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
         {answer ? (
           <>
             <Answer {...{ answer, spill, focus, settings }} change={change} />
-            <div class="tools">
-              <label>Find <input type="search" value={search} onInput={(event) => find(event.currentTarget.value)} placeholder="name or operator" /></label>
-              <label>Colours{" "}
-                <select value={scheme} onChange={(event) => setScheme(event.currentTarget.value as Scheme)}>
-                  <option value="kind">by kind</option>
-                  <option value="size">by size</option>
-                  <option value="slack">by slack</option>
-                </select>
-              </label>
-            </div>
+            <Tools view={answer.view} search={search} find={find} scheme={scheme} colour={setScheme} />
             <Regions view={answer.view} choice={choice} change={change} choose={(choice) => {
               setChoice(choice);
               setSearch("");
             }} />
             {answer.view.layouts.length > 0 && <Maps view={answer.view} scheme={scheme} focus={focus} change={change} />}
             {source?.kind === "model" && engine.exists && <Timelines source={source} ask={run} shapes={settings.shapes} />}
-            <Table view={answer.view} focus={focus} change={change} />
+            <Table view={answer.view} id="table" focus={focus} change={change} />
           </>
         ) : (
           !working && error === null && <p class="empty">Open a model or an instance to see what its peak is made of, and how low it can go.</p>

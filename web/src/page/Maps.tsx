@@ -30,9 +30,11 @@ interface Props {
   scheme: Scheme;
   focus: Focus;
   change: (part: Partial<Focus>) => void;
+  /** Whether the wheel zooms only while the map has the focus, so that long pages can be scrolled. */
+  isLazy?: boolean;
 }
 
-export function Maps({ view, scheme, focus, change }: Props) {
+export function Maps({ view, scheme, focus, change, isLazy = false }: Props) {
   const colours = useColours(view, scheme);
   const high = Math.max(...view.layouts.map((layout) => layout.peak), view.bound.value);
   const [camera, move] = useState<Camera>(() => whole(view, high));
@@ -40,7 +42,7 @@ export function Maps({ view, scheme, focus, change }: Props) {
   return (
     <div class={`maps count-${view.layouts.length}`}>
       {view.layouts.map((layout) => (
-        <One key={layout.name} view={layout.own ?? view} {...{ layout, colours, camera, change, high }} move={move}
+        <One key={layout.name} view={layout.own ?? view} {...{ layout, colours, camera, change, high, isLazy }} move={move}
           focus={layout.own ? { ...focus, step: layout.own.load.step } : focus} />
       ))}
     </div>
@@ -75,7 +77,7 @@ function bounded(camera: Camera, all: Camera): Camera {
   return { x0, x1: x0 + width, y0, y1: y0 + height };
 }
 
-function One({ view, layout, colours, camera, move, focus, change, high }: OneProps) {
+function One({ view, layout, colours, camera, move, focus, change, high, isLazy }: OneProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const plot = useRef<Plot | null>(null);
   const frame = useRef(0);
@@ -116,6 +118,7 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
   useLayoutEffect(draw, [camera, colours, focus]);
   useEffect(() => {
     const wheel = (event: WheelEvent) => {
+      if (isLazy && !event.ctrlKey && document.activeElement !== canvas.current) return;
       event.preventDefault();
       const { x, y } = local(event);
       const { step, address } = plot.current!.at(latest.current.camera, x, y);
@@ -125,7 +128,7 @@ function One({ view, layout, colours, camera, move, focus, change, high }: OnePr
     const target = canvas.current!;
     target.addEventListener("wheel", wheel, { passive: false });
     return () => target.removeEventListener("wheel", wheel);
-  }, [view, all]);
+  }, [view, all, isLazy]);
 
   const local = (event: { clientX: number; clientY: number }) => {
     const box = canvas.current!.getBoundingClientRect();

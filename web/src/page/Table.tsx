@@ -11,11 +11,13 @@ const MOST_ROWS = 300;
 
 interface Props {
   view: View;
+  /** The start of the identifiers of its elements. */
+  id: string;
   focus: Focus;
   change: (part: Partial<Focus>) => void;
 }
 
-export function Table({ view, focus, change }: Props) {
+export function Table({ view, id, focus, change }: Props) {
   const layout = best(view);
   const shown = useMemo(() => {
     if (!focus.found) return liveAt(view, focus.step);
@@ -30,8 +32,8 @@ export function Table({ view, focus, change }: Props) {
     ? `${counted(shown.length, "buffer")} found`
     : `${isPeak ? "What the peak is made of" : "What is live"}: ${stepName(view, focus.step)}`;
   return (
-    <section aria-labelledby="table-title">
-      <h2 id="table-title">{caption}</h2>
+    <section aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>{caption}</h2>
       {!focus.found && (
         <p>
           {counted(shown.length, "buffer")} {shown.length === 1 ? "holds" : "hold"} {bytes(live)}
@@ -39,7 +41,7 @@ export function Table({ view, focus, change }: Props) {
           {!isPeak && <button type="button" class="plain" onClick={() => change({ step: view.load.step })}>Back to the peak</button>}
         </p>
       )}
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="table-title">
+      <div class="rows" tabIndex={0} role="region" aria-labelledby={`${id}-title`}>
         <table>
           <thead>
             <tr>

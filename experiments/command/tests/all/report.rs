@@ -486,7 +486,7 @@ fn a_report_is_reproducible_and_replaced_as_a_whole() {
     assert!(first == files("two"));
     // The sweep kept layouts and traces.
     let page = scratch.read("one/report.html");
-    assert!(page.contains("Maps and pictures: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
+    assert!(page.contains("Layouts: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
     assert!(scratch.read("one/gap-over-time.csv").contains("sweep,1,search,"));
     for name in [
         "instances.csv",
@@ -512,6 +512,43 @@ fn a_report_is_reproducible_and_replaced_as_a_whole() {
     // Other files are not deleted.
     scratch.write("one/mine.txt", "");
     scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it contains 'mine.txt'"]);
+}
+
+#[test]
+fn layouts_are_drawn_by_the_page_or_have_a_reason() {
+    const DATA: &str = "<div class=\"layout\"><script type=\"application/json\">{\"instance\":\"t\",";
+    let scratch = Scratch::new();
+    scratch.write("t.csv", TINY);
+    let words = ["bench", "t.csv", "--problems", "offsets", "--solvers", "exact", "--out", "rec", "--report"];
+    scratch.plimsoll(&words).exits(0);
+    let page = scratch.read("rec/report/report.html");
+    assert!(page.contains("Layouts: 1 of 1") && page.contains(DATA), "no layout");
+    assert!(page.contains("No layout has a lower peak.") && page.contains("The map needs JavaScript."));
+    // The scripts of the map, of the data and of the tables. The layout is not repeated as a picture.
+    assert_eq!(page.matches("<script").count(), 3);
+    assert!(scratch.path("rec/maps/t.svg").exists() && !page.contains("Pictures: "));
+    let (rows, layout) = (scratch.read("rec/rows.csv"), scratch.read("rec/layouts/t.csv"));
+    let fails = |why: &str| {
+        scratch.plimsoll(&["report", "rec", "--out", "o"]).exits(0);
+        let page = scratch.read("o/report.html");
+        assert!(page.contains("Layouts: 0 of 1") && !page.contains(DATA), "{why}");
+        assert!(page.contains(&format!("t is not shown: {why}")), "{why}");
+        // The picture replaces the layout, and the script of the map is not needed.
+        assert!(page.contains("Pictures: 1 of 1") && page.matches("<script").count() == 1);
+    };
+    std::fs::remove_file(scratch.path("rec/layouts/t.csv")).unwrap();
+    fails("cannot open the layout layouts/t.csv: ");
+    scratch.write("rec/layouts/t.csv", "id,lower\n");
+    fails("cannot draw the layout: layouts/t.csv");
+    let last = layout.trim_end().rsplit_once(',').unwrap().0;
+    scratch.write("rec/layouts/t.csv", format!("{last},1\n"));
+    fails("the layout 'layouts/t.csv' is not valid");
+    let many: Vec<String> = (0..=200_000).map(|at| format!("{at},0,1,1,{at}\n")).collect();
+    scratch.write("rec/layouts/t.csv", format!("id,lower,upper,size,offset\n{}", many.concat()));
+    fails("200001 buffers are too many to draw; at most 200000 are drawn");
+    scratch.write("rec/layouts/t.csv", layout);
+    scratch.write("rec/rows.csv", rows.replace("layouts/t.csv", "../t.csv"));
+    fails("the layout '../t.csv' is outside the folder of the record");
 }
 
 /// Returns the element ids on a page.

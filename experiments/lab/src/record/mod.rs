@@ -41,9 +41,10 @@ pub const TRACE: &str = "trace.csv";
 /// The name of the folder with layouts.
 pub const LAYOUTS: &str = "layouts";
 
-/// Returns the path of the layout of a run, relative to the folder of its record.
-pub fn layout_of(run: u64) -> String {
-    format!("{LAYOUTS}/{run}.csv")
+/// Returns the path of a layout, relative to the folder of its record. In a sweep, the name is the number of
+/// the run.
+pub fn layout_of(name: impl std::fmt::Display) -> String {
+    format!("{LAYOUTS}/{name}.csv")
 }
 
 fn one<T: From<u8>>() -> T {
@@ -197,7 +198,8 @@ pub struct Record {
     /// Improvements over time, as `seconds:event:value:bound` separated by spaces. This column is stored only
     /// on request.
     pub trace: String,
-    /// Path of the layout, relative to the folder of the record. This column is stored only on request.
+    /// Path of the layout, relative to the folder of the record. A sweep stores layouts only on request. A
+    /// benchmark stores the best layout of each question.
     pub layout: String,
 }
 

@@ -90,8 +90,7 @@ impl Record {
         word(&self.phases, TO_BEST)?.parse().ok()
     }
 
-    /// Writes the solution to a file below `folder` and sets the column `layout` to the path of the file
-    /// relative to `folder`. If the file cannot be written, the column `error` contains the reason.
+    /// Writes the solution to a file below `folder` that is named for the run, see [`Self::keeping_as`].
     #[must_use]
     pub fn keeping<P: Posed>(
         self,
@@ -99,12 +98,28 @@ impl Record {
         solution: Option<&P::Solution>,
         folder: &Path,
     ) -> Self {
-        let Some(solution) = solution else { return self };
+        let name = self.run.to_string();
+        match solution {
+            Some(solution) => self.keeping_as::<P>(question, solution, folder, &name),
+            None => self,
+        }
+    }
+
+    /// Writes the solution to the file `layouts/NAME.csv` below `folder`, and sets the column `layout` to its
+    /// path. If the file cannot be written, the column `error` contains the reason.
+    #[must_use]
+    pub fn keeping_as<P: Posed>(
+        self,
+        question: &P::Question<'_>,
+        solution: &P::Solution,
+        folder: &Path,
+        name: &str,
+    ) -> Self {
         let mut rows = Vec::new();
         if !P::written(question, solution, &mut rows).unwrap_or_default() {
             return self;
         }
-        let layout = super::layout_of(self.run);
+        let layout = super::layout_of(name);
         let path = folder.join(&layout);
         match write_atomically(&path, |file| file.write_all(&rows)) {
             Ok(()) => Self { layout, ..self },

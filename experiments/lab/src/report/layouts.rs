@@ -1,19 +1,64 @@
-//! Draws maps of the layouts that a sweep stored, with one map per instance: that of the layout with the
-//! lowest peak.
+//! Reads the layouts that a record stores: for each instance, the layout with the lowest peak.
 
 use crate::analysis::Study;
 use crate::record::Record;
-use crate::report::map::Map;
-use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
-use plimsoll_model::{Bytes, Offsets, Piece, Problem};
+use plimsoll_model::csv::{CsvError, ReadOptions, read_instance, read_layout_file};
+use plimsoll_model::{Instance, Layout, Offsets, Problem};
+use std::io;
 use std::path::{Component, Path};
+use thiserror::Error;
 
 /// Maximum number of buffers in a map.
-const MOST: usize = 20_000;
+pub const MOST: usize = 200_000;
 
-/// Returns the maps with their names, in the order of the rows. If a layout cannot be drawn, its map is an
-/// error message. Only layouts of the offset problem are drawn.
-pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
+/// Why a layout cannot be drawn.
+#[derive(Debug, Error)]
+pub enum LayoutError {
+    /// The path of the layout leads out of the folder of its record.
+    #[error("the layout '{0}' is outside the folder of the record")]
+    Outside(String),
+    /// The file cannot be opened.
+    #[error("cannot open the layout {path}: {source}")]
+    Unreadable {
+        /// The path of the layout, relative to the folder of its record.
+        path: String,
+        /// The error of the file system.
+        source: io::Error,
+    },
+    /// The file is not a layout.
+    #[error("cannot draw the layout: {0}")]
+    Malformed(#[from] CsvError),
+    /// There are more than [`MOST`] buffers.
+    #[error("{0} buffers are too many to draw; at most {MOST} are drawn")]
+    TooMany(usize),
+    /// The checker rejects the layout.
+    #[error("the layout '{0}' is not valid")]
+    Invalid(String),
+}
+
+/// A valid layout.
+#[derive(Debug)]
+pub struct Drawn {
+    /// The instance, as far as the file of the layout describes it.
+    pub instance: Instance,
+    /// The layout.
+    pub layout: Layout,
+    /// The best known lower bound, or 0.
+    pub bound: u64,
+}
+
+/// The best layout of an instance.
+#[derive(Debug)]
+pub struct Best<'a> {
+    /// The run that found the layout.
+    pub row: &'a Record,
+    /// The layout, or why it cannot be drawn.
+    pub layout: Result<Drawn, LayoutError>,
+}
+
+/// Returns the best layout of each instance, in the order of the rows. Only layouts of the offset problem are
+/// read.
+pub fn best(study: &Study) -> Vec<Best<'_>> {
     let mut best: Vec<&Record> = Vec::new();
     let kept =
         |row: &&Record| row.problem == Offsets::NAME && row.verdict == "valid" && !row.layout.is_empty();
@@ -27,36 +72,28 @@ pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
             None => best.push(row),
         }
     }
-    best.into_iter().map(|row| (row.instance.clone(), map(study, row))).collect()
+    best.into_iter().map(|row| Best { row, layout: read(study, row) }).collect()
 }
 
-fn map(study: &Study, row: &Record) -> Result<String, String> {
+fn read(study: &Study, row: &Record) -> Result<Drawn, LayoutError> {
     let inner = Path::new(&row.layout);
     if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(format!("the layout '{}' is outside the folder of the record", row.layout));
+        return Err(LayoutError::Outside(row.layout.clone()));
     }
     let path = study.record.folder.join(inner);
     let file = std::fs::File::open(&path)
-        .map_err(|error| format!("cannot open the layout {}: {error}", row.layout))?;
-    let wrong = |error: &dyn std::fmt::Display| format!("cannot draw the layout: {error}");
-    let instance =
-        read_instance(&row.instance, file, ReadOptions::default()).map_err(|error| wrong(&error))?;
+        .map_err(|source| LayoutError::Unreadable { path: row.layout.clone(), source })?;
+    let instance = read_instance(&row.layout, file, ReadOptions::default())?;
     if instance.len() > MOST {
-        return Err(format!("{} buffers are too many to draw", instance.len()));
+        return Err(LayoutError::TooMany(instance.len()));
     }
-    let layout = read_layout_file(&path, &instance).map_err(|error| wrong(&error))?;
+    let layout = read_layout_file(&path, &instance)?;
     if !Offsets::check(&instance, &layout).is_empty() {
-        return Err(format!("the layout '{}' is not valid", row.layout));
+        return Err(LayoutError::Invalid(row.layout.clone()));
     }
     let groups = study.groups.iter().filter(|group| group.question.problem == Offsets::NAME);
     let known = groups.flat_map(|group| &group.instances);
     let bound = known.filter(|facts| facts.sha256 == row.sha256 && facts.name == row.instance);
     let bound = bound.filter_map(|facts| facts.best_bound).max().or(row.lower_bound).unwrap_or(0);
-    let places = instance.buffers().iter().zip(layout.offsets());
-    let pieces: Vec<Vec<Piece>> =
-        places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect();
-    let map = Map::new(&instance, Offsets::NAME, &row.algorithm, &pieces, Bytes::new(bound));
-    let mut svg = Vec::new();
-    map.write(&mut svg).map_err(|error| wrong(&error))?;
-    String::from_utf8(svg).map_err(|error| wrong(&error))
+    Ok(Drawn { instance, layout, bound })
 }

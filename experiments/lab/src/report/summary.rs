@@ -25,10 +25,11 @@ as this time, and the ratio is marked `<` and excluded from means. An unsolved r
 of a solved run without a self-reported time is empty.";
 
 /// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("rows.csv", "one row per attempted run, including skipped, failed and refused runs"),
     ("summary.md", "tables generated from the rows"),
     ("maps/*.svg", "the best solution of each instance; the axes are steps and addresses"),
+    ("layouts/*.csv", "the best solution of each instance; the column `layout` names the file"),
     ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
     (
         "trace.csv",

@@ -78,7 +78,7 @@ pub struct BenchArgs {
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
-    /// Write rows.csv, summary.md, README.md, memory maps and charts into this folder
+    /// Write rows.csv, summary.md, README.md, layouts, memory maps and charts into this folder
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     pub out: Option<PathBuf>,
     /// Write into the folder even if it is not empty
@@ -116,7 +116,7 @@ pub struct BenchArgs {
 impl BenchArgs {
     /// Returns the optional data to record.
     pub fn extras(&self) -> Extras {
-        Extras { trace: self.trace, layouts: false, proofs: self.proofs }
+        Extras { trace: self.trace, layouts: self.out.is_some(), proofs: self.proofs }
     }
 }
 

@@ -80,8 +80,8 @@ pub struct Field<'a, 'q, P: Posed> {
     pub question: &'a P::Question<'q>,
     terms: String,
     pub rows: Vec<Record>,
-    /// The best solution so far: value, algorithm, solution.
-    best: Option<(P::Value, String, P::Solution)>,
+    /// The best solution so far: value, index of its row, solution.
+    best: Option<(P::Value, usize, P::Solution)>,
 }
 
 impl<P: Posed> Field<'_, '_, P> {
@@ -95,7 +95,7 @@ impl<P: Posed> Field<'_, '_, P> {
         if let (Some(value), Some(solution)) = (row.value.map(P::Value::of_number), solution)
             && self.best.as_ref().is_none_or(|best| value < best.0)
         {
-            self.best = Some((value, row.algorithm.clone(), solution));
+            self.best = Some((value, self.rows.len(), solution));
         }
         self.rows.push(row);
         self.ground.bar.inc(1);
@@ -164,8 +164,8 @@ impl<P: Posed> Lane for Chosen<P> {
 
 impl<P: Posed> Chosen<P> {
     /// Performs all runs of one question: first the runs of built-in algorithms, then those of `more`.
-    /// Finally, cross-checks the bounds, computes the gaps and, with a `store`, draws the memory map of the
-    /// best solution.
+    /// Finally, cross-checks the bounds, computes the gaps and, with a `store`, stores the best solution and
+    /// draws its memory map.
     fn run_under(
         &self,
         terms: &Terms,
@@ -207,8 +207,9 @@ impl<P: Posed> Chosen<P> {
             more(shared, &self.entries, &mut field);
         }
         let bound = settle(&mut field.rows, P::floor_of(&question).map(Value::number));
-        if let (Some(store), Some((_, algorithm, solution))) = (store, field.best) {
-            store.map::<P>(&question, &algorithm, &solution, bound.unwrap_or_default().into())?;
+        if let (Some(store), Some((_, at, solution))) = (store, field.best) {
+            let run = std::mem::take(&mut field.rows[at]);
+            field.rows[at] = store.keep::<P>(&question, run, &solution, bound.unwrap_or_default().into())?;
         }
         Ok(field.rows)
     }

@@ -1,12 +1,12 @@
-//! The folder of a record. Rows, traces and memory maps are written during the run, charts and pages at the
-//! end.
+//! The folder of a record. Rows, traces, layouts and memory maps are written during the run, charts and pages
+//! at the end.
 
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Offsets, Problem};
 use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{Options, groups};
-use plimsoll_lab::record::{Columns, Extras, ROWS, Record, TRACE, number_runs, trace_rows};
+use plimsoll_lab::record::{Columns, Extras, LAYOUTS, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
@@ -28,7 +28,8 @@ pub struct Store {
     columns: Columns,
     rows: File,
     trace: Option<csv::Writer<File>>,
-    maps: BTreeSet<String>,
+    /// The names of the layouts and of their maps.
+    names: BTreeSet<String>,
 }
 
 /// Folder for pictures of layouts.
@@ -37,7 +38,7 @@ const CHARTS: &str = "charts";
 
 impl Store {
     /// Creates the folder. If the folder already exists and is not empty, fails or, with `force`, removes the
-    /// memory maps, charts and trace of the earlier record.
+    /// memory maps, charts, layouts and trace of the earlier record.
     pub fn open(folder: &Path, force: bool, extras: Extras) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
@@ -49,12 +50,17 @@ impl Store {
                 )));
             }
         }
-        fs::create_dir_all(folder.join(MAPS)).map_err(wrong)?;
-        for pictures in [MAPS, CHARTS].map(|name| folder.join(name)).into_iter().filter(|path| path.is_dir())
-        {
-            for entry in fs::read_dir(pictures).map_err(wrong)? {
+        for name in [MAPS, LAYOUTS] {
+            fs::create_dir_all(folder.join(name)).map_err(wrong)?;
+        }
+        for (name, suffix) in [(MAPS, "svg"), (CHARTS, "svg"), (LAYOUTS, "csv")] {
+            let inner = folder.join(name);
+            if !inner.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(inner).map_err(wrong)? {
                 let path = entry.map_err(wrong)?.path();
-                if path.extension().is_some_and(|extension| extension == "svg") {
+                if path.extension().is_some_and(|extension| extension == suffix) {
                     fs::remove_file(path).map_err(wrong)?;
                 }
             }
@@ -71,7 +77,7 @@ impl Store {
                 _ => None,
             }
         };
-        Ok(Self { folder: folder.to_owned(), columns, rows, trace, maps: BTreeSet::new() })
+        Ok(Self { folder: folder.to_owned(), columns, rows, trace, names: BTreeSet::new() })
     }
 
     /// Returns the folder.
@@ -93,29 +99,30 @@ impl Store {
         trace.flush().map_err(|error| wrong(TRACE, &error))
     }
 
-    /// Draws the memory map of a solution, unless its instance has more than `MOST_DRAWN` buffers.
-    pub fn map<P: Posed>(
+    /// Stores the solution of a run, and draws its memory map unless the instance has more than `MOST_DRAWN`
+    /// buffers. Returns the record of the run with the path of the layout.
+    pub fn keep<P: Posed>(
         &mut self,
         question: &P::Question<'_>,
-        algorithm: &str,
+        run: Record,
         solution: &P::Solution,
         bound: Bytes,
-    ) -> Result<(), Failure> {
-        let Some((instance, pieces)) = P::drawn(question, solution) else { return Ok(()) };
-        if instance.len() > MOST_DRAWN {
-            return Ok(());
-        }
-        let map = Map::new(instance, P::NAME, algorithm, &pieces, bound);
+    ) -> Result<Record, Failure> {
+        let Some((instance, pieces)) = P::drawn(question, solution) else { return Ok(run) };
         let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();
         for nth in 2.. {
-            if self.maps.insert(name.clone()) {
+            if self.names.insert(name.clone()) {
                 break;
             }
             name = format!("{stem}-{nth}");
         }
-        let path = self.folder.join(MAPS).join(format!("{name}.svg"));
-        output::write_file(&path, |file| map.write(file))
+        if instance.len() <= MOST_DRAWN {
+            let map = Map::new(instance, P::NAME, &run.algorithm, &pieces, bound);
+            let path = self.folder.join(MAPS).join(format!("{name}.svg"));
+            output::write_file(&path, |file| map.write(file))?;
+        }
+        Ok(run.keeping_as::<P>(question, solution, &self.folder, &name))
     }
 
     /// Writes a chart.

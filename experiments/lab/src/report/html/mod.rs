@@ -1,21 +1,24 @@
 //! The report page, which is one self-contained HTML file without network access.
 //!
-//! The page works without its script, which sorts and filters tables, and unfolds the target of a link.
-//! Its content security policy forbids all connections. All text from rows, READMEs and file names is
-//! escaped. Pictures must pass [`picture::fit`].
+//! The page works without its scripts. They sort and filter tables, unfold the target of a link, and draw
+//! layouts. Its content security policy forbids all connections. All text from rows, READMEs and file names
+//! is escaped. Pictures must pass [`picture::fit`].
 
 mod bars;
+mod layouts;
 pub mod markdown;
 pub mod picture;
 pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
 use crate::report::certificates::{EXPLANATION, certificates};
+use crate::report::layouts::{self as stored, Best};
+use crate::report::overview;
 use crate::report::plots::Plot;
 use crate::report::ranking::{headline, labels};
 use crate::report::scene::{escape, thousands};
-use crate::report::{layouts, overview};
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -27,6 +30,9 @@ const POLICY: &str =
 const PICTURES: usize = 7 << 20;
 /// Maximum size of one picture, in bytes.
 const PICTURE: usize = 400 << 10;
+/// Maximum total size of the data of layouts on a page in bytes. It is divided equally among the records with
+/// layouts. 200,000 buffers take about 7 MB.
+const LAYOUTS: usize = 16 << 20;
 /// Tables of at most this many rows are expanded initially.
 const SHORT: usize = 30;
 
@@ -46,28 +52,26 @@ pub struct Page<'a> {
 /// Returns the page as HTML.
 pub fn page(page: &Page<'_>) -> String {
     let title = escape(page.title);
+    let records: String = (0..page.studies.len()).map(|at| record(page, at)).collect();
+    let map = if records.contains(layouts::PLACE) { layouts::MAP } else { "" };
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"plimsoll report\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <meta name=\"generator\" content=\"plimsoll report\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n{map}</head>\n\
          <body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<h1>{title}</h1>\n{}</header>\n",
         counted(page.studies)
     );
     text.push_str(&contents(page.studies));
     text.push_str("<main id=\"main\">\n");
     text.push_str(&overview_section(page));
-    let has_pictures = |study: &&Study| {
-        let record = &study.record;
-        !record.pictures.is_empty() || record.observations.iter().any(|row| !row.layout.is_empty())
-    };
-    let with_pictures = page.studies.iter().filter(has_pictures).count();
-    let budget = PICTURES / with_pictures.max(1);
-    for at in 0..page.studies.len() {
-        text.push_str(&record(page, at, budget));
-    }
-    let _ = write!(text, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    let _ = write!(text, "{records}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
     text
+}
+
+/// Divides a number of bytes equally among the records of a page that need some of it.
+fn share(page: &Page<'_>, bytes: usize, needs: impl Fn(&Study) -> bool) -> usize {
+    bytes / page.studies.iter().filter(|study| needs(study)).count().max(1)
 }
 
 fn counted(studies: &[Study]) -> String {
@@ -141,7 +145,7 @@ fn rows(count: usize) -> String {
     format!("{} row{}", thousands(count as u64), if count == 1 { "" } else { "s" })
 }
 
-fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
+fn record(page: &Page<'_>, at: usize) -> String {
     let study = &page.studies[at];
     let record = &study.record;
     let name = escape(&record.name);
@@ -182,9 +186,13 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let title = format!("{}: {}", sheet.name(), rows(sheet.lines.len()));
         text.push_str(&part(&title, sheet.lines.len() <= SHORT, &table::sheet(sheet, &sheet.name())));
     }
-    let drawn = gathered(study);
-    text.push_str(&pictures(&drawn, budget));
-    if drawn.is_empty() && !study.groups.is_empty() {
+    let best = stored::best(study);
+    let has_layouts = |study: &Study| study.record.observations.iter().any(|row| !row.layout.is_empty());
+    let drawn = drawn(&best, share(page, LAYOUTS, has_layouts));
+    text.push_str(&folder("Layouts", &drawn));
+    let pictures = pictures(study, &best, share(page, PICTURES, |study| !study.record.pictures.is_empty()));
+    text.push_str(&folder("Pictures", &pictures));
+    if drawn.is_empty() && pictures.is_empty() && !study.groups.is_empty() {
         text.push_str("<p class=\"soft\">This record contains no layouts, so there are no maps.</p>\n");
     }
     text.push_str("</section>\n");
@@ -210,7 +218,10 @@ fn of_group<'a>(
     if let Some(times) = overview::times(group, standings) {
         let _ = write!(text, "<h4>Times</h4>\n{}", table::table(&times, "times"));
     }
-    let figures: String = plots.map(|plot| figure(&plot.svg, &plot.title, &plot.title)).collect();
+    let figure = |plot: &Plot| {
+        figure(&plot.svg, &plot.title, &plot.title).unwrap_or_else(|why| not_shown(&plot.title, &why))
+    };
+    let figures: String = plots.map(figure).collect();
     if !figures.is_empty() {
         let _ = writeln!(text, "<div class=\"figures\">\n{figures}</div>");
     }
@@ -227,62 +238,52 @@ fn of_group<'a>(
     text
 }
 
-/// Returns a picture with its name below, or a note if it cannot be shown.
-fn figure(svg: &str, label: &str, caption: &str) -> String {
-    match picture::fit(svg, label) {
-        Ok(svg) => {
-            format!(
-                "<figure><div class=\"scroll\">{svg}</div><figcaption>{}</figcaption></figure>\n",
-                escape(caption)
-            )
-        }
-        Err(why) => not_shown(caption, &why),
+/// Something that is shown in a part of its own: its name, and its HTML or the reason why it is not shown.
+struct Shown {
+    name: String,
+    html: Result<String, String>,
+    /// Size in bytes.
+    size: usize,
+    /// Whether the page has space for it.
+    fits: bool,
+}
+
+impl Shown {
+    fn new(name: &str, html: Result<String, String>) -> Self {
+        let size = html.as_ref().map_or(0, String::len);
+        Self { name: name.to_owned(), html, size, fits: false }
     }
 }
 
-/// The name of a picture, and its SVG or the reason why there is none.
-type Picture = (String, Result<String, String>);
-
-/// Returns the pictures of a record: its SVG files and the maps of its layouts.
-fn gathered(study: &Study) -> Vec<Picture> {
-    let named = |path: &std::path::PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let svg = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        (name, svg.map_err(|error| format!("unreadable: {error}")))
-    };
-    study.record.pictures.iter().map(named).chain(layouts::maps(study)).collect()
+/// Finds space for as much as possible: the smallest first, each of at most `most` bytes, and `budget` bytes
+/// in total.
+fn fit(all: &mut [Shown], most: usize, budget: usize) {
+    let mut order: Vec<&mut Shown> = all.iter_mut().collect();
+    order.sort_by_key(|shown| shown.size);
+    let mut space = budget;
+    for shown in order {
+        if shown.size <= most.min(space) {
+            space -= shown.size;
+            shown.fits = true;
+        }
+    }
 }
 
-/// Returns the pictures of a record as one folded section, with a folded part per picture. Pictures of at
-/// most [`PICTURE`] bytes are embedded, the smallest first, up to `budget` bytes in total. The other pictures
-/// are listed by name only.
-fn pictures(all: &[Picture], budget: usize) -> String {
+/// Returns a folded section with a folded part for each of `all`. What does not fit is listed by name only.
+fn folder(title: &str, all: &[Shown]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let size = |at: usize| all[at].1.as_ref().map_or(0, String::len);
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&at| size(at));
-    let mut space = budget;
-    let mut kept = vec![false; all.len()];
-    for at in order {
-        if size(at) <= PICTURE.min(space) {
-            space -= size(at);
-            kept[at] = true;
-        }
-    }
     let (mut shown, mut inner, mut left) = (0, String::new(), Vec::new());
-    for ((name, svg), kept) in all.iter().zip(kept) {
-        if !kept {
-            left.push(name.as_str());
-            continue;
+    for Shown { name, html, fits, .. } in all {
+        match html {
+            _ if !fits => left.push(name.as_str()),
+            Ok(html) => {
+                shown += 1;
+                inner.push_str(&part(name, false, html));
+            }
+            Err(why) => inner.push_str(&part(name, false, &not_shown(name, why))),
         }
-        let drawn = match svg {
-            Ok(svg) => figure(svg, name, name),
-            Err(why) => not_shown(name, why),
-        };
-        shown += usize::from(drawn.starts_with("<figure"));
-        inner.push_str(&part(name, false, &drawn));
     }
     if !left.is_empty() {
         let _ = writeln!(
@@ -291,9 +292,70 @@ fn pictures(all: &[Picture], budget: usize) -> String {
             escape(&left.join(", "))
         );
     }
-    part(&format!("Maps and pictures: {shown} of {}", all.len()), false, &inner)
+    part(&format!("{title}: {shown} of {}", all.len()), false, &inner)
+}
+
+/// Returns the layouts of a record.
+fn drawn(best: &[Best<'_>], budget: usize) -> Vec<Shown> {
+    let one = |best: &Best<'_>| {
+        let html = best.layout.as_ref().map(|drawn| layouts::layout(best.row, drawn));
+        Shown::new(&best.row.instance, html.map_err(ToString::to_string))
+    };
+    let mut all: Vec<Shown> = best.iter().map(one).collect();
+    fit(&mut all, usize::MAX, budget);
+    all
+}
+
+/// Returns the SVG files of a record, except for those that show one of its layouts.
+fn pictures(study: &Study, best: &[Best<'_>], budget: usize) -> Vec<Shown> {
+    let stem = |path: &Path| path.file_stem().map(ToOwned::to_owned);
+    let is_layout = |path: &&PathBuf| {
+        let is_map = path.parent().is_some_and(|folder| folder.ends_with("maps"));
+        let drawn = best.iter().filter(|best| best.layout.is_ok());
+        is_map && drawn.map(|best| stem(Path::new(&best.row.layout))).any(|own| own == stem(path))
+    };
+    let named = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let svg = std::fs::read(path).map_err(|error| format!("unreadable: {error}"));
+        let html = svg.and_then(|svg| figure(&String::from_utf8_lossy(&svg), &name, &name));
+        Shown::new(&name, html)
+    };
+    let mut all: Vec<Shown> =
+        study.record.pictures.iter().filter(|path| !is_layout(path)).map(named).collect();
+    fit(&mut all, PICTURE, budget);
+    all
+}
+
+/// Returns a picture with its name below.
+fn figure(svg: &str, label: &str, caption: &str) -> Result<String, String> {
+    let svg = picture::fit(svg, label)?;
+    Ok(format!(
+        "<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{svg}</div>\
+         <figcaption>{}</figcaption></figure>\n",
+        escape(label),
+        escape(caption)
+    ))
 }
 
 fn not_shown(name: &str, why: &str) -> String {
     format!("<p class=\"note\">{} is not shown: {}</p>\n", escape(name), escape(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_parts_come_first_and_the_others_are_named() {
+        let part = |name: &str, size| Shown::new(name, Ok("x".repeat(size)));
+        let mut all = vec![part("large", 60), part("<huge>", 90), part("small", 30), part("late", 50)];
+        all.push(Shown::new("wrong", Err("no & file".to_owned())));
+        fit(&mut all, 80, 100);
+        let fits: Vec<bool> = all.iter().map(|shown| shown.fits).collect();
+        assert_eq!(fits, [false, false, true, true, true]);
+        let html = folder("Pictures", &all);
+        assert!(html.contains("Pictures: 2 of 5") && html.contains("wrong is not shown: no &amp; file"));
+        assert!(html.contains("see the folder of the record: large, &lt;huge&gt;."), "{html}");
+        assert_eq!(folder("Pictures", &[]), "");
+    }
 }
