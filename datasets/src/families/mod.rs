@@ -53,14 +53,14 @@ const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
 const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher values give sparser instances");
-const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifetime, steps").up_to(WIDE);
+const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifespan, steps").up_to(WIDE);
 const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "every size is a multiple of this, bytes").up_to(WIDE);
 const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
-    param("min_duration", 2, "shortest lifetime, steps"),
+    param("min_duration", 2, "shortest lifespan, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
     param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
 ];
@@ -87,7 +87,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS,
             SPACING,
-            param("min_duration", 4, "shortest lifetime, steps").up_to(WIDE),
+            param("min_duration", 4, "shortest lifespan, steps").up_to(WIDE),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
