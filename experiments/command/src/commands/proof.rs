@@ -114,7 +114,7 @@ pub fn write_orders(
 
 /// Reads and checks a proof about orders.
 pub fn read_orders(path: &Path) -> Result<Result<Accepted<Vec<OrderProved>>, CheckError>, Failure> {
-    load(path, |file| check_orders(file))
+    load(path, check_orders)
 }
 
 /// Writes a checked proof. A bound that proves to be wrong is an internal error.
