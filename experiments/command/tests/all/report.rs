@@ -572,8 +572,7 @@ fn a_report_begins_with_the_result() {
     scratch.write("rows.csv", example());
     let run = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0);
     assert!(
-        run.stdout
-            .starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches, on 1 of 3"),
+        run.stdout.starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches, on 1 of 3"),
         "{}",
         run.stdout
     );
