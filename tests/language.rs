@@ -82,7 +82,7 @@ const SENTENCE: usize = 40;
 const COMMENT: usize = 110;
 
 /// Folders with the project's text.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 12] = [
     "src",
     "examples",
     "tests",
@@ -93,6 +93,8 @@ const FOLDERS: [&str; 10] = [
     "datasets",
     "experiments",
     "docs",
+    "capi",
+    "python",
 ];
 
 fn root() -> &'static Path {

@@ -351,8 +351,8 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
         if let Some(length) = unsafe { length.as_mut() } {
             *length = words.len();
         }
-        if let Some(room) = size.checked_sub(1) {
-            let end = (0..=room.min(words.len())).rfind(|&end| words.is_char_boundary(end)).unwrap_or(0);
+        if let Some(most) = size.checked_sub(1) {
+            let end = (0..=most.min(words.len())).rfind(|&end| words.is_char_boundary(end)).unwrap_or(0);
             place[..end].copy_from_slice(&words.as_bytes()[..end]);
             place[end] = 0;
         }

@@ -162,13 +162,10 @@ impl<'a> Reader<'a> {
             balance[node] += i128::from(buffer.size_alloc);
             balance[self.origin[at].unwrap_or(node)] -= i128::from(buffer.size_free);
         }
-        match balance.iter().position(|&rest| rest != 0) {
-            Some(at) => Err(damaged(format!(
-                "node '{}' allocates {} bytes more than are freed",
-                self.file.nodes[at].name, balance[at]
-            ))),
-            None => Ok(()),
-        }
+        let Some(at) = balance.iter().position(|&rest| rest != 0) else { return Ok(()) };
+        let (name, bytes) = (&self.file.nodes[at].name, balance[at].unsigned_abs());
+        let word = if balance[at] > 0 { "more" } else { "fewer" };
+        Err(damaged(format!("node '{name}' allocates {bytes} bytes {word} than are freed")))
     }
 
     fn graph(&self, name: &str) -> Result<Graph, ImportProblem> {
@@ -295,6 +292,9 @@ mod tests {
             "damaged: buffer 'a' refers to buffer 'b', which is not in the file"
         );
         assert_eq!(refused(one((4, 2), "", "")), "damaged: node 'op0' allocates 2 bytes more than are freed");
+        let three = [buffer("a", (4, 0), "", ""), buffer("b", (0, 4), "", "a"), buffer("c", (0, 4), "", "a")];
+        let fewer = document(&[("op0", "a"), ("op1", "b"), ("op2", "c")], &three);
+        assert_eq!(refused(fewer), "damaged: node 'op0' allocates 4 bytes fewer than are freed");
         assert_eq!(refused(one((0, 2), "", "")), "damaged: buffer 'a' frees 2 bytes, but 0 are allocated");
         assert_eq!(
             refused(document(&[], &[buffer("a", (4, 4), "", "")])),

@@ -3,8 +3,8 @@
     python capture_inductor.py FOLDER [NAME...]
 
 Writes `NAME.capture.json` in the format `plimsoll-capture` per network of torchvision, mode, image size and batch
-size. The packages are those of `scripts/executorch.sh`. Captures that exist are kept, so an interrupted run can be
-repeated. `plimsoll audit FOLDER` reads the folder.
+size. The packages are those of `scripts/executorch.sh`. Existing captures are kept, so an interrupted run can be
+resumed. `plimsoll audit FOLDER` reads the folder.
 
 Inductor plans pools if `memory_planning` is set, which it is not by default. Each output has a pool of its own, which
 may hold smaller values before; all other values are in one pool that can grow. The script records this pool: sizes,

@@ -7,8 +7,9 @@ The networks pass through the default passes of TVM's Relax compiler up to the p
 kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
 
 The pass assigns tensors to storages. Each storage is one allocation, and tensors that are never live together share
-it. The script lays the storages end to end, so the peak is the sum of their sizes with padding. Each call of a kernel is one step,
-and a tensor is live from the first call that uses it to the last one. Outputs have allocations of their own.
+it. The script lays the storages end to end, so the peak is the sum of their sizes with padding. Each call of a kernel
+is one step, and a tensor is live from the first call that uses it to the last one. Outputs have allocations of their
+own.
 """
 
 from __future__ import annotations

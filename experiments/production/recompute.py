@@ -2,12 +2,12 @@
 
     python recompute.py PLIMSOLL FOLDER...
 
-Shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a
+The script shares no code with the readers. For XLA, the load is the largest number of bytes that live values cover at a
 step. Memory that several values share counts once. For IREE, the load is the largest total size of the slices
 that are live at a step, and the peak is the size of the allocation in the text after the pass. For PyTorch, the
 state at the end is traced back to the first event. For idealloc, the load is the largest total size of the live
-blocks of a mapping, and the peak is the end of the highest block. Prints one line per file that differs, and a
-summary. Exits with 1 if any file differs.
+blocks of a mapping, and the peak is the end of the highest block. The script prints one line per file that
+differs, and a summary. It exits with 1 if any file differs.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python rules.py PLIMSOLL DATASET
 
-Runs `plimsoll bench` on the instances of every framework. For each heuristic, prints its mean gap to the
-bounds in the manifest. Of the plans that are more than 0.5 % above the bound, also prints how many have
-exactly the peak of the heuristic, rounded up to 64 bytes. If a heuristic reproduces the peaks of all these
+The script runs `plimsoll bench` on the instances of every framework. For each heuristic, it prints the mean
+gap to the bounds in the manifest. It also prints how many of the plans that are more than 0.5 % above the
+bound have exactly the peak of the heuristic, rounded up to 64 bytes. If a heuristic reproduces the peaks of all these
 plans, the planner very likely follows the same rule.
 """
 

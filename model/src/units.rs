@@ -178,7 +178,7 @@ pub enum ParseBytesError {
     TooLarge,
 }
 
-/// Parses a whole number of bytes, or a decimal number with a unit, optionally separated by blanks. `KiB`,
+/// Parses a whole number of bytes, or a decimal number with a unit, optionally separated by spaces. `KiB`,
 /// `MiB` and `GiB`, and the letters `k`, `m` and `g` in either case, stand for powers of 1024. `kB` or `KB`,
 /// `MB` and `GB` stand for powers of 1000, and `B` stands for one byte.
 impl FromStr for Bytes {

@@ -10,7 +10,7 @@
 //! steps. The rest of this page is about layouts.
 //!
 //! # Format
-//! A proof is a text file. Each line contains one statement, whose words are separated by blanks. Blank lines
+//! A proof is a text file. Each line contains one statement, whose words are separated by spaces. Blank lines
 //! and lines that start with `c ` are ignored.
 //!
 //! ```text

@@ -53,14 +53,14 @@ const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
 const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher values give sparser instances");
-const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest duration, steps").up_to(WIDE);
+const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifespan, steps").up_to(WIDE);
 const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "every size is a multiple of this, bytes").up_to(WIDE);
 const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
-    param("min_duration", 2, "shortest duration, steps"),
+    param("min_duration", 2, "shortest lifespan, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
     param("unit", 1 << 10, "every size is a multiple of this, bytes").up_to(WIDE),
 ];
@@ -87,7 +87,7 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS,
             SPACING,
-            param("min_duration", 4, "shortest duration, steps").up_to(WIDE),
+            param("min_duration", 4, "shortest lifespan, steps").up_to(WIDE),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
@@ -181,7 +181,7 @@ pub const FAMILIES: &[Family] = &[
         "recombined",
         "constant live bytes: the bytes freed at a step are divided at random among new buffers; the optimum may exceed the load",
         &[
-            param("alive", 12, "number of buffers live at the first step; it changes slowly").up_to(1 << 12),
+            param("alive", 12, "number of buffers live at the first step; the number of live buffers changes slowly").up_to(1 << 12),
             param("steps", 20, "number of steps").up_to(1 << 14),
             param("continue", 70, "percentage of the live buffers that continue at the next step"),
             param("unit", 1, "every size is a multiple of this, bytes; the first sizes are 3 to 17 units")

@@ -83,7 +83,7 @@ pub fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
         return misfit("values or indices are missing");
     };
     let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
-    let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;
+    let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 - 1 bytes")?;
     let shape = extents(&sparse.dims)?;
     Ok(Fact { bytes: Some(bytes), ..Fact::new(values.element, shape) })
 }

@@ -202,7 +202,7 @@ pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
 pub fn product(shape: &[u64]) -> Result<u64, Reason> {
     crate::operators::value::count(shape)
         .filter(|&count| i64::try_from(count).is_ok())
-        .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
+        .ok_or_else(|| format!("{} elements are more than 2^63 - 1", show(shape)).into())
 }
 
 /// Returns the shape that results from broadcasting two shapes, which are aligned at their last dimensions.

@@ -201,7 +201,7 @@ impl Fact {
         if let Some(items) = &self.items {
             return items.iter().try_fold(0u64, |sum, item| {
                 let sum = sum.checked_add(item.size(float)?).filter(|&sum| i64::try_from(sum).is_ok());
-                sum.ok_or_else(|| "its tensors have more than 2^63 bytes".into())
+                sum.ok_or_else(|| "its tensors have more than 2^63 - 1 bytes".into())
             });
         }
         let shape = self.shape.as_deref().ok_or_else(|| Reason::unknown("its shape is not known"))?;
@@ -211,7 +211,7 @@ impl Fact {
             element.bits.ok_or_else(|| format!("elements of type {} have no fixed size", element.name))?;
         let held = count(shape).map(|count| (u128::from(count) * u128::from(bits)).div_ceil(8));
         held.and_then(|bytes| i64::try_from(bytes).ok()).map(i64::cast_unsigned).ok_or_else(|| {
-            format!("{} elements of type {} are more than 2^63 bytes", show(shape), element.name).into()
+            format!("{} elements of type {} occupy more than 2^63 - 1 bytes", show(shape), element.name).into()
         })
     }
 }

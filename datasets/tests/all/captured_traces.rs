@@ -133,7 +133,7 @@ fn returned_segments_count_once() {
 fn errors_in_snapshots_name_the_event() {
     let segment = |more: &str| json!([{"device": 0, "address": 0, "total_size": 512, more: 0, "blocks": 1}]);
     for (data, parts) in [
-        (pickle(&json!(3)), ["no memory plan", "no memory snapshot", "t"]),
+        (pickle(&json!(3)), ["no memory plan", "not a memory snapshot", "t"]),
         (pickle(&json!(["segments"])), ["snapshot", "a list of 1 values", "device_traces"]),
         (snapshot(&json!([]), &[]), ["no memory plan", "no allocation", "t"]),
         (snapshot(&json!([]), &[event("resize", 0, 1)]), ["device 0, event 0", "'resize'", "alloc"]),

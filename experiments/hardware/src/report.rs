@@ -197,9 +197,9 @@ impl Record {
         };
         let (graph, schedule, error) = (&worst.graph, worst.schedule, worst.error_percent);
         format!(
-            "median error {middle:.2} % over {} schedules of {} graphs; the largest error is {error:+.2} %, on {graph} with {schedule}",
-            self.comparisons.len(),
-            self.graphs.len()
+            "median error {middle:.2} % over {} of {}; the largest error is {error:+.2} %, on {graph} with {schedule}",
+            counted(self.comparisons.len(), "schedule"),
+            counted(self.graphs.len(), "graph")
         )
     }
 
@@ -326,6 +326,11 @@ fn time(seconds: f64) -> String {
     Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string())
 }
 
+/// Formats a number of things, as in `1 graph` or `2 graphs`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -356,7 +361,7 @@ mod tests {
         let notes = vec!["chain-1-rows-16, eager: does not fit".to_owned()];
         record.add(&chain(0).unwrap(), ran);
         record.add(&chain(1).unwrap(), Measured { notes, ..Measured::default() });
-        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest error is -50.00 %"));
+        assert!(record.verdict().contains("over 1 schedule of 1 graph; the largest error is -50.00 %"));
         assert!(!record.markdown().contains("| chain-1-rows-16 |"), "{}", record.markdown());
         let report = serde_json::to_value(record.report()).unwrap();
         assert_eq!(

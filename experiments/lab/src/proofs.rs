@@ -103,8 +103,11 @@ pub fn prove_orders(
     for (at, one) in regions.iter().enumerate() {
         let (problem, bound) = (&one.storages.problem, &one.outcome.lower_bound);
         if at + 1 < regions.len() && bound.value != one.peak {
-            let name = graph.region_called(one.region);
-            return Ok(Err(NoProof::Unsupported(format!("orders of '{name}' that are not proved optimal"))));
+            let peak = format!(
+                "the peak of region '{}', which is not proved optimal",
+                graph.region_called(one.region)
+            );
+            return Ok(Err(NoProof::Unsupported(peak)));
         }
         // A bound of 0 bytes on the peak of an inner region needs no proof.
         if bound.value == Bytes::ZERO && at + 1 < regions.len() {

@@ -9,15 +9,15 @@
 //! | `upper` (`end`) | end of the lifespan, required: first step after it (`upper`) or last step (`end`) |
 //! | `size` | bytes, required; 0 is allowed, even with an empty lifespan |
 //! | `alignment` | bytes, default 1 |
-//! | `gaps` | intervals `a-b` in which the buffer is not live, separated by blanks; `b` follows the same convention as the end of the lifespan |
+//! | `gaps` | intervals `a-b` in which the buffer is not live, separated by spaces; `b` follows the same convention as the end of the lifespan |
 //! | `hint` | suggested offset; `-1` or empty if there is none |
 //! | `offset` | in an instance: fixed offset, or empty if there is none; in a layout: the computed offset |
 //! | `separations` | extension: ids of buffers that may not share addresses with this one, whatever their lifespans |
 //! | `exclusions` | extension: ids of buffers that may share addresses with this one, whatever their lifespans |
 //!
-//! The ids in a list are separated by blanks. Inside an id in a list, blanks and `%` are escaped: a space is
-//! written `%20`, and a `%` is written `%25`. Unknown columns are ignored. Answers have further columns that
-//! depend on their kind ([`Answer`]).
+//! The ids in a list are separated by spaces. Inside such an id, a space is written `%20` and a `%` is
+//! written `%25`. Unknown columns are ignored. Answers have further columns that depend on their kind
+//! ([`Answer`]).
 //!
 //! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
 //! blank. Lines end in LF, CR LF or CR. A byte order mark is ignored. Numbers consist of digits only.

@@ -1,13 +1,13 @@
-//! Escapes ids in the columns `separations` and `exclusions`, where blanks separate ids.
+//! Escapes ids in the columns `separations` and `exclusions`, where spaces separate ids.
 //!
-//! `%` and the bytes that count as blanks (space, tab, line feed, form feed, carriage return) are written as
+//! `%` and the whitespace bytes (space, tab, line feed, form feed, carriage return) are written as
 //! `%XX` with two hexadecimal digits. When a list is read, only these escapes are decoded, and any other `%`
 //! stands for itself. Therefore, most lists from other tools are read as intended even if their ids contain
 //! a `%`.
 
 const ESCAPED: [u8; 6] = [b'%', b' ', b'\t', b'\n', 0x0c, b'\r'];
 
-/// Escapes an id for a list of ids: blanks and `%` become `%XX`.
+/// Escapes an id for a list of ids: whitespace and `%` become `%XX`.
 pub fn encode(id: &str) -> String {
     let mut text = String::with_capacity(id.len());
     for c in id.chars() {

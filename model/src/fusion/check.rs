@@ -63,8 +63,9 @@ pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViol
             continue;
         }
         last = Some(at);
-        let shared = matches[at].operators.iter().find_map(|&operator| taken.insert(operator, at));
-        found.extend(shared.map(|first| FusionViolation::Shared { first, second: at }));
+        let operators = matches[at].operators.iter();
+        let shared: Vec<usize> = operators.filter_map(|&operator| taken.insert(operator, at)).collect();
+        found.extend(shared.first().map(|&first| FusionViolation::Shared { first, second: at }));
     }
     found
 }

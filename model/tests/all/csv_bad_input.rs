@@ -1,4 +1,5 @@
-//! Every invalid file is rejected with a message that states the file, the line, the column and the value.
+//! Every invalid file is rejected with a message that states the file and, where they apply, the line, the
+//! column and the value.
 
 use plimsoll_model::csv::{
     Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,

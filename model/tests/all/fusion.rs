@@ -1,8 +1,8 @@
 //! Tests what units and fusions compute, and which inputs they reject.
 
 use plimsoll_model::fusion::{
-    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
-    relations, siblings,
+    Fused, Fusion, FusionProblem, FusionViolation, PATTERN_PRESETS, Patterns, UnitRule, Units, check_choice,
+    check_fusion, contracted, relations, siblings,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
@@ -114,6 +114,19 @@ fn problem(graph: &Graph, patterns: &str, rule: UnitRule) -> (Patterns, FusionPr
     let units = Units::find("dla-gpu-cpu").unwrap().assign(graph, Graph::BODY).unwrap();
     let problem = FusionProblem::new(graph, Graph::BODY, &patterns, &units, rule).unwrap();
     (patterns, problem)
+}
+
+#[test]
+fn every_shared_operator_of_a_choice_is_found() {
+    let graph = graph(&[("Conv", &[]), ("Relu", &[0]), ("Sigmoid", &[1]), ("Tanh", &[2])]);
+    let patterns = "a = conv act\nb = act act\n";
+    let (_, problem) = problem(&graph, patterns, UnitRule::Any);
+    assert_eq!(places(&problem), [[0, 1], [1, 2], [2, 3]]);
+    // The second match shares an operator with the first match, and another one with the third.
+    let found = check_choice(&problem, &[0, 1, 2]);
+    let shared = |first, second| FusionViolation::Shared { first, second };
+    assert_eq!(found, [shared(0, 1), shared(1, 2)]);
+    assert_eq!(check_choice(&problem, &[0, 2]), []);
 }
 
 fn places(problem: &FusionProblem) -> Vec<Vec<usize>> {

@@ -159,13 +159,18 @@ impl Part {
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));
         let mut offsets = vec![None; self.len()];
         for &i in &order {
-            let below = self.neighbours[i].iter().filter_map(|&j| offsets[j].map(|o: i64| o + self.size[j]));
-            let floor = below.max().unwrap_or(0);
-            let offset = floor.checked_add(self.align[i] - 1)? / self.align[i] * self.align[i];
-            offsets[i] = match self.fixed[i] {
+            let mut floor = 0_i64;
+            for &j in &self.neighbours[i] {
+                if let Some(offset) = offsets[j] {
+                    floor = floor.max(self.size[j].checked_add(offset)?);
+                }
+            }
+            let offset = match self.fixed[i] {
                 Some(fixed) if fixed < floor => return None,
-                fixed => fixed.or(Some(offset)),
+                Some(fixed) => fixed,
+                None => floor.checked_add(self.align[i] - 1)? / self.align[i] * self.align[i],
             };
+            offsets[i] = Some(offset);
         }
         offsets.into_iter().collect()
     }

@@ -187,8 +187,8 @@ impl<'a> Search<'a> {
         self.look(from)
     }
 
-    /// Updates the lookahead bounds after the nodes of the trail from `from` on have run. Returns false if
-    /// the bound of a remaining node then exceeds the limit.
+    /// Updates the lookahead bounds for the nodes that ran last: those of the trail from index `from` onwards.
+    /// Returns false if the bound of a remaining node then exceeds the limit.
     fn look(&mut self, from: usize) -> bool {
         let limit = self.most_needed();
         let Some(ahead) = &mut self.ahead else { return true };

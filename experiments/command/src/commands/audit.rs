@@ -38,7 +38,8 @@ pub struct AuditArgs {
     /// Draw the layout of the planner and the best known layout side by side as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
-    /// Write each instance and the layout of its planner as NAME.csv and NAME.layout.csv into this folder
+    /// Write each instance and the layout of its planner as NAME.csv (with a capacity: NAME.CAPACITY.csv) and
+    /// NAME.layout.csv into this folder
     #[arg(long, value_name = "FOLDER", value_parser = format::folder())]
     export: Option<PathBuf>,
     /// Print one JSON object instead of text

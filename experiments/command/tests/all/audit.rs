@@ -166,7 +166,7 @@ fn recorded_allocations_are_audited() {
     scratch.write("weights.pickle", b"\x80\x04cos\nsystem\n.");
     scratch
         .plimsoll(&["audit", "weights.pickle"])
-        .refuses(&["weights.pickle", "no memory snapshot of PyTorch"]);
+        .refuses(&["weights.pickle", "not a memory snapshot of PyTorch"]);
     let json = scratch.plimsoll(&["audit", ".", "--json"]).exits(0).json();
     assert_eq!((&json["plans"], &json["files_without_plan"]), (&json!(5), &json!(1)));
 }

@@ -57,6 +57,19 @@ fn graphs_with_regions_have_one_section_per_region() {
 }
 
 #[test]
+fn inner_regions_without_an_optimal_order_have_no_proof() {
+    let scratch = Scratch::new();
+    let params = ["--param", "operators=60", "--param", "control=8", "--param", "depth=2"];
+    let words = ["generate", "control-mix", "--seed", "1", "--out", "g.json"];
+    scratch.plimsoll(&[&words[..], &params].concat()).exits(0);
+    let run = scratch.plimsoll(&["order", "g.json", "--proof", "g.proof", "--node-limit", "1"]);
+    let errors = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why =
+        "proofs do not support bounds by the peak of region 'callee of f48', which is not proved optimal";
+    assert!(errors.contains(why), "{errors}");
+}
+
+#[test]
 fn altered_orders_and_proofs_are_rejected() {
     let scratch = ordered("hourglass", "0");
     let (order, proof) = (scratch.read("o.csv"), scratch.read("g.proof"));

@@ -1,9 +1,8 @@
 //! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
 //! An argument `NAME=REGEX` describes the printed time of the planner NAME. The single group of REGEX
-//! matches the seconds. `^` and `$` match at the start and the end of each line. Standard output is searched
-//! before standard error. The last match of this search counts, so a match in standard error takes
-//! precedence.
+//! matches the seconds. `^` and `$` match at the start and the end of each line. The last match in standard
+//! error counts. If there is none, the last match in standard output counts.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};

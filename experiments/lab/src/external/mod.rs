@@ -9,7 +9,7 @@
 //! | `{input}` | an instance file with half-open `MiniMalloc` columns; the file name contains the capacity |
 //! | `{output}` | the file to which the planner must write a layout (`id` and `offset`) |
 //! | `{capacity}` | the capacity in bytes |
-//! | `{seed}` | the seed; commands without `{seed}` run with the first seed only |
+//! | `{seed}` | the seed; a command with `{seed}` runs once per seed, and any other command runs once per repetition |
 //! | `{threads}` | the number of threads that the planner may use |
 //! | `{time_limit}` | the time limit in seconds; a command with `{time_limit}` is killed [`GRACE`] after the limit, any other command at the limit |
 //!

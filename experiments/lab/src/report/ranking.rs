@@ -141,14 +141,14 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let name = &first.algorithm;
     let best = || std::iter::once(first).chain(others.iter().filter(is_tied));
     // A heuristic proves nothing itself. Its value can only equal a bound that is computed before any run.
-    let (prover, proof) = match best()
-        .filter(|own| own.kind != "heuristic")
-        .min_by_key(|own| std::cmp::Reverse(own.solved))
-    {
-        Some(own) if own.solved > 0 => (&own.algorithm, format!("proves {} optimal", of_all(own))),
-        _ if first.solved > 0 => (name, format!("reaches a bound that needs no search on {}", of_all(first))),
-        _ => (name, "proves no optimum".to_owned()),
-    };
+    let (prover, proof) =
+        match best().filter(|own| own.kind != "heuristic").min_by_key(|own| std::cmp::Reverse(own.solved)) {
+            Some(own) if own.solved > 0 => (&own.algorithm, format!("proves {} optimal", of_all(own))),
+            _ if first.solved > 0 => {
+                (name, format!("reaches, on {}, a bound that needs no search", of_all(first)))
+            }
+            _ => (name, "proves no optimum".to_owned()),
+        };
     let gap = percent(gap);
     let mut text = match (others.len(), tied) {
         (0, _) => format!("{name} has a mean gap of {gap} % and {proof}"),
@@ -171,12 +171,10 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         }
     };
     if first.answered < first.instances {
-        let _ = write!(
-            text,
-            "; it has no value on {} of {} instances",
-            first.instances - first.answered,
-            first.instances
-        );
+        // Tied algorithms have values on equally many instances.
+        let silent = if tied == 0 { name.as_str() } else { "each of them" };
+        let (missing, all) = (first.instances - first.answered, first.instances);
+        let _ = write!(text, "; {silent} has no value on {missing} of {all} instances");
     }
     let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own)).collect();
     Some(format!("{text}{}.", behind(&rest)))
@@ -249,6 +247,13 @@ mod tests {
             text(&all, true),
             "exact decides all 3 instances in 1.00 s on average; the 3 others decide 0 to 1."
         );
+        let partial = |name| Standing { answered: 2, ..own(name, Some(0.0), 2, 1.0) };
+        assert_eq!(
+            text(&[partial("exact")], false),
+            "exact has a mean gap of 0.00 % and proves 2 of 3 instances optimal; exact has no value on 1 of 3 instances."
+        );
+        let tied = text(&[partial("exact"), partial("other")], false);
+        assert!(tied.ends_with("; each of them has no value on 1 of 3 instances."), "{tied}");
         let alone = [own("fast", Some(1.0), 0, 1.0)];
         assert_eq!(text(&alone, false), "fast has a mean gap of 1.00 % and proves no optimum.");
         assert_eq!(headline(&group(false), &[own("silent", None, 0, 1.0)]), None);
@@ -279,7 +284,7 @@ mod tests {
         let heuristic = |name, gap| Standing { kind: "heuristic".to_owned(), ..own(name, Some(gap), 3, 0.1) };
         let text = |all: &[Standing]| headline(&group(false), all).unwrap();
         let alone = text(&[heuristic("fast", 0.0), heuristic("worse", 1.0)]);
-        let reaches = "fast is best with a mean gap of 0.00 % and reaches a bound that needs no search on all 3 instances";
+        let reaches = "fast is best with a mean gap of 0.00 % and reaches, on all 3 instances, a bound that needs no search";
         assert!(alone.starts_with(reaches), "{alone}");
         let tied = text(&[heuristic("fast", 0.0), own("slow", Some(0.0), 3, 9.0)]);
         assert!(tied.ends_with(", and slow proves all 3 instances optimal."), "{tied}");

@@ -224,7 +224,8 @@ impl AlgorithmRecord {
         if own(self) != own(now) {
             return Some(format!("algorithms: {} instead of {}", own(self), own(now)));
         }
-        differs("threads", &self.threads, &now.threads)
+        differs("terms", &self.terms, &now.terms)
+            .or_else(|| differs("threads", &self.threads, &now.threads))
             .or_else(|| differs("decide", &self.decide, &now.decide))
             .or_else(|| differs("time", &self.time, &now.time))
             .or_else(|| differs("nodes", &self.nodes, &now.nodes))
@@ -319,5 +320,31 @@ impl Manifest {
             file.write_all(b"\n")
         });
         written.map_err(|source| SweepError::Io { path, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_in_terms_is_named() {
+        let one = |terms: &str| AlgorithmRecord {
+            problem: "tiers".to_owned(),
+            name: "greedy".to_owned(),
+            terms: terms.to_owned(),
+            threads: 1,
+            decide: None,
+            time: vec![None],
+            nodes: vec![None],
+            seeds: vec![0],
+            repetitions: 1,
+            external: None,
+            version: None,
+        };
+        let difference = one("machine=luna").difference(&one("machine=npu"));
+        let text = "algorithm greedy (tiers): terms is \"machine=luna\" there, \"machine=npu\" here";
+        assert_eq!(difference.as_deref(), Some(text));
+        assert_eq!(one("").difference(&one("")), None);
     }
 }

@@ -10,7 +10,7 @@ use plimsoll::posed::{
 use plimsoll_datasets::ImportOptions;
 use std::collections::BTreeMap;
 
-/// Maximum number of sets of import options with which the files of an entry are read.
+/// Maximum number of combinations of import options for one `[[instances]]` entry of a sweep file.
 const MOST: usize = 1000;
 
 /// One of the sets of import options with which the files of an entry are read.

@@ -194,6 +194,9 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     for suite in &suites {
         all.extend(cases(suite, &reading).map_err(Failure::input)?);
     }
+    if all.is_empty() {
+        return Err(Failure::input(format!("{}: no instances or graphs", suites.join(", "))));
+    }
     all.retain(|case| fits_any(&args.only, &case.name));
     if all.is_empty() {
         let patterns = args.only.join(", ");

@@ -47,6 +47,9 @@ pub(super) fn file(address: &str, to: &Path) -> Result<(), Why> {
 }
 
 /// Downloads the archive of a package with `pip` and unpacks it into `to`.
+///
+/// # Errors
+/// [`Why::Unreachable`] if `pip` cannot download the archive, and [`Why::Client`] for any other failure.
 pub(super) fn package(requirement: &str, to: &Path) -> Result<(), Why> {
     let mut pip = Command::new("python3");
     pip.args([

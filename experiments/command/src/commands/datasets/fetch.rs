@@ -241,7 +241,10 @@ impl<'a> Fetcher<'a> {
             if let Err(why) = client::package(&requirement, folder.path()) {
                 let why = match why {
                     Why::Unreachable(message) => format!("pip could not download {requirement}: {message}"),
-                    other => format!("cannot run pip: {other:?}"),
+                    Why::Torn(message) | Why::Refused(message) | Why::Client(message) => {
+                        format!("could not download or unpack {requirement}: {message}")
+                    }
+                    Why::NotResumable => format!("could not resume the download of {requirement}"),
                 };
                 self.failed.push(requirement);
                 return Err(why);
