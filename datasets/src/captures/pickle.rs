@@ -154,7 +154,8 @@ impl<'d> Machine<'d> {
                 b'q' | b'r' => self.number(code).and_then(|index| self.memoize(index, at))?,
                 b'h' | b'j' => {
                     let index = self.number(code)?;
-                    let missing = || wrong(at, &format!("repeated value {index}"), "the index of a stored value");
+                    let missing =
+                        || wrong(at, &format!("repeated value {index}"), "the index of a stored value");
                     self.stack.push(*self.memo.get(index).ok_or_else(missing)?);
                 }
                 _ => {

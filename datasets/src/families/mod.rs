@@ -181,7 +181,12 @@ pub const FAMILIES: &[Family] = &[
         "recombined",
         "constant live bytes: the bytes freed at a step are divided at random among new buffers; the optimum may exceed the load",
         &[
-            param("alive", 12, "number of buffers live at the first step; the number of live buffers changes slowly").up_to(1 << 12),
+            param(
+                "alive",
+                12,
+                "number of buffers live at the first step; the number of live buffers changes slowly",
+            )
+            .up_to(1 << 12),
             param("steps", 20, "number of steps").up_to(1 << 14),
             param("continue", 70, "percentage of the live buffers that continue at the next step"),
             param("unit", 1, "every size is a multiple of this, bytes; the first sizes are 3 to 17 units")

@@ -211,7 +211,8 @@ impl Fact {
             element.bits.ok_or_else(|| format!("elements of type {} have no fixed size", element.name))?;
         let held = count(shape).map(|count| (u128::from(count) * u128::from(bits)).div_ceil(8));
         held.and_then(|bytes| i64::try_from(bytes).ok()).map(i64::cast_unsigned).ok_or_else(|| {
-            format!("{} elements of type {} occupy more than 2^63 - 1 bytes", show(shape), element.name).into()
+            format!("{} elements of type {} occupy more than 2^63 - 1 bytes", show(shape), element.name)
+                .into()
         })
     }
 }

@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
         self.look(from)
     }
 
-    /// Updates the lookahead bounds for the nodes that ran last: those of the trail from index `from` onwards.
+    /// Updates the lookahead bounds for the nodes that ran last: those of the trail from index `from` on.
     /// Returns false if the bound of a remaining node then exceeds the limit.
     fn look(&mut self, from: usize) -> bool {
         let limit = self.most_needed();

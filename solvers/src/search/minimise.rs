@@ -91,8 +91,8 @@ const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
 /// Nodes of sweeps over arrangements and of the learning beside them, per node of a round. The first number
-/// applies to late rounds. If most sections are at the load, the second applies to early rounds, and the third
-/// to late ones.
+/// applies to late rounds. If most sections are at the load, the second applies to early rounds, and the
+/// third to late ones.
 const ARRANGEMENT_SHARE: u64 = 32;
 const FLAT_ARRANGEMENT_SHARE: u64 = 64;
 const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 256;

@@ -228,7 +228,7 @@ fn large_numbers_are_only_numbers() {
     assert_eq!(import.graph.bytes(Role::Output).get(), 1 << 42);
     let message = error(double("4294967296x4294967296"));
     assert!(
-        message.contains("4294967296x4294967296 elements of type float32 are more than 2^63 - 1 bytes"),
+        message.contains("4294967296x4294967296 elements of type float32 occupy more than 2^63 - 1 bytes"),
         "{message}"
     );
     assert!(error(double("1073741824x1073741824")).contains("bytes in total, which is more than 2^63 - 1"));

@@ -47,7 +47,7 @@ impl Measured {
         })
     }
 
-    /// Returns the time outside inference in seconds, for the baseline, the algorithm, the hardware, and both.
+    /// Returns the seconds outside inference for the baseline, the algorithm, the hardware, and both.
     fn outside(&self) -> [f64; 4] {
         [0, 1, 2, 3].map(|at| self.total[at] - self.inference[at])
     }

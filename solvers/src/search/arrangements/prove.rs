@@ -40,13 +40,13 @@ impl<'a> Arrangements<'a> {
     }
 
     /// Refutes capacities from `low` units upwards with half of the nodes, and searches for layouts within
-    /// `low` to `high` units with the other half. `beside` is a further search for such layouts. It runs before
-    /// the beams and receives two thirds of their nodes. With several threads, refutations run beside the
-    /// searches.
+    /// `low` to `high` units with the other half. `beside` is a further search for such layouts. It runs
+    /// before the beams and receives two thirds of the nodes of that half. With several threads, the
+    /// refutations and the searches run in parallel.
     ///
     /// Returns the results of the searches and of the refutations. A layout within `low` units cancels the
-    /// refutations, and a refutation of `high` units cancels the searches. A cancelled part has no results, and
-    /// its nodes are not charged, so results do not depend on the speed of threads.
+    /// refutations, and a refutation of `high` units cancels the searches. The results of a cancelled part
+    /// are dropped and its nodes are not charged, so the outcome does not depend on the speed of threads.
     pub fn prove(
         &mut self,
         (low, high): (i64, i64),

@@ -30,8 +30,9 @@ struct Start {
     cost: u64,
 }
 
-/// Returns the cost of a sweep from its nodes and the number of steps that it passed. A sweep that passes many
-/// steps is the most likely to end without states, so its cost decreases with the fourth power of this number.
+/// Returns the cost of a sweep with a number of nodes that passed a number of steps. A sweep that passes many
+/// steps is the most likely to end without states, so its cost decreases with the fourth power of that
+/// number.
 fn cost(nodes: u64, passed: usize) -> u64 {
     /// Costs are integers, so they are scaled.
     const SCALE: u64 = 1 << 20;
@@ -80,8 +81,8 @@ impl<'a> Refuter<'a> {
         self.run(budget)
     }
 
-    /// Refutes capacities from `low` units upwards within the budget, until one of them resists, has a layout,
-    /// or exceeds `high`.
+    /// Refutes capacities from `low` to `high` units, in ascending order. Ends at the first that has a layout
+    /// or is not refuted within the budget.
     pub fn raise(&mut self, (low, high): (i64, i64), budget: &mut Budget) -> Vec<Proof> {
         let mut proofs = Vec::new();
         for capacity in low..=high {
