@@ -25,13 +25,23 @@ const PATIENCE: f64 = 10.0;
 /// The columns that a comparison needs.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
+/// The compared columns that a sweep can omit. All schema versions have them.
+const COMPARED: [&str; 6] = ["stop", "bound_witness", "buffers", "load", "counters", "nodes"];
+
 /// Reads a record of any schema version. Missing columns are empty.
 ///
 /// # Errors
-/// [`RecordError`] with the line number, also for a truncated last line.
+/// [`RecordError`] with the line number, also for a truncated last line. If `metrics` of a sweep omits a
+/// compared column, the error names the column and the key.
 pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
     let file = CsvFile::read(path)?;
     file.require(&NEEDED)?;
+    if let Some(column) = COMPARED.into_iter().find(|column| !file.has(column)) {
+        let reason = format!(
+            "missing column '{column}', which is compared; record it with the key `metrics` of the sweep"
+        );
+        return Err(file.wrong(1, reason));
+    }
     let rows = file.records()?;
     if file.torn > 0 {
         let line = rows.last().map_or(1, |row| row.line) + 1;
