@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.metadata import version
+from multiprocessing import get_context
 from typing import Any
 
 import language_models
@@ -75,7 +77,7 @@ def of_timm(name: str) -> Program:
     return timm.create_model(name, pretrained=False).eval(), (torch.randn(1, 3, 224, 224),)
 
 
-def capture(build: Callable[[], Program], *, keep_linear: bool) -> list[dict[str, Any]]:
+def capture(build: Callable[[], Program], keep_linear: bool) -> list[dict[str, Any]]:
     import torch
     from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge
     from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, greedy
@@ -113,9 +115,11 @@ def cases() -> list[tuple[str, tuple[str, int, Callable[[], Program], bool]]]:
 
 
 def main() -> int:
-    for file, (model, batch, build, keep_linear) in missing(cases(), ".capture.json"):
-        found = capture(build, keep_linear=keep_linear)
-        write(file, document("ExecuTorch", version("executorch"), "greedy", model, batch, found))
+    # Each network has a process of its own, because exported programs stay in memory.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as processes:
+        for file, (model, batch, build, keep_linear) in missing(cases(), ".capture.json"):
+            found = processes.submit(capture, build, keep_linear).result()
+            write(file, document("ExecuTorch", version("executorch"), "greedy", model, batch, found))
     return 0
 
 

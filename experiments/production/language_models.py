@@ -1,4 +1,4 @@
-"""Language models and encoders of `transformers` with random weights, for `capture_executorch.py`.
+"""Language models and encoders of `transformers` with random weights, for ExecuTorch and Inductor.
 
 Hidden sizes and numbers of heads are those of published models. Vocabularies have 8192 tokens, and most models
 have four layers, so that the weights fit into memory. Nothing is downloaded.
@@ -143,6 +143,23 @@ def decoder(case: Case) -> tuple[Any, tuple[Any, ...]]:
         return external(model), (tokens, *(past if case.cache else ()))
     first = 0 if case.kind == PROMPT else case.cache // 2
     return buffered(model, case.cache), (tokens, torch.arange(first, first + case.tokens))
+
+
+def scorer(model: str, tokens: int) -> tuple[Any, Any]:
+    """Returns a decoder that computes the logits of all tokens, and its input."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    class Scorer(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = AutoModelForCausalLM.from_config(configuration(*options_of(model))).eval()
+
+        def forward(self, input_ids: Any) -> Any:
+            # With a cache, the model does not search for several sequences, which depends on values.
+            return self.model(input_ids, use_cache=True).logits
+
+    return Scorer(), torch.ones(1, tokens, dtype=torch.long)
 
 
 def encoder(name: str) -> tuple[Any, tuple[Any, ...]]:
