@@ -383,8 +383,9 @@ mod tests {
 
     #[test]
     fn rows_of_any_version_are_read_and_others_refused() {
-        let old = rows("suite,instance,sha256,problem,algorithm,seed,status,decide\na,b,c,d,e,7,done,true\n");
-        let old = &old[0];
+        let header =
+            "stop,bound_witness,buffers,load,counters,nodes,suite,instance,sha256,problem,algorithm,seed";
+        let old = &rows(&format!("{header},status,decide\n,,,,,,a,b,c,d,e,7,done,true\n"))[0];
         assert!(old.line == 2 && old.seed == 7 && old.decides() && old.value.is_none());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
@@ -393,8 +394,9 @@ mod tests {
             read_rows(&path).unwrap_err().to_string()
         };
         assert!(fails("graph,peak\na,1\n").contains("missing column 'suite'"));
-        let header = "suite,instance,sha256,problem,algorithm,seed,status";
-        assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line 2"));
+        assert!(fails(&format!("{header},status\n,,,,,,a,b,c,d,e,x,done\n")).contains("line 2"));
+        let omitted = format!("{},status\n", header.replace("load,", ""));
+        assert!(fails(&omitted).contains("missing column 'load', which is compared"));
         assert!(
             recheck(
                 &[Record { suite: "none".to_owned(), ..Record::default() }],
