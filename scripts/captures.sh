@@ -3,7 +3,8 @@
 # plans of small networks, and builds the data set of captured instances with its chart. ExecuTorch and Inductor
 # are captured as well if `scripts/executorch.sh` has installed them. EXECUTORCH sets the Python of that
 # environment, CAPTURES the folder of the raw dumps, DATASET that of the instances, and PLIMSOLL the path of an
-# existing build of the command. Existing captures are kept.
+# existing build of the command. Existing captures are kept. FRAMEWORKS selects frameworks, as in
+# `FRAMEWORKS=executorch make captures`. All plans of the data set are then kept, and only new ones are added.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,18 +12,22 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 captures=${CAPTURES:-$target/production/captures}
 environment=$target/production/light
 python=$environment/bin/python
+executorch=${EXECUTORCH:-$target/executorch/bin/python}
+add=${FRAMEWORKS:+--add}
+frameworks=" ${FRAMEWORKS:-xla iree tinygrad tvm tflm executorch inductor} "
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-"$python" -m pip install --quiet -r experiments/production/requirements.txt
 for framework in xla iree tinygrad tvm tflm; do
-    "$python" "experiments/production/capture_$framework.py" "$captures/$framework"
+    if [[ $frameworks == *" $framework "* ]]; then
+        "$python" -m pip install --quiet -r experiments/production/requirements.txt
+        "$python" "experiments/production/capture_$framework.py" "$captures/$framework"
+    fi
 done
-executorch=${EXECUTORCH:-$target/executorch/bin/python}
-if [ -x "$executorch" ]; then
-    for framework in executorch inductor; do
+for framework in executorch inductor; do
+    if [[ $frameworks == *" $framework "* ]] && [ -x "$executorch" ]; then
         "$executorch" "experiments/production/capture_$framework.py" "$captures/$framework"
-    done
-fi
+    fi
+done
 plimsoll=${PLIMSOLL:-}
 if [ -z "$plimsoll" ]; then
     cargo build --release --locked --package plimsoll-command --no-default-features
@@ -30,5 +35,6 @@ if [ -z "$plimsoll" ]; then
 fi
 "$python" experiments/production/recompute.py "$plimsoll" "$captures"/*
 dataset=${DATASET:-datasets/captured}
-"$python" experiments/production/collect.py "$plimsoll" "$captures" "$dataset"
+# shellcheck disable=SC2086 # empty without FRAMEWORKS
+"$python" experiments/production/collect.py $add "$plimsoll" "$captures" "$dataset"
 "$python" experiments/production/chart.py "$dataset" docs/src/charts/planners.svg

@@ -2,9 +2,9 @@
 
     python capture_inductor.py FOLDER [NAME...]
 
-Writes `NAME.capture.json` in the format `plimsoll-capture` per network of torchvision, mode, image size and batch
-size. The packages are those of `scripts/executorch.sh`. Existing captures are kept, so an interrupted run can be
-resumed. `plimsoll audit FOLDER` reads the folder.
+Writes `NAME.capture.json` in the format `plimsoll-capture` per network of torchvision, mode and batch size, and per
+language model of transformers, mode and number of tokens. The packages are those of `scripts/executorch.sh`. Existing
+captures are kept, so an interrupted run can be resumed. `plimsoll audit FOLDER` reads the folder.
 
 Inductor plans pools if `memory_planning` is set, which it is not by default. Each output has a pool of its own, which
 may hold smaller values before; all other values are in one pool that can grow. The script records this pool: sizes,
@@ -18,12 +18,15 @@ import sys
 from importlib.metadata import version
 from typing import Any
 
+import language_models
 from captures import document, missing, write
 
 SMALL = "squeezenet1_1 mobilenet_v3_small mobilenet_v2 shufflenet_v2_x1_0 resnet18 mnasnet1_0 regnet_y_400mf".split()
 LARGE = "googlenet efficientnet_b0 densenet121 resnet50 convnext_tiny inception_v3 swin_t vit_b_16".split()
 MODES = {"forward": SMALL + LARGE, "gradient": [*SMALL, "googlenet", "convnext_tiny", "vit_b_16"]}
 BATCHES = (1, 4)
+LANGUAGE = ["gpt2", "opt_125m", "smollm2_135m", "qwen2_500m"]
+TOKENS = 128
 ALIGNMENT = 64
 
 
@@ -70,9 +73,21 @@ def compile_gradient(network: Any, x: Any) -> None:
         compile_fx(make_fx(gradient)(*inputs), inputs)(*inputs)
 
 
-def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
+def network_of(model: str, batch: int) -> tuple[Any, Any]:
+    """Returns a network and its input."""
     import torch
     import torchvision
+
+    if model in LANGUAGE:
+        return language_models.scorer(model, TOKENS)
+    options = {"init_weights": True} if model in ("googlenet", "inception_v3") else {}
+    network = getattr(torchvision.models, model)(weights=None, **options).eval()
+    size = 299 if model == "inception_v3" else 224
+    return network, torch.randn(batch, 3, size, size)
+
+
+def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
+    import torch
     from torch._inductor import config
     from torch._inductor.codegen import memory_planning
 
@@ -87,10 +102,7 @@ def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
 
     torch._dynamo.reset()
     torch.manual_seed(0)
-    options = {"init_weights": True} if model in ("googlenet", "inception_v3") else {}
-    network = getattr(torchvision.models, model)(weights=None, **options).eval()
-    size = 299 if model == "inception_v3" else 224
-    x = torch.randn(batch, 3, size, size)
+    network, x = network_of(model, batch)
     memory_planning.MemoryPlanner.plan = recorded
     try:
         with torch.no_grad():
@@ -108,11 +120,13 @@ def capture(model: str, mode: str, batch: int) -> list[dict[str, Any]]:
 
 def main() -> int:
     keys = [(model, mode, batch) for mode, models in MODES.items() for batch in BATCHES for model in models]
-    cases = [(f"{model}-{mode}-b{batch}", (model, mode, batch)) for model, mode, batch in keys]
-    for file, (model, mode, batch) in missing(cases, ".capture.json"):
+    cases = [(f"{model}-{mode}-b{batch}", (model, mode, batch, "")) for model, mode, batch in keys]
+    keys = [(model, mode, 1) for mode in MODES for model in LANGUAGE]
+    cases += [(f"{model}-{mode}{TOKENS}-b1", (model, mode, batch, str(TOKENS))) for model, mode, batch in keys]
+    for file, (model, mode, batch, tokens) in missing(cases, ".capture.json"):
         found = capture(model, mode, batch)
         torch = f"torch {version('torch')}"
-        write(file, document("Inductor", torch, "memory_planning", f"{model}-{mode}", batch, found))
+        write(file, document("Inductor", torch, "memory_planning", f"{model}-{mode}{tokens}", batch, found))
     return 0
 
 

@@ -25,13 +25,23 @@ const PATIENCE: f64 = 10.0;
 /// The columns that a comparison needs.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
+/// The compared columns that a sweep can omit. All schema versions have them.
+const COMPARED: [&str; 6] = ["stop", "bound_witness", "buffers", "load", "counters", "nodes"];
+
 /// Reads a record of any schema version. Missing columns are empty.
 ///
 /// # Errors
-/// [`RecordError`] with the line number, also for a truncated last line.
+/// [`RecordError`] with the line number, also for a truncated last line. If `metrics` of a sweep omits a
+/// compared column, the error names the column and the key.
 pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
     let file = CsvFile::read(path)?;
     file.require(&NEEDED)?;
+    if let Some(column) = COMPARED.into_iter().find(|column| !file.has(column)) {
+        let reason = format!(
+            "missing column '{column}', which is compared; record it with the key `metrics` of the sweep"
+        );
+        return Err(file.wrong(1, reason));
+    }
     let rows = file.records()?;
     if file.torn > 0 {
         let line = rows.last().map_or(1, |row| row.line) + 1;
@@ -373,8 +383,9 @@ mod tests {
 
     #[test]
     fn rows_of_any_version_are_read_and_others_refused() {
-        let old = rows("suite,instance,sha256,problem,algorithm,seed,status,decide\na,b,c,d,e,7,done,true\n");
-        let old = &old[0];
+        let header =
+            "stop,bound_witness,buffers,load,counters,nodes,suite,instance,sha256,problem,algorithm,seed";
+        let old = &rows(&format!("{header},status,decide\n,,,,,,a,b,c,d,e,7,done,true\n"))[0];
         assert!(old.line == 2 && old.seed == 7 && old.decides() && old.value.is_none());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
@@ -383,8 +394,9 @@ mod tests {
             read_rows(&path).unwrap_err().to_string()
         };
         assert!(fails("graph,peak\na,1\n").contains("missing column 'suite'"));
-        let header = "suite,instance,sha256,problem,algorithm,seed,status";
-        assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line 2"));
+        assert!(fails(&format!("{header},status\n,,,,,,a,b,c,d,e,x,done\n")).contains("line 2"));
+        let omitted = format!("{},status\n", header.replace("load,", ""));
+        assert!(fails(&omitted).contains("missing column 'load', which is compared"));
         assert!(
             recheck(
                 &[Record { suite: "none".to_owned(), ..Record::default() }],

@@ -121,7 +121,7 @@ pub const SUITES: &[Suite] = &[
     #[cfg(not(target_family = "wasm"))]
     Suite {
         name: "captured",
-        about: "buffers that six compilers and runtimes handed to their memory planners, all with a known optimum",
+        about: "buffers that seven compilers and runtimes handed to their memory planners, all with a known optimum",
         origin: Origin::Embedded(plimsoll_datasets::captured_suite),
     },
     Suite {

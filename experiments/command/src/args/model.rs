@@ -1,6 +1,6 @@
 use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
-use crate::input::input_file;
+use crate::input::{input_file, quoted};
 use clap::Args;
 use plimsoll::datasets::{Import, ImportOptions, Scratch, import_file};
 use std::fmt::Display;
@@ -58,8 +58,13 @@ impl ModelArgs {
         [Some(&self.model), self.import.scratch.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect()
     }
 
-    /// Reads the graph or model.
+    /// Reads the graph or model. The error for a folder suggests `bench`.
     pub fn read(&self) -> Result<Import, Failure> {
+        if self.model.is_dir() {
+            let command = format!("plimsoll bench {}", quoted(&self.model));
+            let message = format!("it is a folder, not a graph or model; `{command}` runs on all its files");
+            return Err(Failure::input(message).about(&self.model));
+        }
         import_file(&self.model, &self.import.options()?).map_err(Failure::input)
     }
 }

@@ -240,6 +240,26 @@ fn compared_orders_stop_at_a_proven_optimum() {
 }
 
 #[test]
+fn folders_and_unknown_suites_have_suggestions() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("my nets")).unwrap();
+    scratch.write("my nets/a.json", NET);
+    for command in ["plan", "order"] {
+        let refused = scratch.plimsoll(&[command, "my nets"]);
+        refused.refuses(&["my nets", "it is a folder", "`plimsoll bench 'my nets'` runs on all its files"]);
+    }
+    for (name, near) in [
+        ("my net", "did you mean 'my nets'?"),
+        ("my nets/b.json", "did you mean 'my nets/a.json'?"),
+        ("embeded", "did you mean 'embedded'?"),
+    ] {
+        scratch.plimsoll(&["bench", name]).refuses(&[&format!("'{name}' is neither"), near]);
+    }
+    let run = scratch.plimsoll(&["bench", "no/such/folder"]).exits(2);
+    assert!(!run.stderr.contains("did you mean"), "{}", run.stderr);
+}
+
+#[test]
 fn models_are_benchmarked_by_orders_and_offsets() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("nets")).unwrap();

@@ -298,6 +298,27 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);
 }
 
+#[test]
+fn sweeps_that_omit_compared_columns_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("a.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
+    let all = ["stop", "bound_witness", "buffers", "load", "counters", "nodes"];
+    for omitted in ["", "buffers", "load", "stop"] {
+        let kept: Vec<&str> = all.into_iter().filter(|&name| name != omitted).collect();
+        let head = format!("metrics = {kept:?}\n[limits]\nnodes = 100\n");
+        let body = "[[instances]]\npath = \"a.csv\"\n[[algorithms]]\nnames = \"exact\"\n";
+        scratch.write("sweep.toml", head + body);
+        let folder = format!("record-{omitted}");
+        scratch.plimsoll(&["sweep", "sweep.toml", "--out", &folder]).exits(0);
+        if omitted.is_empty() {
+            scratch.plimsoll(&["recheck", &folder]).exits(0);
+        } else {
+            let column = format!("missing column '{omitted}', which is compared");
+            scratch.plimsoll(&["recheck", &folder]).refuses(&["rows.csv", &column, "`metrics`"]);
+        }
+    }
+}
+
 /// Reproduces the papers whose rows depend on neither corpora nor times.
 #[test]
 fn published_results_are_reproduced() {

@@ -95,7 +95,8 @@ impl CsvFile {
         self.text.len() as u64
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// Returns true if the file has a column of this name.
+    pub fn has(&self, name: &str) -> bool {
         self.columns.iter().any(|column| column == name)
     }
 

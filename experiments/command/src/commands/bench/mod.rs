@@ -8,6 +8,7 @@ mod runs;
 mod screen;
 mod store;
 
+use super::choose::near;
 use super::externals::FirstFailures;
 use crate::args::END;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
@@ -25,10 +26,13 @@ use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::{self, Clock};
-use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
+use plimsoll_lab::suite::{
+    CORPORA, Case, Origin, Reading, SUITES, Suite, SuiteError, cases, corpora, fits_any,
+};
 use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use store::Store;
 
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
@@ -173,6 +177,20 @@ fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: u
 /// The suites that need no files.
 const OWN: [&str; 2] = ["embedded", "graphs"];
 
+/// Returns the failure for a suite that cannot be read. For an unknown name, it suggests the nearest names of
+/// suites and of files in the same folder.
+fn not_found(error: &SuiteError) -> Failure {
+    let SuiteError::Unknown(name) = error else { return Failure::input(error) };
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    let listed = std::fs::read_dir(if folder == Path::new("") { Path::new(".") } else { folder });
+    let files = listed.into_iter().flatten().flatten().map(|entry| folder.join(entry.file_name()));
+    let files: Vec<String> = files.map(|path| path.display().to_string()).collect();
+    let suites = SUITES.iter().map(|suite| suite.name);
+    let mut known: Vec<&str> = suites.chain(files.iter().map(String::as_str)).collect();
+    known.sort_unstable();
+    Failure::input(near(name, &known).map_or_else(|| error.to_string(), |near| format!("{error}; {near}")))
+}
+
 /// Returns the requested instances and graphs, and notes about them.
 fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let mut notes = Vec::new();
@@ -192,7 +210,7 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let reading = Reading { endpoints: args.endpoints.map(Into::into), import: args.import.options()? };
     let mut all = Vec::new();
     for suite in &suites {
-        all.extend(cases(suite, &reading).map_err(Failure::input)?);
+        all.extend(cases(suite, &reading).map_err(|error| not_found(&error))?);
     }
     if all.is_empty() {
         return Err(Failure::input(format!("{}: no instances or graphs", suites.join(", "))));
