@@ -30,7 +30,7 @@ COLUMNS = (
 ).split(",")
 Row = dict[str, Any]
 # The number of seeds with which an open plan is searched again.
-SEEDS = 3
+SEEDS = 24
 VERSIONS = {"xla": ("XLA", "jaxlib"), "iree": ("IREE", "iree-base-compiler")}
 
 

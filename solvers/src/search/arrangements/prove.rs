@@ -45,8 +45,9 @@ impl<'a> Arrangements<'a> {
     /// refutations and the searches run in parallel.
     ///
     /// Returns the results of the searches and of the refutations. A layout within `low` units cancels the
-    /// refutations, and a refutation of `high` units cancels the searches. The results of a cancelled part
-    /// are dropped and its nodes are not charged, so the outcome does not depend on the speed of threads.
+    /// refutations, and a refutation of `high` units cancels the searches. Without `beside`, any refutation
+    /// does so, because beams at refuted capacities are useless. The results and beams of a cancelled part are
+    /// dropped and its nodes are not charged, so the outcome does not depend on the speed of threads.
     pub fn prove(
         &mut self,
         (low, high): (i64, i64),
@@ -62,6 +63,8 @@ impl<'a> Arrangements<'a> {
         let is_least =
             |proofs: &[Proof]| proofs.iter().any(|proof| proof.peak().is_some_and(|peak| peak <= low));
         let excludes = |proofs: &[Proof]| proofs.iter().any(|proof| proof.excludes(high));
+        let enough = if beside.is_some() { high } else { low };
+        let is_enough = |proofs: &[Proof]| proofs.iter().any(|proof| proof.excludes(enough));
         let (reduced, rules, beams) = (self.reduced, self.rules, &mut self.beams);
         let search = || {
             let mut found = Vec::new();
@@ -81,7 +84,7 @@ impl<'a> Arrangements<'a> {
         let refuter = &mut self.refuter;
         let mut refute = || {
             let found = refuter.raise((low, high), &mut refuting);
-            flags[0].store(excludes(&found), Ordering::Relaxed);
+            flags[0].store(is_enough(&found), Ordering::Relaxed);
             (found, refuting.nodes())
         };
         let (searched, refuted) = if self.parallel {
@@ -93,10 +96,13 @@ impl<'a> Arrangements<'a> {
             })
         } else {
             let refuted = refute();
-            (if excludes(&refuted.0) { (Vec::new(), 0) } else { search() }, refuted)
+            (if is_enough(&refuted.0) { (Vec::new(), 0) } else { search() }, refuted)
         };
+        if is_enough(&refuted.0) {
+            self.beams.clear();
+        }
         let parts = match () {
-            () if excludes(&refuted.0) => vec![refuted],
+            () if is_enough(&refuted.0) => vec![refuted],
             () if is_least(&searched.0) => vec![searched],
             () => vec![searched, refuted],
         };
