@@ -90,12 +90,10 @@ const SWEEP_SHARE: u64 = 16;
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// Nodes of sweeps over arrangements and of the learning beside them, per node of a round. The first number
-/// applies to late rounds. If most sections are at the load, the second applies to early rounds, and the
-/// third to late ones.
+/// Nodes of sweeps over arrangements per node of a round. The second number applies to late rounds if most
+/// sections are at the load. Both are doubled if learning runs beside the sweeps.
 const ARRANGEMENT_SHARE: u64 = 32;
-const FLAT_ARRANGEMENT_SHARE: u64 = 64;
-const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 256;
+const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 128;
 
 /// Nodes of windows per node of a round, if sweeps over arrangements apply as well. On flat loads, windows
 /// rarely refute what those sweeps leave open.
@@ -139,11 +137,12 @@ impl Prover<'_> {
         let share = match (flat, late) {
             (true, true) => LATE_FLAT_ARRANGEMENT_SHARE,
             // The first rounds of branching settle easy instances.
-            (true, false) if learns || nodes >= FIRST_ROUND * PATIENCE => FLAT_ARRANGEMENT_SHARE,
+            (true, false) if learns || nodes >= FIRST_ROUND * PATIENCE => ARRANGEMENT_SHARE,
             (false, true) => ARRANGEMENT_SHARE,
             (_, false) => 0,
         };
         let beside = flat && learns && share > 0;
+        let share = if beside { 2 * share } else { share };
         if let Some(arrangements) = self.arrangements.as_mut().filter(|_| share > 0) {
             let mut learner = self.learner.as_mut().filter(|_| beside);
             let mut learn = learner.as_mut().map(|learner| {

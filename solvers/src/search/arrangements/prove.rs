@@ -46,8 +46,8 @@ impl<'a> Arrangements<'a> {
     ///
     /// Returns the results of the searches and of the refutations. A layout within `low` units cancels the
     /// refutations, and a refutation of `high` units cancels the searches. Without `beside`, any refutation
-    /// does so, because beams at refuted capacities are useless. The results and beams of a cancelled part are
-    /// dropped and its nodes are not charged, so the outcome does not depend on the speed of threads.
+    /// does so, because beams at refuted capacities are useless. The results and beams of a cancelled part
+    /// are dropped and its nodes are not charged, so the outcome does not depend on the speed of threads.
     pub fn prove(
         &mut self,
         (low, high): (i64, i64),
