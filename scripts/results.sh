@@ -14,6 +14,8 @@
 #   rules        the effect of each rule of valley branching on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, one minute each
 #   wide         like above-load, with nine to twelve simultaneously live buffers: about 90 minutes
+#   recombined   exact and CP-SAT, two threads, one minute, on recombined instances with 12, 13, 14, 16 and 20
+#                live buffers; SEED sets the first of ten seeds, LIVE selects rows: about an hour
 #   proofs       proofs of the optima above the load, checked: sizes, and times relative to the search; needs an
 #                idle machine
 #   large        one million buffers of each family
@@ -44,7 +46,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -63,7 +65,7 @@ cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 binary="$lean"
 for word in "${@:-all}"; do
-    case " head-to-head robust robust-tight proofs large " in
+    case " head-to-head robust robust-tight recombined proofs large " in
         *" $word "*) ;;
         *)
             cargo build --release --locked --workspace
@@ -217,6 +219,31 @@ if wanted wide; then
     with_cpsat
     record wide above-load-wide --problems offsets --solvers search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
+fi
+# Generates recombined instances with ten seeds per number of live buffers, and compares exact with CP-SAT on
+# them.
+recombined() {
+    local folder="${CARGO_TARGET_DIR:-target}/recombined" folders=() live steps share
+    rm -rf "$folder"
+    while read -r live steps share; do
+        if [[ " ${LIVE:-12 13 14 16 20} " == *" $live "* ]]; then
+            "$lean" generate recombined --param "alive=$live" --param "steps=$steps" --param "continue=$share" \
+                --seed "${SEED:-1}" --count 10 --out "$folder/live-$live"
+            folders+=("$folder/live-$live")
+        fi
+    done <<<"12 20 70
+13 22 72
+14 24 75
+16 24 75
+20 24 75"
+    peers=()
+    with_cpsat
+    record recombined "${folders[@]}" --problems offsets --solvers exact --threads 2 --time-limit 60 \
+        --reference exact "${peers[@]+"${peers[@]}"}"
+}
+
+if wanted recombined; then
+    recombined
 fi
 record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
