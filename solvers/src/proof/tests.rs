@@ -233,7 +233,7 @@ fn low_peak(instance: &Instance) -> Bytes {
     if instance.len() < 9 {
         return optimum(instance);
     }
-    let mut budget = Budget::unlimited().with_node_limit(20_000);
+    let mut budget = Budget::unlimited().with_node_limit(60_000);
     Exact::default().solve(instance, &mut budget, &mut Silent).unwrap().value.unwrap()
 }
 
