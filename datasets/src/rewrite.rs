@@ -100,8 +100,8 @@ impl<'a> ModelFile<'a> {
     }
 
     /// Compares the order of the operators in this file with `orders`, which were passed to
-    /// [`ModelFile::reordered`]. Returns the first region whose order differs, because the file cannot
-    /// express the requested order. Returns `None` if the orders of all regions match.
+    /// [`ModelFile::reordered`]. Returns the first region whose order differs, which the file cannot
+    /// express. Returns `None` if the orders of all regions match.
     ///
     /// # Errors
     /// See [`ImportError`].

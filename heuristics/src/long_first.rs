@@ -47,8 +47,8 @@ pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option
     fill(instance, &ranks, &scores, skyline, &placed, budget).ok()
 }
 
-/// Returns the ids of the longest buffers in ascending order if their share in the total duration is large
-/// enough.
+/// Returns the ids of the longest buffers in ascending order if they account for a large enough share of the
+/// total duration of all buffers.
 fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     let count = (ranks.lower.len() / ONE_IN).min(MOST_LONG);
     if count < 2 {

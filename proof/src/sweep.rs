@@ -227,8 +227,9 @@ impl Listed {
         listed
     }
 
-    /// Returns true if all permutations of a tree are permutations of a listed tree. Free units may be
-    /// anywhere, so holes may be omitted. All holes are interchangeable.
+    /// Returns true if all permutations of a tree are permutations of a listed tree. A listed
+    /// tree may have fewer holes, because the unit of an omitted hole counts as a free unit, which may be
+    /// anywhere. All holes are interchangeable.
     fn contains(&self, tree: &Tree, choices: &mut u32) -> Result<bool, Reason> {
         let holes: Vec<Set> = bits(tree.leaves() & !self.buffers).collect();
         for &count in self.holes.iter().filter(|&&count| count <= holes.len()) {

@@ -75,14 +75,15 @@ const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 /// Instances with this many buffers or more skip the phases *orders*, *iterate* and *search*.
 const HUGE_BUFFERS: usize = 50_000;
 
-/// Maximum number of placements of the ejection search above [`SMALL_BUFFERS`]: a constant plus an amount per
-/// buffer. It does not apply if time is the only limit.
+/// Maximum number of placements of the ejection search for instances with more than [`SMALL_BUFFERS`]
+/// buffers: a constant plus an amount per buffer. It does not apply if time is the only limit.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Maximum number of placements of the ejection search up to [`SMALL_BUFFERS`].
+/// Maximum number of placements of the ejection search for instances with at most [`SMALL_BUFFERS`] buffers.
 const SMALL_PUTS: u64 = 4_000;
 
-/// Fraction of the remaining time that the ejection search may use below [`HUGE_BUFFERS`].
+/// Fraction of the remaining time that the ejection search may use for instances with fewer than
+/// [`HUGE_BUFFERS`] buffers.
 const EJECT_TIME: f64 = 0.75;
 
 /// Maximum number of buffers for which the sprint runs. With more buffers, it would rarely reach a complete

@@ -34,8 +34,8 @@ pub struct Line {
     pub all_runs: bool,
 }
 
-/// A violation of the chain of inequalities: an arena below the lower bound of a scheme that allows at least
-/// the same layouts.
+/// A violation of the chain of inequalities: the arena of one scheme is below the lower bound of another
+/// scheme that allows all of its layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena} bytes")]
 pub struct Broken {

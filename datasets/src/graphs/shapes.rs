@@ -76,8 +76,8 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
 
 /// Generates `n` operators between one input and one output, composed in series and in parallel. The
 /// branches of a parallel composition read the same tensor, and one operator reads the results of all
-/// branches. `parallel` percent of the parts with at least three operators are parallel, with up to
-/// `branches` branches.
+/// branches. A part with at least three operators is parallel with a probability of `parallel` percent, and
+/// then has up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);

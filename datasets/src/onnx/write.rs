@@ -34,7 +34,7 @@ fn spans(bytes: &[u8], message: Range<usize>) -> Result<Vec<Span>, ImportProblem
         let rest = &bytes[at..message.end];
         let parsed: Option<Field<'_>> = field(rest);
         let (number, payload, after) =
-            parsed.ok_or_else(|| ImportProblem::Damaged(format!("not a field at byte {at}")))?;
+            parsed.ok_or_else(|| ImportProblem::Damaged(format!("no valid protobuf field at byte {at}")))?;
         let end = message.end - after.len();
         let inner = payload.map(|payload| end - payload.len()..end);
         spans.push(Span { number, whole: at..end, inner });

@@ -86,7 +86,12 @@ pub fn einsum(call: &Call) -> Facts {
             '.' => shape.extend(&dots),
             letter => {
                 shape.push(
-                    letters.get(&letter).ok_or_else(|| format!("{letter} is not a letter of {left}"))?.0,
+                    letters
+                        .get(&letter)
+                        .ok_or_else(|| {
+                            format!("output letter '{letter}' does not occur in the inputs '{left}'")
+                        })?
+                        .0,
                 );
             }
         }

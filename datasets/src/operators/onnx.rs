@@ -1,5 +1,5 @@
-//! Rules for operators of the standard ONNX domain and of `ai.onnx.preview.training`. They include obsolete
-//! operators that runtimes still support.
+//! Rules for operators of the standard ONNX domain and of `ai.onnx.preview.training`. They also cover
+//! obsolete operators that runtimes still support.
 
 use super::element::Element;
 use super::rules::{ANY, Rule, rule};

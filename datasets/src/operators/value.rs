@@ -217,7 +217,8 @@ impl Fact {
     }
 }
 
-/// Returns the type whose size is counted. If `float` is given, it replaces a floating-point type.
+/// Returns the element type that determines the size of a tensor: `float`, if given, for floating-point
+/// types, and `element` for all others.
 pub fn effective(element: Element, float: Option<Element>) -> Element {
     float.filter(|_| element.float).unwrap_or(element)
 }

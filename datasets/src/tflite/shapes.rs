@@ -245,8 +245,8 @@ fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
 /// Infers the padding operators. For each dimension, two numbers give the padding before and after the data.
 fn pad(op: &Operation) -> Result<Made, Reason> {
     let pairs = op.call.ints(1)?;
-    if pairs.iter().any(|&pad| pad < 0) {
-        return misfit("a padding is negative");
+    if let Some(pad) = pairs.iter().find(|&&pad| pad < 0) {
+        return misfit(format!("padding {pad} is negative"));
     }
     let pads: Vec<i64> = pairs.iter().step_by(2).chain(pairs.iter().skip(1).step_by(2)).copied().collect();
     Ok(op.onnx("Pad", &[0], vec![ints("pads", pads)])?.into())
@@ -307,7 +307,10 @@ fn detections(op: &Operation) -> Result<Made, Reason> {
             .ok_or_else(|| Reason::unknown(format!("its options lack {name}")))
     };
     if op.shape(0)?.first() != Some(&1) {
-        return misfit(format!("boxes {} do not belong to one image", show(op.shape(0)?)));
+        return misfit(format!(
+            "boxes of shape {} are for several images; the first extent must be 1",
+            show(op.shape(0)?)
+        ));
     }
     let (boxes, classes) = (number("max_detections")?, number("max_classes_per_detection")?);
     let kept = operators::extent(i128::from(boxes) * i128::from(classes), "the number of boxes")?;

@@ -92,8 +92,8 @@ pub struct Sample {
     pub amount: u64,
     /// The duration, in seconds.
     pub seconds: f64,
-    /// For a transfer, the time from its request until its end is observed, in seconds. Otherwise it equals
-    /// `seconds`.
+    /// For a transfer, the seconds from its request to the moment when its end is noticed. For a computation,
+    /// equal to `seconds`.
     pub known_seconds: f64,
     /// True if other operations ran concurrently almost all the time (at least 95 %), false if none did at
     /// any time, and otherwise `None`.

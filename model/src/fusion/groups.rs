@@ -169,7 +169,7 @@ impl Fusion {
 pub struct Coverage {
     /// The number of relations within groups.
     pub optimised: usize,
-    /// The number of all relations of the region.
+    /// The total number of relations.
     pub relations: usize,
 }
 

@@ -12,9 +12,9 @@
 //! | `reachable` | all users of one finish before any user of the other starts in every execution, even if independent operators run concurrently |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
-//! The first three relations are based on a partial order of the operators, *happens before*. An allocation a
-//! is *before* an allocation b if all users of a happen before all users of b. In addition, a must not be
-//! needed at the end, and b must not be held from the start. Two allocations conflict unless one is before
+//! The first three relations are based on a partial order of the operators, *happens before*. An
+//! allocation `A` is *before* an allocation `B` if all users of `A` happen before all users of `B`, `A` is
+//! not needed at the end, and `B` is not held from the start. Two allocations conflict unless one is before
 //! the other. `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses
 //! paths in the graph, with the operators of each stream chained in their order. Two properties do not depend
 //! on the relation: whether an allocation is held from the start or to the end, and the assignment of tensors
@@ -66,7 +66,7 @@ pub const MAX_PAIRS: u64 = 8_000_000;
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
     /// There are more operators or allocations than relations support.
-    #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
+    #[error("'{name}' has {count} {what}; conflict relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
     #[error("'{name}': the {count} conflicts under relation '{relation}' exceed the limit of {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },

@@ -215,7 +215,7 @@ impl OverlapProgram {
 
     /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
     /// several regions of a branch take equally long, the first one is chosen. The time is linear in the size
-    /// of the program and in `limit`. In addition, each branch takes its size times the iterations of the
+    /// of the program and in `limit`, plus, for each branch, its size times the number of iterations of the
     /// enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();

@@ -308,7 +308,7 @@ fn odd_problems_have_relations_too() {
     let wide = OrderProblem::new("wide", names, [], vec![], vec![Bytes::ZERO; wide]).unwrap();
     let order = wide.as_in_file();
     let refused = Structure::new(&wide, vec![], &order).unwrap_err().to_string();
-    assert_eq!(refused, "'wide' has 20001 operators, but relations support at most 20000");
+    assert_eq!(refused, "'wide' has 20001 operators; conflict relations support at most 20000");
 }
 
 #[test]

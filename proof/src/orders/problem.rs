@@ -88,7 +88,7 @@ impl OrderProblem {
         }
     }
 
-    /// Returns the bytes that are held at the start or at the end of every order.
+    /// Returns the total size, in bytes, of the storages for which `counts` returns true.
     pub(super) fn held(&self, counts: impl Fn(&Storage) -> bool) -> u128 {
         self.storages.iter().filter(|s| counts(s)).map(|s| u128::from(s.size)).sum()
     }

@@ -30,10 +30,10 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// Creates the domain and propagates to a fixpoint, or until a limit on rounds or the time of `watch` is
-    /// reached. Returns `None` if the propagation proves that no layout has a peak of at most `upper`. With
-    /// `symmetry`, some equivalent layouts are excluded as in [`Domain::break_symmetry`]. A round takes
-    /// O(c + s) time for c conflicts, where s is the sum of the squared clique sizes.
+    /// Creates the domain and propagates to a fixpoint, or until the limit on rounds or the time limit of
+    /// `watch` is reached. Returns `None` if the propagation proves that no layout has a peak of at most
+    /// `upper`. With `symmetry`, some equivalent layouts are excluded as in [`Domain::break_symmetry`]. A
+    /// round takes O(c + s) time for c conflicts, where s is the sum of the squared clique sizes.
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)

@@ -101,7 +101,7 @@ impl FreeOrderOutcome {
     }
 }
 
-/// Finds the minimum makespan over all orders, starting from `first`.
+/// Finds the minimum makespan over all orders. The search tries the order `first` first.
 ///
 /// The search is single-threaded and uses no seed. Nodes are those of the search over orders and of all
 /// searches for timelines.

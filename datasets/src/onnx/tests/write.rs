@@ -123,5 +123,5 @@ fn damaged_files_are_refused() {
     assert_eq!(error, "a model without exactly one graph is not supported: there are 2 graph fields");
     let cut = &bytes[..bytes.len() - 1];
     let error = with_properties(cut, &[]).unwrap_err().to_string();
-    assert!(error.starts_with("damaged: not a field at byte "), "{error}");
+    assert!(error.starts_with("damaged: no valid protobuf field at byte "), "{error}");
 }

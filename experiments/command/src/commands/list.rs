@@ -65,7 +65,7 @@ const TOPICS: [&str; 10] = [
     "algorithms",
 ];
 
-/// Returns the rows of algorithms.
+/// Returns one JSON object per algorithm.
 fn rows(facts: &[Facts]) -> Vec<Value> {
     let row = |one: &Facts| {
         let Facts { problem, name, kind, about, source, time } = one;

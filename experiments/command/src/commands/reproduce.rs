@@ -97,8 +97,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(
-            "{} not as expected, marked {}",
-            human::count(broken, "row"),
+            "{} from the expected result, marked {}",
+            if broken == 1 { "1 row differs".to_owned() } else { format!("{broken} rows differ") },
             Verdict::Unexpected.as_str()
         ));
         return Ok(REFUTED);

@@ -318,7 +318,9 @@ fn instances_are_decided() {
     corpora(&scratch, "A.7.csv", TINY);
     std::fs::remove_file(scratch.path("corpora/minimalloc/A.8.csv")).unwrap();
     let run = with_corpora(&scratch, &["minimalloc"], None).exits(1);
-    assert!(run.stdout.contains("does not fit") && run.stderr.contains("1 row not as expected"));
+    assert!(
+        run.stdout.contains("does not fit") && run.stderr.contains("1 row differs from the expected result")
+    );
     // The file is not an instance.
     corpora(&scratch, "A.7.csv", "id,lower\nx,1\n");
     let run = with_corpora(&scratch, &["minimalloc"], None).exits(2);

@@ -104,8 +104,8 @@ pub(super) fn vgg(
     Ok(())
 }
 
-/// Computes the facts about `YOLOv5s`: with the patterns of the paper, with joined patterns, and within
-/// NVDLA.
+/// Computes the facts about `YOLOv5s`: with the patterns of the paper, with the joined patterns, and with
+/// groups restricted to the units of NVDLA.
 pub(super) fn yolo(
     context: &Context<'_>,
     params: &Params,

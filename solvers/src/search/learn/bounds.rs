@@ -27,7 +27,7 @@ struct Entry {
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
     pub rules: LearnRules,
-    /// The largest height that a layout may have, in units.
+    /// The highest peak that a layout may have, in units.
     capacity: i64,
     /// The bound of each node, in units.
     pub value: Vec<i64>,

@@ -28,8 +28,8 @@ pub(super) struct Partial<'a> {
     /// Per section: while floors are computed, the top of the buffers below; while ceilings are computed,
     /// the bottom of the buffers above.
     tops: Vec<i32>,
-    /// The offsets at which conflicting buffers stop (`ends`) or start (`begins`) to be in the way, each
-    /// with the cost of the buffer.
+    /// Offsets of a candidate position, each with the cost of removing a conflicting buffer. The buffer is in
+    /// the way above its offset in `begins` and below its offset in `ends`.
     ends: Vec<(i32, f64)>,
     begins: Vec<(i32, f64)>,
 }
