@@ -100,7 +100,7 @@ fn captured_plans_contain_their_planner() {
     assert_eq!(json["above_bound"], json!(["slice3"]));
     scratch.plimsoll(&["audit", "slices.mlir", "--max-gap", "10%"]).exits(1);
     let peak = ["audit", "slices.mlir", "--planner-peak", "1"];
-    scratch.plimsoll(&peak).refuses(&["slices.mlir", "plan of its planner"]);
+    scratch.plimsoll(&peak).refuses(&["slices.mlir", "already contains captured plans"]);
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     );
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
     let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
-    assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);
+    assert!(run.stdout.contains("is now no instance of that name"), "{}", run.stdout);
 }
 
 #[test]
