@@ -167,7 +167,7 @@ fn pickles_contain_plain_data_only() {
         (b"\x80\x02N}R.", ["byte 4", "0x52", "dictionaries"]),
         (b"\x80\x02X\x08\x00\x00\x00segments", ["byte 15", "end of the file", "more bytes"]),
         (b"\x80\x02X\xff\xff\xff\xffsegments", ["byte 7", "end of the file", "more bytes"]),
-        (b"\x80\x02h\x05.", ["byte 2", "repeated value 5", "stored before"]),
+        (b"\x80\x02h\x05.", ["byte 2", "repeated value 5", "stored value"]),
         (b"\x80\x02Nr\x00\x00\x00\x80.", ["byte 3", "index 2147483648", "consecutive"]),
         (b"\x80\x02}N\x85e", ["byte 6", "without operand", "stack"]),
         (b"\x80\x02Na.", ["byte 3", "another value", "extended"]),

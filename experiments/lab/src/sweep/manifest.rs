@@ -343,7 +343,7 @@ mod tests {
             version: None,
         };
         let difference = one("machine=luna").difference(&one("machine=npu"));
-        let text = "algorithm greedy (tiers): terms is \"machine=luna\" there, \"machine=npu\" here";
+        let text = "algorithm greedy (tiers): terms is \"machine=luna\" instead of \"machine=npu\"";
         assert_eq!(difference.as_deref(), Some(text));
         assert_eq!(one("").difference(&one("")), None);
     }
