@@ -142,7 +142,8 @@ impl Budget {
             self.stopped = Some(Stop::NodeLimit);
         } else if self.nodes >= self.clock.next {
             self.clock.adapt(self.nodes, Instant::now());
-            return self.check();
+            // The number of nodes at which the limit stops a run must not depend on the times of readings.
+            return self.poll(false);
         }
         self.stopped
     }
@@ -155,11 +156,16 @@ impl Budget {
 
     /// Checks the cancellation flags, the node limit and the clock. Returns the reason to stop, if any.
     pub fn check(&mut self) -> Option<Stop> {
+        self.poll(self.node_limit.is_some_and(|limit| self.nodes >= limit))
+    }
+
+    /// Checks the cancellation flags and the clock. `exhausted` states whether the node limit is reached.
+    fn poll(&mut self, exhausted: bool) -> Option<Stop> {
         if self.stopped.is_none() {
             let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
             if self.cancel.iter().any(cancelled) {
                 self.stopped = Some(Stop::Interrupted);
-            } else if self.node_limit.is_some_and(|limit| self.nodes >= limit) {
+            } else if exhausted {
                 self.stopped = Some(Stop::NodeLimit);
             } else if self.end().is_some_and(|end| Instant::now() >= end) {
                 self.stopped = Some(Stop::TimeLimit);
@@ -262,6 +268,16 @@ mod tests {
         let mut budget = Budget::unlimited().with_cancel(flag);
         assert_eq!(budget.check(), Some(Stop::Interrupted));
         assert_eq!(Budget::unlimited().with_node_limit(0).check(), Some(Stop::NodeLimit));
+    }
+
+    #[test]
+    fn readings_of_the_clock_do_not_change_the_number_of_nodes() {
+        for next in 1..=5 {
+            let mut budget = Budget::unlimited().with_node_limit(3);
+            budget.clock.next = next;
+            while budget.tick().is_none() {}
+            assert_eq!(budget.nodes(), 4);
+        }
     }
 
     #[test]
