@@ -134,14 +134,15 @@ impl Prover<'_> {
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         let flat = self.arrangements.as_ref().is_some_and(Arrangements::is_flat);
         let learns = self.learner.as_ref().is_some_and(Learner::is_narrow);
-        let share = match (flat, late) {
-            (true, true) => LATE_FLAT_ARRANGEMENT_SHARE,
+        let beside = flat && learns;
+        let share = if flat && late {
+            LATE_FLAT_ARRANGEMENT_SHARE
+        } else if late || beside || flat && nodes >= FIRST_ROUND * PATIENCE {
+            ARRANGEMENT_SHARE
+        } else {
             // The first rounds of branching settle easy instances.
-            (true, false) if learns || nodes >= FIRST_ROUND * PATIENCE => ARRANGEMENT_SHARE,
-            (false, true) => ARRANGEMENT_SHARE,
-            (_, false) => 0,
+            0
         };
-        let beside = flat && learns && share > 0;
         let share = if beside { 2 * share } else { share };
         if let Some(arrangements) = self.arrangements.as_mut().filter(|_| share > 0) {
             let mut learner = self.learner.as_mut().filter(|_| beside);

@@ -111,8 +111,12 @@ pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure
 pub fn no_machine(error: impl Display, name: &str, presets: &[(&str, &str)]) -> Failure {
     let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
     let is_file = Path::new(name).extension().is_some() || Path::new(name).exists();
-    let near = near(name, &known).filter(|_| !is_file);
-    Failure::input(near.map_or_else(|| error.to_string(), |near| format!("{error}; {near}")))
+    if is_file { Failure::input(error) } else { misspelt(error, name, &known) }
+}
+
+/// Returns an error about a name. If known names are similar, the error suggests them.
+pub fn misspelt(error: impl Display, name: &str, known: &[&str]) -> Failure {
+    Failure::input(near(name, known).map_or_else(|| error.to_string(), |near| format!("{error}; {near}")))
 }
 
 /// Suggests the known names that are nearest to a name, as in `did you mean 'exact'?`.

@@ -62,9 +62,8 @@ impl<'a> Arrangements<'a> {
         self.beams.retain(|capacity, _| (low..=high).contains(capacity));
         let is_least =
             |proofs: &[Proof]| proofs.iter().any(|proof| proof.peak().is_some_and(|peak| peak <= low));
-        let excludes = |proofs: &[Proof]| proofs.iter().any(|proof| proof.excludes(high));
+        let excludes = |proofs: &[Proof], units| proofs.iter().any(|proof| proof.excludes(units));
         let enough = if beside.is_some() { high } else { low };
-        let is_enough = |proofs: &[Proof]| proofs.iter().any(|proof| proof.excludes(enough));
         let (reduced, rules, beams) = (self.reduced, self.rules, &mut self.beams);
         let search = || {
             let mut found = Vec::new();
@@ -73,7 +72,8 @@ impl<'a> Arrangements<'a> {
                 found.extend(Some(beside(&mut own)).filter(|proof| *proof != Proof::Nothing));
                 searching.spend(own.nodes());
             }
-            if rules.beam && !is_least(&found) && !excludes(&found) {
+            // If a layout within `low` units was found, no capacity is left for beams.
+            if rules.beam && !excludes(&found, high) {
                 let lowest = found.iter().filter_map(Proof::peak).min();
                 let high = lowest.map_or(high, |peak| peak - 1);
                 found.extend(search(reduced, rules.waste, beams, (low, high), &mut searching));
@@ -84,7 +84,7 @@ impl<'a> Arrangements<'a> {
         let refuter = &mut self.refuter;
         let mut refute = || {
             let found = refuter.raise((low, high), &mut refuting);
-            flags[0].store(is_enough(&found), Ordering::Relaxed);
+            flags[0].store(excludes(&found, enough), Ordering::Relaxed);
             (found, refuting.nodes())
         };
         let (searched, refuted) = if self.parallel {
@@ -96,15 +96,15 @@ impl<'a> Arrangements<'a> {
             })
         } else {
             let refuted = refute();
-            (if is_enough(&refuted.0) { (Vec::new(), 0) } else { search() }, refuted)
+            (if excludes(&refuted.0, enough) { (Vec::new(), 0) } else { search() }, refuted)
         };
-        if is_enough(&refuted.0) {
+        let parts = if excludes(&refuted.0, enough) {
             self.beams.clear();
-        }
-        let parts = match () {
-            () if is_enough(&refuted.0) => vec![refuted],
-            () if is_least(&searched.0) => vec![searched],
-            () => vec![searched, refuted],
+            vec![refuted]
+        } else if is_least(&searched.0) {
+            vec![searched]
+        } else {
+            vec![searched, refuted]
         };
         budget.spend(parts.iter().map(|part| part.1).sum());
         parts.into_iter().flat_map(|part| part.0).collect()

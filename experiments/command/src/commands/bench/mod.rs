@@ -8,7 +8,7 @@ mod runs;
 mod screen;
 mod store;
 
-use super::choose::near;
+use super::choose::misspelt;
 use super::externals::FirstFailures;
 use crate::args::END;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
@@ -188,7 +188,7 @@ fn not_found(error: &SuiteError) -> Failure {
     let suites = SUITES.iter().map(|suite| suite.name);
     let mut known: Vec<&str> = suites.chain(files.iter().map(String::as_str)).collect();
     known.sort_unstable();
-    Failure::input(near(name, &known).map_or_else(|| error.to_string(), |near| format!("{error}; {near}")))
+    misspelt(error, name, &known)
 }
 
 /// Returns the requested instances and graphs, and notes about them.

@@ -52,7 +52,10 @@ pub struct Page<'a> {
 /// Returns the page as HTML.
 pub fn page(page: &Page<'_>) -> String {
     let title = escape(page.title);
-    let records: String = (0..page.studies.len()).map(|at| record(page, at)).collect();
+    let has_layouts = |study: &Study| study.record.observations.iter().any(|row| !row.layout.is_empty());
+    let shares =
+        (share(page, LAYOUTS, has_layouts), share(page, PICTURES, |study| !study.record.pictures.is_empty()));
+    let records: String = (0..page.studies.len()).map(|at| record(page, at, shares)).collect();
     let map = if records.contains(layouts::PLACE) { layouts::MAP } else { "" };
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -145,7 +148,8 @@ fn rows(count: usize) -> String {
     format!("{} row{}", thousands(count as u64), if count == 1 { "" } else { "s" })
 }
 
-fn record(page: &Page<'_>, at: usize) -> String {
+/// `shares` are the maximum numbers of bytes of the layouts and of the pictures.
+fn record(page: &Page<'_>, at: usize, shares: (usize, usize)) -> String {
     let study = &page.studies[at];
     let record = &study.record;
     let name = escape(&record.name);
@@ -187,10 +191,9 @@ fn record(page: &Page<'_>, at: usize) -> String {
         text.push_str(&part(&title, sheet.lines.len() <= SHORT, &table::sheet(sheet, &sheet.name())));
     }
     let best = stored::best(study);
-    let has_layouts = |study: &Study| study.record.observations.iter().any(|row| !row.layout.is_empty());
-    let drawn = drawn(&best, share(page, LAYOUTS, has_layouts));
+    let drawn = drawn(&best, shares.0);
     text.push_str(&folder("Layouts", &drawn));
-    let pictures = pictures(study, &best, share(page, PICTURES, |study| !study.record.pictures.is_empty()));
+    let pictures = pictures(study, &best, shares.1);
     text.push_str(&folder("Pictures", &pictures));
     if drawn.is_empty() && pictures.is_empty() && !study.groups.is_empty() {
         text.push_str("<p class=\"soft\">This record contains no layouts, so there are no maps.</p>\n");
