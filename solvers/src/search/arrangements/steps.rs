@@ -48,6 +48,8 @@ impl Steps {
     /// `alike` is false, no two buffers are interchangeable. The time is O(m log m) for sections with m live
     /// buffers in total.
     pub fn of(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
+        // A step and its successor use different leaves for holes.
+        let waste_from = MOST_LEAVES.checked_sub(2 * waste)?;
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
         for s in 0..reduced.sections {
@@ -55,12 +57,10 @@ impl Steps {
             let begin = reduced.first_at[s]..reduced.first_at[s + 1];
             open.extend(begin.filter(|&b| reduced.spans[b as usize].size > 0));
             let slack = capacity - reduced.load[s];
-            if (0..=waste as i64).contains(&slack) && open.len() <= MOST_LIVE {
+            if (0..=waste as i64).contains(&slack) && open.len() <= MOST_LIVE.min(waste_from) {
                 kept.push((s, open.clone()));
             }
         }
-        // A step and its successor use different leaves for holes.
-        let waste_from = MOST_LEAVES.checked_sub(2 * waste)?;
         if kept.len() < 2 {
             return None;
         }

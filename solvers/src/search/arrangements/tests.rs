@@ -141,6 +141,20 @@ fn beams_find_layouts() {
     assert!(found >= 36, "only {found} optima of 40 were found");
 }
 
+/// With large sizes, optima lie many units above the load.
+#[test]
+fn bounds_many_units_above_the_load_are_right() {
+    let mut far = 0;
+    for seed in 0..50 {
+        let instance = flat(4 + seed as usize % 4, 12, 0.5, (30, 500), seed);
+        let (best, bound) = (optimum(&instance), swept(&instance, ArrangementRules::default()));
+        assert!(bound <= best, "seed {seed}: bound {bound}, optimum {best}");
+        let units = |bytes: u64| bytes / instance.grain().get();
+        far += u32::from(units(bound) > units(load(&instance).0.get()) + 12);
+    }
+    assert!(far >= 3, "only {far} bounds are more than 12 units above the load");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]

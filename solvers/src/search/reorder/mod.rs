@@ -21,7 +21,9 @@
 //!
 //! The search removes buffers until the others fit below the target. Removed and ejected buffers are
 //! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
-//! ejected buffers cost least. The cost of a buffer is its area times its penalty, with random noise. The
+//! ejected buffers cost least. On long instances, it chooses among those that start first, so that it
+//! completes one period of time before it turns to the next. If many periods were packed at once, their
+//! layouts would rarely agree. The cost of a buffer is its area times its penalty, with random noise. The
 //! penalty of a buffer grows whenever it ejects others, so neighbours do not eject each other forever. If no
 //! buffer is pending, the lowest offsets form a layout, and the target falls. After a number of insertions
 //! without success, the search restores the best layout, sets the next target closer to its peak, and doubles
@@ -61,6 +63,17 @@ const PATIENCE: u64 = 10_000;
 
 /// Number of pending buffers that are drawn at random. The largest of them is inserted next.
 const DRAWS: usize = 4;
+
+/// An instance is long if it has more than this number of sections per live buffer of an average section.
+const LONG: usize = 16;
+
+/// On long instances, the search chooses among the pending buffers that start at most this number of sections
+/// after the first one.
+const AHEAD: u32 = 20;
+
+/// On long instances, one of this number of choices is made as on other instances. Otherwise, the search
+/// could return to the same partial layouts forever.
+const RARE: u32 = 16;
 
 /// Limits on instances: the live buffers of all sections in total, the conflicts, and the peak in units.
 const MOST_LIVE: usize = 100_000;
@@ -132,11 +145,14 @@ impl<'a> Reorder<'a> {
 /// One ejection search, which can be interrupted at any insertion.
 #[derive(Clone, Debug)]
 struct Search<'a> {
+    reduced: &'a Reduced,
     partial: Partial<'a>,
     rng: Xoshiro256PlusPlus,
     /// The area of each buffer, and the factor for the cost of ejecting it.
     area: Vec<f64>,
     penalty: Vec<f64>,
+    /// Whether pending buffers that start early are inserted first.
+    long: bool,
     best: Vec<i32>,
     peak: i32,
     pending: Vec<u32>,
@@ -149,12 +165,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(partial: Partial<'a>, reduced: &Reduced, seed: u64) -> Self {
+    fn new(partial: Partial<'a>, reduced: &'a Reduced, seed: u64) -> Self {
+        let live: usize = reduced.spans.iter().map(|span| (span.end - span.start) as usize).sum();
         Self {
+            reduced,
             partial,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             area: reduced.spans.iter().map(|b| b.size as f64 * f64::from(b.end - b.start)).collect(),
             penalty: vec![1.0; reduced.len()],
+            long: reduced.sections * reduced.sections > LONG * live,
             best: Vec::new(),
             peak: i32::MAX,
             pending: Vec::new(),
@@ -223,6 +242,28 @@ impl<'a> Search<'a> {
 
     /// Removes and returns one of the larger pending buffers.
     fn next(&mut self) -> Option<u32> {
+        let early = self.long && !self.rng.random_ratio(1, RARE);
+        let at = if early { self.early() } else { self.drawn() }?;
+        Some(self.pending.swap_remove(at))
+    }
+
+    /// Returns the index of a large pending buffer among those that start first. Sizes are compared with
+    /// random noise.
+    fn early(&mut self) -> Option<usize> {
+        let start = |b: u32| self.reduced.spans[b as usize].start;
+        let until = self.pending.iter().map(|&b| start(b)).min()? + AHEAD;
+        let mut chosen: Option<(f64, usize)> = None;
+        for (at, &b) in self.pending.iter().enumerate().filter(|(_, b)| start(**b) <= until) {
+            let area = self.area[b as usize] * (1.0 + self.rng.random::<f64>());
+            if chosen.is_none_or(|(most, _)| area > most) {
+                chosen = Some((area, at));
+            }
+        }
+        chosen.map(|(_, at)| at)
+    }
+
+    /// Returns the index of the largest of some pending buffers that are drawn at random.
+    fn drawn(&mut self) -> Option<usize> {
         let count = self.pending.len();
         let mut chosen = self.rng.random_range(0..count.max(1));
         for _ in 1..DRAWS.min(count) {
@@ -231,7 +272,7 @@ impl<'a> Search<'a> {
                 chosen = other;
             }
         }
-        (count > 0).then(|| self.pending.swap_remove(chosen))
+        (count > 0).then_some(chosen)
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::BruteForce;
-use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Silent, Solver};
+use plimsoll_datasets::{AboveLoadParams, hard_above_load};
+use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Setup, Silent, Solver};
 use proptest::prelude::*;
 
 /// Returns an instance built from rows of start, duration and size.
@@ -55,6 +56,21 @@ proptest! {
         let seeds: Vec<u64> = (0..threads as u64).map(|at| seed ^ at).collect();
         prop_assert_eq!(peaks(&instance, &seeds, 3, 600), peaks(&instance, &seeds, 3, 600));
     }
+}
+
+#[test]
+fn most_optima_of_long_instances_are_found() {
+    let mut found = 0;
+    for seed in 0..6 {
+        let params = AboveLoadParams { buffers: 120, live: 3, bytes: 16, unit: 1, turnover: 3 };
+        let instance = hard_above_load(params, seed).unwrap().instance;
+        let reduced = Reduced::of(&instance).unwrap();
+        assert!(Search::new(Partial::new(&reduced), &reduced, seed).long);
+        let exact = crate::Exact::new(Setup::default());
+        let optimum = exact.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
+        found += u32::from(peaks(&instance, &[seed], 2, 20_000).last() == Some(&optimum.get()));
+    }
+    assert!(found >= 4, "only {found} optima of 6 were found");
 }
 
 proptest! {
