@@ -16,6 +16,8 @@
 #   wide         like above-load, with nine to twelve simultaneously live buffers: about 90 minutes
 #   recombined   exact and CP-SAT, two threads, one minute, on recombined instances with 12, 13, 14, 16 and 20
 #                live buffers; SEED sets the first of ten seeds, LIVE selects rows: about an hour
+#   refilled     the same on refilled instances A to K, three seeds from SEED, with peak and bound over time:
+#                about an hour
 #   proofs       proofs of the optima above the load, checked: sizes, and times relative to the search; needs an
 #                idle machine
 #   large        one million buffers of each family
@@ -39,14 +41,15 @@
 #
 # Arguments select records: scripts/results.sh ablation robust
 #
-# The records from head-to-head to rules, timelines, overlap and spilling-layouts need PLIMSOLL_CORPORA. Peers
-# are found through PLIMSOLL_MINIMALLOC (the binary `minimalloc`), PLIMSOLL_IDEALLOC (the binary `offsets`)
-# and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. A peer whose
-# variable is not set is skipped with a message. PLIMSOLL_RESULTS sets a folder other than results/.
+# The records from head-to-head to rules, refilled, timelines, overlap and spilling-layouts need
+# PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (the binary `minimalloc`), PLIMSOLL_IDEALLOC
+# (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see
+# scripts/peers/README.md. A peer whose variable is not set is skipped with a message. PLIMSOLL_RESULTS sets a
+# folder other than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined refilled proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -65,7 +68,7 @@ cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 binary="$lean"
 for word in "${@:-all}"; do
-    case " head-to-head robust robust-tight recombined proofs large " in
+    case " head-to-head robust robust-tight recombined refilled proofs large " in
         *" $word "*) ;;
         *)
             cargo build --release --locked --workspace
@@ -220,6 +223,14 @@ if wanted wide; then
     record wide above-load-wide --problems offsets --solvers search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
+# Compares exact with CP-SAT, with two threads for one minute.
+beside_cpsat() { # record, instances, further options
+    peers=()
+    with_cpsat
+    record "$@" --problems offsets --solvers exact --threads 2 --time-limit 60 --reference exact \
+        "${peers[@]+"${peers[@]}"}"
+}
+
 # Generates recombined instances with ten seeds per number of live buffers, and compares exact with CP-SAT on
 # them.
 recombined() {
@@ -236,14 +247,29 @@ recombined() {
 14 24 75
 16 24 75
 20 24 75"
-    peers=()
-    with_cpsat
-    record recombined "${folders[@]}" --problems offsets --solvers exact --threads 2 --time-limit 60 \
-        --reference exact "${peers[@]+"${peers[@]}"}"
+    beside_cpsat recombined "${folders[@]}"
+}
+
+# Derives three refilled instances from each of A to K, and compares exact with CP-SAT on them.
+refilled() {
+    local folder="${CARGO_TARGET_DIR:-target}/refilled" folders=() file
+    if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
+        echo "refilled is skipped: PLIMSOLL_CORPORA is not set" >&2
+        return
+    fi
+    rm -rf "$folder"
+    for file in "$PLIMSOLL_CORPORA"/minimalloc/?.*.csv; do
+        folders+=("$folder/$(basename "$file" .csv)")
+        "$lean" generate refilled --of "$file" --seed "${SEED:-1}" --count 3 --out "${folders[-1]}"
+    done
+    beside_cpsat refilled "${folders[@]}" --trace
 }
 
 if wanted recombined; then
     recombined
+fi
+if wanted refilled; then
+    refilled
 fi
 record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28

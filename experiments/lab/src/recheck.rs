@@ -91,9 +91,9 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Reruns rows with the current code and compares the results. Rows of suites whose corpora are not available
-/// are not rerun. If a sweep wrote the rows, `inputs` are the inputs in its manifest. Their import options
-/// override those of `reading`.
+/// Reruns rows with the current code and compares the results. Rows are not rerun if they belong to corpora
+/// that are not available, or to files that do not exist. If a sweep wrote the rows, `inputs` are the inputs
+/// in its manifest. Their import options override those of `reading`.
 ///
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
@@ -108,7 +108,7 @@ pub fn recheck(
         .iter()
         .filter_map(|input| Some(([&*input.suite, &*input.name, &*input.sha256], input.model.as_ref()?)))
         .collect();
-    let mut suites: BTreeMap<(&str, &ImportOptions), Option<BTreeMap<String, Case>>> = BTreeMap::new();
+    let mut suites: BTreeMap<(&str, &ImportOptions), Cases> = BTreeMap::new();
     let mut findings = Vec::new();
     let mut chosen = 0;
     for row in rows {
@@ -128,8 +128,8 @@ pub fn recheck(
                 Entry::Vacant(new) => new.insert(suite(key, reading)?),
             };
             match cases {
-                None => Verdict::Left("no corpora"),
-                Some(cases) => check_row(row, cases.get(name), registry),
+                Err(reason) => Verdict::Left(reason),
+                Ok(cases) => check_row(row, cases.get(name), registry),
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
@@ -138,13 +138,14 @@ pub fn recheck(
     Ok(findings)
 }
 
-fn suite(
-    (name, import): (&str, &ImportOptions),
-    reading: &Reading,
-) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
+/// The cases of a suite by name, or the reason why its rows cannot be rerun.
+type Cases = Result<BTreeMap<String, Case>, &'static str>;
+
+fn suite((name, import): (&str, &ImportOptions), reading: &Reading) -> Result<Cases, SuiteError> {
     match cases(name, &Reading { import: import.clone(), ..reading.clone() }) {
-        Ok(cases) => Ok(Some(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
-        Err(SuiteError::NoCorpora(_)) => Ok(None),
+        Ok(cases) => Ok(Ok(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
+        Err(SuiteError::NoCorpora(_)) => Ok(Err("no corpora")),
+        Err(SuiteError::Unknown(path)) if path.contains('/') => Ok(Err("no such file or folder")),
         Err(error) => Err(error),
     }
 }
@@ -407,5 +408,8 @@ mod tests {
             )
             .is_err()
         );
+        let gone = Record { suite: "gone/files".to_owned(), ..Record::default() };
+        let findings = recheck(&[gone], &[], &registry(), ALL, &Reading::default()).unwrap();
+        assert_eq!(findings[0].verdict, Verdict::Left("no such file or folder"));
     }
 }

@@ -8,6 +8,7 @@ use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{Options, groups};
 use plimsoll_lab::record::{Columns, Extras, LAYOUTS, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
+use plimsoll_lab::report::layouts;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
@@ -99,8 +100,9 @@ impl Store {
         trace.flush().map_err(|error| wrong(TRACE, &error))
     }
 
-    /// Stores the solution of a run, and draws its memory map unless the instance has more than `MOST_DRAWN`
-    /// buffers. Returns the record of the run with the path of the layout.
+    /// Stores the solution of a run, unless the instance has more buffers than reports draw. Draws its memory
+    /// map unless the instance has more than `MOST_DRAWN` buffers. Returns the record of the run with the
+    /// path of the layout.
     pub fn keep<P: Posed>(
         &mut self,
         question: &P::Question<'_>,
@@ -108,7 +110,10 @@ impl Store {
         solution: &P::Solution,
         bound: Bytes,
     ) -> Result<Record, Failure> {
-        let Some((instance, pieces)) = P::drawn(question, solution) else { return Ok(run) };
+        let drawn = P::drawn(question, solution);
+        let Some((instance, pieces)) = drawn.filter(|(instance, _)| instance.len() <= layouts::MOST) else {
+            return Ok(run);
+        };
         let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();
         for nth in 2.. {
