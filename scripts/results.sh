@@ -156,11 +156,16 @@ with_cpsat() {
     fi
 }
 
-# Writes a record of real instances.
-real_record() {
+has_corpora() { # record
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
         echo "$1 is skipped: PLIMSOLL_CORPORA is not set" >&2
-    else
+        return 1
+    fi
+}
+
+# Writes a record of real instances.
+real_record() {
+    if has_corpora "$1"; then
         record "$@" "${peers[@]+"${peers[@]}"}"
     fi
 }
@@ -253,10 +258,7 @@ recombined() {
 # Derives three refilled instances from each of A to K, and compares exact with CP-SAT on them.
 refilled() {
     local folder="${CARGO_TARGET_DIR:-target}/refilled" folders=() file
-    if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
-        echo "refilled is skipped: PLIMSOLL_CORPORA is not set" >&2
-        return
-    fi
+    has_corpora refilled || return 0
     rm -rf "$folder"
     for file in "$PLIMSOLL_CORPORA"/minimalloc/?.*.csv; do
         folders+=("$folder/$(basename "$file" .csv)")

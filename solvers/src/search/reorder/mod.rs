@@ -113,7 +113,7 @@ impl<'a> Reorder<'a> {
         }
         if self.searches.is_empty() {
             let partial = Partial::new(self.reduced);
-            let search = |&seed: &u64| Search::new(partial.clone(), self.reduced, seed);
+            let search = |&seed: &u64| Search::new(partial.clone(), seed);
             self.searches = self.seeds.iter().map(search).collect();
         }
         let each = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / self.searches.len() as u64;
@@ -145,7 +145,6 @@ impl<'a> Reorder<'a> {
 /// One ejection search, which can be interrupted at any insertion.
 #[derive(Clone, Debug)]
 struct Search<'a> {
-    reduced: &'a Reduced,
     partial: Partial<'a>,
     rng: Xoshiro256PlusPlus,
     /// The area of each buffer, and the factor for the cost of ejecting it.
@@ -165,10 +164,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(partial: Partial<'a>, reduced: &'a Reduced, seed: u64) -> Self {
+    fn new(partial: Partial<'a>, seed: u64) -> Self {
+        let reduced = partial.reduced;
         let live: usize = reduced.spans.iter().map(|span| (span.end - span.start) as usize).sum();
         Self {
-            reduced,
             partial,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             area: reduced.spans.iter().map(|b| b.size as f64 * f64::from(b.end - b.start)).collect(),
@@ -250,7 +249,7 @@ impl<'a> Search<'a> {
     /// Returns the index of a large pending buffer among those that start first. Sizes are compared with
     /// random noise.
     fn early(&mut self) -> Option<usize> {
-        let start = |b: u32| self.reduced.spans[b as usize].start;
+        let start = |b: u32| self.partial.reduced.spans[b as usize].start;
         let until = self.pending.iter().map(|&b| start(b)).min()? + AHEAD;
         let mut chosen: Option<(f64, usize)> = None;
         for (at, &b) in self.pending.iter().enumerate().filter(|(_, b)| start(**b) <= until) {

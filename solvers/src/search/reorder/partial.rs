@@ -14,7 +14,7 @@ const NOISE: f64 = 1.0;
 /// buffers above it lie as high as possible and end at or below the target.
 #[derive(Clone, Debug)]
 pub(super) struct Partial<'a> {
-    reduced: &'a Reduced,
+    pub reduced: &'a Reduced,
     sizes: Vec<i32>,
     /// The conflicting buffers of each buffer.
     conflicts: Vec<Vec<u32>>,

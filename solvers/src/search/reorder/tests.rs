@@ -65,7 +65,7 @@ fn most_optima_of_long_instances_are_found() {
         let params = AboveLoadParams { buffers: 120, live: 3, bytes: 16, unit: 1, turnover: 3 };
         let instance = hard_above_load(params, seed).unwrap().instance;
         let reduced = Reduced::of(&instance).unwrap();
-        assert!(Search::new(Partial::new(&reduced), &reduced, seed).long);
+        assert!(Search::new(Partial::new(&reduced), seed).long);
         let exact = crate::Exact::new(Setup::default());
         let optimum = exact.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
         found += u32::from(peaks(&instance, &[seed], 2, 20_000).last() == Some(&optimum.get()));
