@@ -26,13 +26,15 @@ impl Beam {
         Self { capacity, sequence, width: FIRST, backwards: false, begun: Trail::default() }
     }
 
-    /// Sweeps in both directions with a growing number of states. Returns the offsets of a layout within the
-    /// capacity, in units. Returns `None` if the sweeps find none or the budget runs out.
-    pub fn search(&mut self, reduced: &Reduced, budget: &mut Budget) -> Option<Vec<i64>> {
+    /// Sweeps in both directions with a growing number of states, until `nodes` nodes are spent. Returns the
+    /// offsets of a layout within the capacity, in units. Returns `None` if the sweeps find none or the
+    /// budget runs out.
+    pub fn search(&mut self, reduced: &Reduced, nodes: u64, budget: &mut Budget) -> Option<Vec<i64>> {
         let sequence = self.sequence.as_ref()?;
-        while self.width <= LAST {
+        let end = budget.nodes().saturating_add(nodes);
+        while self.width <= LAST && budget.nodes() < end {
             let from = if self.backwards { sequence.steps.list.len() - 1 } else { 0 };
-            let limit = Limit { most: self.width, beam: true };
+            let limit = Limit { most: self.width, beam: true, nodes: end - budget.nodes() };
             let mut trail = std::mem::take(&mut self.begun);
             match sequence.sweep(from, self.backwards, limit, &[], &mut trail, budget) {
                 PassEnd::Stopped(_) => {

@@ -61,7 +61,7 @@ pub(crate) fn certify(
     let mut most = rules.first;
     let narrow = rules.is_wrong(Wrong::Dominance);
     while most <= rules.last && !starts.is_empty() {
-        let limit = Limit { most: if narrow { 1 } else { most }, beam: narrow };
+        let limit = Limit { most: if narrow { 1 } else { most }, beam: narrow, nodes: u64::MAX };
         let mut at = 0;
         while at < starts.len() {
             let (from, backwards) = starts[at];

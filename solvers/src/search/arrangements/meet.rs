@@ -10,13 +10,25 @@ use std::collections::BTreeMap;
 /// Maximum number of renamings of interchangeable leaves that are tried.
 const MOST_RENAMINGS: usize = 64;
 
+/// Sweeps are not compared if one has more than [`LEAST_LISTS`] states, and this many times as many as the
+/// other. Preparing the states would take longer than the comparison saves.
+const MOST_LISTS: usize = 8;
+const LEAST_LISTS: usize = 1000;
+
+/// Average number of nodes per compared state. The states that remain after so many nodes are kept.
+const NODES: u64 = 16;
+
+/// Number of states that are tried first because they share an arrangement with a recent state.
+const RECENT: usize = 4;
+
 /// The new leaf of each old leaf.
 type Renaming = [u8; MOST_LEAVES];
 
 impl Sequence {
     /// Returns the indices of the states of a sweep at the step `at` that share an arrangement with a state
     /// of `others` if holes are ignored. `others` contains all states of a sweep in the other direction at
-    /// this step. Returns `None` if too many leaves are interchangeable.
+    /// this step. Some states without such an arrangement may remain. Returns `None` if too many leaves are
+    /// interchangeable or `others` has too many states.
     pub fn meeting(
         &self,
         (at, backwards): (usize, bool),
@@ -29,6 +41,9 @@ impl Sequence {
         let Some(renamings) = renamings([other.classes(), own.classes()], step.leaves) else {
             return Ok(None);
         };
+        if others.len() * renamings.len() > LEAST_LISTS + MOST_LISTS * states.len() {
+            return Ok(None);
+        }
         let mut forest = Forest::default();
         let mut lists: Vec<Vec<Leaves>> = Vec::with_capacity(others.len() * renamings.len());
         for state in 0..others.len() {
@@ -51,31 +66,53 @@ impl Sequence {
         }
         lists.sort();
         lists.dedup();
+        let end = budget.nodes() + NODES * states.len() as u64;
         let mut kept = Vec::new();
+        // States of one parent often share arrangements with the same state.
+        let mut recent: Vec<&[Leaves]> = Vec::new();
         for state in 0..states.len() {
+            if budget.nodes() >= end {
+                kept.extend(state..states.len());
+                break;
+            }
             forest.clear();
             let tree = forest.read(states.key(state), own);
             let tree = forest.restricted(tree, step.leaves).expect("some buffer is live");
-            if meets(&mut forest, tree, &lists, 0, budget)? {
+            let mark = forest.mark();
+            let hit = recent.iter().position(|list| {
+                let met = list.iter().try_fold(tree, |tree, &set| forest.reduce(tree, set)).is_some();
+                forest.rewind(mark);
+                met
+            });
+            if let Some(stop) = budget.spend(recent.len() as u64) {
+                return Err(stop);
+            }
+            let found = match hit {
+                Some(at) => Some(recent.remove(at)),
+                None => meets(&mut forest, tree, &lists, 0, budget)?,
+            };
+            if let Some(list) = found {
                 kept.push(state);
+                recent.truncate(RECENT - 1);
+                recent.insert(0, list);
             }
         }
         Ok(Some(kept))
     }
 }
 
-/// Returns true if all sets of at least one list can be contiguous in a tree at the same time. The lists are
-/// sorted, and all of them begin with the same `depth` sets.
-fn meets(
+/// Returns a list whose sets can all be contiguous in a tree at the same time. The lists are sorted, and all
+/// of them begin with the same `depth` sets.
+fn meets<'l>(
     forest: &mut Forest,
     tree: Tree,
-    lists: &[Vec<Leaves>],
+    lists: &'l [Vec<Leaves>],
     depth: usize,
     budget: &mut Budget,
-) -> Result<bool, Stop> {
+) -> Result<Option<&'l [Leaves]>, Stop> {
     // If a list ends at this depth, it comes first.
     if lists[0].len() == depth {
-        return Ok(true);
+        return Ok(Some(&lists[0]));
     }
     let mut rest = lists;
     while let Some(first) = rest.first() {
@@ -86,14 +123,14 @@ fn meets(
         let (same, others) = rest.split_at(rest.partition_point(|list| list[depth] <= set));
         let mark = forest.mark();
         if let Some(next) = forest.reduce(tree, set)
-            && meets(forest, next, same, depth + 1, budget)?
+            && let Some(list) = meets(forest, next, same, depth + 1, budget)?
         {
-            return Ok(true);
+            return Ok(Some(list));
         }
         forest.rewind(mark);
         rest = others;
     }
-    Ok(false)
+    Ok(None)
 }
 
 fn renamed(set: Leaves, names: &Renaming) -> Leaves {

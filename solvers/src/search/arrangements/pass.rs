@@ -34,6 +34,9 @@ pub(super) struct Limit {
     /// Whether a sweep with more states continues with those that have the most permutations, instead of
     /// ending.
     pub beam: bool,
+    /// Number of nodes after which a sweep stops. It passes the step that it has begun, so that no work is
+    /// repeated when it continues.
+    pub nodes: u64,
 }
 
 /// The states of the steps that a sweep passed.
@@ -130,6 +133,7 @@ impl Sequence {
         }
         let last = if backwards { 0 } else { self.steps.list.len() - 1 };
         let step = |passed: usize| if backwards { from - passed } else { from + passed };
+        let since = budget.nodes();
         while step(trail.states.len() - 1) != last {
             let at = step(trail.states.len() - 1);
             let before = &trail.states[trail.states.len() - 1];
@@ -156,6 +160,9 @@ impl Sequence {
                 return if trail.partial { PassEnd::TooMany } else { PassEnd::Refuted };
             }
             trail.states.push(states);
+            if step(trail.states.len() - 1) != last && budget.nodes() - since >= limit.nodes {
+                return PassEnd::Stopped(Stop::NodeLimit);
+            }
         }
         PassEnd::Through
     }

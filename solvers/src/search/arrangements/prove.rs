@@ -55,9 +55,10 @@ impl<'a> Arrangements<'a> {
         beside: Option<&mut Beside<'_>>,
         budget: &mut Budget,
     ) -> Vec<Proof> {
-        let nodes = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / 2;
+        let most = budget.nodes_left().map(|left| left / 2);
+        let nodes = most.map_or(nodes / 2, |most| most.min(nodes / 2));
         let flags: [Arc<AtomicBool>; 2] = Default::default();
-        let part = |at: usize| budget.part(Some(nodes), None).with_cancel(Arc::clone(&flags[at]));
+        let part = |at: usize| budget.part(most, None).with_cancel(Arc::clone(&flags[at]));
         let (mut searching, mut refuting) = (part(0), part(1));
         self.beams.retain(|capacity, _| (low..=high).contains(capacity));
         let is_least =
@@ -76,14 +77,15 @@ impl<'a> Arrangements<'a> {
             if rules.beam && !excludes(&found, high) {
                 let lowest = found.iter().filter_map(Proof::peak).min();
                 let high = lowest.map_or(high, |peak| peak - 1);
-                found.extend(search(reduced, rules.waste, beams, (low, high), &mut searching));
+                let nodes = nodes.saturating_sub(searching.nodes());
+                found.extend(search(reduced, rules.waste, beams, (low, high), nodes, &mut searching));
             }
             flags[1].store(is_least(&found), Ordering::Relaxed);
             (found, searching.nodes())
         };
         let refuter = &mut self.refuter;
         let mut refute = || {
-            let found = refuter.raise((low, high), &mut refuting);
+            let found = refuter.raise((low, high), nodes, &mut refuting);
             flags[0].store(excludes(&found, enough), Ordering::Relaxed);
             (found, refuting.nodes())
         };
@@ -118,9 +120,9 @@ fn search(
     waste: usize,
     beams: &mut BTreeMap<i64, Beam>,
     (low, high): (i64, i64),
+    nodes: u64,
     budget: &mut Budget,
 ) -> Option<Proof> {
-    let nodes = budget.nodes_left().unwrap_or(u64::MAX);
     let load = reduced.load.iter().copied().max().unwrap_or(0);
     let high = high.min(load + waste as i64);
     let mut last = low - 1;
@@ -129,11 +131,8 @@ fn search(
             continue;
         }
         last = capacity;
-        let mut part = budget.part(Some(nodes / share), None);
         let beam = beams.entry(capacity).or_insert_with(|| Beam::new(reduced, capacity, waste));
-        let found = beam.search(reduced, &mut part);
-        budget.spend(part.nodes());
-        if let Some(offsets) = found {
+        if let Some(offsets) = beam.search(reduced, nodes / share, budget) {
             return Some(Proof::Better { peak: capacity, offsets });
         }
     }

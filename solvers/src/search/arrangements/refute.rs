@@ -72,21 +72,22 @@ impl<'a> Refuter<'a> {
         }
     }
 
-    /// Tries to refute a capacity, in units, within the budget. A sweep over all steps may find a layout
-    /// instead.
-    pub fn refute(&mut self, capacity: i64, budget: &mut Budget) -> Option<Found> {
+    /// Tries to refute a capacity, in units, until `nodes` nodes are spent or the budget runs out. A sweep
+    /// over all steps may find a layout instead.
+    pub fn refute(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Found> {
         if self.capacity != capacity {
             self.aim(capacity);
         }
-        self.run(budget)
+        self.run(nodes, budget)
     }
 
     /// Refutes capacities from `low` to `high` units, in ascending order. Ends at the first that has a layout
-    /// or is not refuted within the budget.
-    pub fn raise(&mut self, (low, high): (i64, i64), budget: &mut Budget) -> Vec<Proof> {
+    /// or is not refuted before `nodes` nodes are spent or the budget runs out.
+    pub fn raise(&mut self, (low, high): (i64, i64), nodes: u64, budget: &mut Budget) -> Vec<Proof> {
         let mut proofs = Vec::new();
+        let end = budget.nodes().saturating_add(nodes);
         for capacity in low..=high {
-            match self.refute(capacity, budget) {
+            match self.refute(capacity, end.saturating_sub(budget.nodes()), budget) {
                 Some(Found::Refuted(window)) => proofs.push(Proof::Bound { bound: capacity + 1, window }),
                 Some(Found::Layout(offsets)) => {
                     proofs.push(Proof::Better { peak: capacity, offsets });
@@ -117,16 +118,17 @@ impl<'a> Refuter<'a> {
     }
 
     /// Sweeps from the start with the lowest cost. The limit on states of a start grows from sweep to sweep.
-    fn run(&mut self, budget: &mut Budget) -> Option<Found> {
+    fn run(&mut self, nodes: u64, budget: &mut Budget) -> Option<Found> {
         let sequence = self.sequence.as_ref()?;
+        let finish = budget.nodes().saturating_add(nodes);
         let section = |at: usize| sequence.steps.list[at].section;
-        while !self.starts.is_empty() {
+        while !self.starts.is_empty() && budget.nodes() < finish {
             let cheapest =
                 || (0..self.starts.len()).min_by_key(|&at| (self.starts[at].cost, at)).unwrap_or(0);
             let (index, mut trail, spent) =
                 self.begun.take().unwrap_or_else(|| (cheapest(), Trail::default(), 0));
             let Start { at: from, backwards, most, .. } = self.starts[index];
-            let limit = Limit { most, beam: false };
+            let limit = Limit { most, beam: false, nodes: finish - budget.nodes() };
             let others = if self.rules.meet { &self.reached[usize::from(!backwards)][..] } else { &[] };
             let since = budget.nodes();
             let end = sequence.sweep(from, backwards, limit, others, &mut trail, budget);

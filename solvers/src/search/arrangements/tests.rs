@@ -60,7 +60,7 @@ fn swept(instance: &Instance, rules: ArrangementRules) -> u64 {
     let mut refuter = Refuter::new(&reduced, rules);
     let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
     loop {
-        match refuter.refute(capacity, &mut Budget::unlimited().with_node_limit(200_000)) {
+        match refuter.refute(capacity, u64::MAX, &mut Budget::unlimited().with_node_limit(200_000)) {
             Some(Found::Refuted((from, to))) => assert!(from < to && to <= reduced.sections),
             Some(Found::Layout(offsets)) => {
                 assert_fits(instance, &reduced.layout(&offsets), capacity as u64 * reduced.grain);
@@ -132,7 +132,7 @@ fn beams_find_layouts() {
         for capacity in load..best + 2 {
             let mut beam = beam::Beam::new(&reduced, capacity as i64, 8);
             let mut budget = Budget::unlimited().with_node_limit(200_000);
-            let Some(offsets) = beam.search(&reduced, &mut budget) else { continue };
+            let Some(offsets) = beam.search(&reduced, u64::MAX, &mut budget) else { continue };
             assert!(capacity >= best);
             assert_fits(&instance, &reduced.layout(&offsets), capacity * reduced.grain);
             found += u32::from(capacity == best);
