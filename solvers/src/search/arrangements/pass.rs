@@ -182,6 +182,8 @@ impl Sequence {
         let next = if backwards { at - 1 } else { at + 1 };
         let after = self.steps.list[next].labels(backwards);
         let holes = self.steps.all_holes();
+        // Without waste, few siblings dominate others, so comparing all states once is faster.
+        let compares = limit.beam || exchange.waste != (0, 0);
         let mut all = States::default();
         let mut complete = true;
         let mut key = Vec::new();
@@ -197,7 +199,7 @@ impl Sequence {
                 if !all.contains(&key) {
                     siblings.insert(&key, parent);
                 }
-                if siblings.len() > known {
+                if compares && siblings.len() > known {
                     sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
                 }
                 limit.beam || siblings.len() <= limit.most * RAW * RAW
@@ -210,7 +212,12 @@ impl Sequence {
                 Err(Failed::Enough | Failed::TooMany) => return Err(PassEnd::TooMany),
                 Err(Failed::Stopped(stop)) => return Err(PassEnd::Stopped(stop)),
             }
-            for child in undominated(&sets, budget).map_err(PassEnd::Stopped)? {
+            let children = if compares {
+                undominated(&sets, budget).map_err(PassEnd::Stopped)?
+            } else {
+                (0..siblings.len()).collect()
+            };
+            for child in children {
                 all.insert(siblings.key(child), parent);
             }
             if all.len() > limit.most * RAW {
