@@ -123,7 +123,7 @@ impl ArrangementRules {
 
 impl Default for ArrangementRules {
     fn default() -> Self {
-        Self { waste: 52, first: 256, last: 1 << 17, meet: true, beam: true, wrong: None }
+        Self { waste: 52, first: 256, last: 1 << 16, meet: true, beam: true, wrong: None }
     }
 }
 
