@@ -15,7 +15,7 @@ const MOST_RENAMINGS: usize = 64;
 const MOST_LISTS: usize = 8;
 const LEAST_LISTS: usize = 1000;
 
-/// Average number of nodes per compared state. The states that remain after so many nodes are kept.
+/// Average number of nodes per compared state. When these nodes are spent, the other states are kept.
 const NODES: u64 = 16;
 
 /// Number of states that are tried first because they share an arrangement with a recent state.
