@@ -41,8 +41,9 @@ impl<'a> Arrangements<'a> {
 
     /// Refutes capacities from `low` units upwards with half of the nodes, and searches for layouts within
     /// `low` to `high` units with the other half. `beside` is a further search for such layouts. It runs
-    /// before the beams and receives two thirds of the nodes of that half. With several threads, the
-    /// refutations and the searches run in parallel.
+    /// before the beams and receives two thirds of the nodes of that half. Sweeps may exceed `nodes` because
+    /// they finish the step that they have begun, but they never exceed the budget. With several threads,
+    /// the refutations and the searches run in parallel.
     ///
     /// Returns the results of the searches and of the refutations. A layout within `low` units cancels the
     /// refutations, and a refutation of `high` units cancels the searches. Without `beside`, any refutation
