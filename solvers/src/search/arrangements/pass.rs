@@ -192,17 +192,20 @@ impl Sequence {
             let tree = forest.read(states.key(parent), before);
             let mut siblings = States::default();
             let mut sets: Vec<Sets> = Vec::new();
+            let earlier = all.len();
             let mut found = |forest: &Forest, tree: Tree, _: &[Chosen]| {
                 key.clear();
                 forest.write(tree, after, &mut key);
-                let known = siblings.len();
-                if !all.contains(&key) {
+                if !compares {
+                    all.insert(&key, parent);
+                } else if !all.contains(&key) {
+                    let known = siblings.len();
                     siblings.insert(&key, parent);
+                    if siblings.len() > known {
+                        sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
+                    }
                 }
-                if compares && siblings.len() > known {
-                    sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
-                }
-                limit.beam || siblings.len() <= limit.most * RAW * RAW
+                limit.beam || siblings.len().max(all.len() - earlier) <= limit.most * RAW * RAW
             };
             let mut cover = Cover::new((&self.steps, exchange), forest, budget, &mut found);
             cover.most = if limit.beam { BEAM_NODES } else { u64::MAX };
@@ -212,12 +215,7 @@ impl Sequence {
                 Err(Failed::Enough | Failed::TooMany) => return Err(PassEnd::TooMany),
                 Err(Failed::Stopped(stop)) => return Err(PassEnd::Stopped(stop)),
             }
-            let children = if compares {
-                undominated(&sets, budget).map_err(PassEnd::Stopped)?
-            } else {
-                (0..siblings.len()).collect()
-            };
-            for child in children {
+            for child in undominated(&sets, budget).map_err(PassEnd::Stopped)? {
                 all.insert(siblings.key(child), parent);
             }
             if all.len() > limit.most * RAW {
