@@ -6,7 +6,7 @@ use plimsoll_model::Budget;
 
 /// Maximum number of states per step in the first and in the last sweep.
 const FIRST: usize = 64;
-const LAST: usize = 1 << 13;
+const LAST: usize = 1 << 15;
 
 /// A search for a layout at one capacity. Each call resumes where the previous one ended.
 #[derive(Debug)]
