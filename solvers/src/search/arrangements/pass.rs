@@ -198,12 +198,8 @@ impl Sequence {
                 forest.write(tree, after, &mut key);
                 if !compares {
                     all.insert(&key, parent);
-                } else if !all.contains(&key) {
-                    let known = siblings.len();
-                    siblings.insert(&key, parent);
-                    if siblings.len() > known {
-                        sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
-                    }
+                } else if !all.contains(&key) && siblings.insert(&key, parent) {
+                    sets.push(Sets::of(forest, tree, holes, exchange.waste.1));
                 }
                 limit.beam || siblings.len().max(all.len() - earlier) <= limit.most * RAW * RAW
             };

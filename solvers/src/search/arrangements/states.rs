@@ -64,18 +64,19 @@ impl States {
         self.has(key, self.first(hash(key)))
     }
 
-    /// Adds a state unless its key is present. Keys are compared in full.
-    pub fn insert(&mut self, key: &[u8], parent: usize) {
+    /// Adds a state and returns true, unless its key is present. Keys are compared in full.
+    pub fn insert(&mut self, key: &[u8], parent: usize) -> bool {
         let hash = hash(key);
         let first = self.first(hash);
         if self.has(key, first) {
-            return;
+            return false;
         }
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len() as u32);
         self.parents.push(parent as u32);
         self.previous.push(first);
         self.last.insert(hash, self.len() as u32 - 1);
+        true
     }
 
     /// Returns the states with the given indices.
