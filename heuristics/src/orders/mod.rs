@@ -15,7 +15,7 @@ mod local;
 mod registry;
 mod rule;
 mod series;
-mod strings;
+pub mod strings;
 mod walk;
 
 pub use engine::Adjust;

@@ -19,7 +19,7 @@ type Rank = (bool, i64);
 
 /// Consecutive jobs that run without interruption. The jobs form a linked list in [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub struct Segment {
     /// Peak live bytes relative to those before the segment.
     pub hill: i64,
     /// Live bytes after the segment relative to those before it.
@@ -29,19 +29,21 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    pub fn rank(&self) -> Rank {
+    pub(super) fn rank(&self) -> Rank {
         if self.net < 0 { (false, self.hill) } else { (true, self.net - self.hill) }
     }
 }
 
 /// The successor of every job within its segment.
-pub(super) struct Chains {
+#[derive(Clone, Debug)]
+pub struct Chains {
     after: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Chains {
+    /// Creates chains for jobs that are numbered from 0, in O(n).
     pub fn new(jobs: usize) -> Self {
         Self { after: vec![NONE; jobs] }
     }
@@ -63,15 +65,17 @@ impl Chains {
 
 /// A sequence of jobs, stored as segments in ascending order of rank.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sequence {
+pub struct Sequence {
     segments: VecDeque<Segment>,
 }
 
 impl Sequence {
+    /// Returns a sequence of one job with its hill and net in bytes.
     pub fn single(job: u32, hill: i64, net: i64) -> Self {
         Self { segments: VecDeque::from([Segment { hill, net, ends: (job, job) }]) }
     }
 
+    /// Returns the segments in order.
     pub fn segments(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter()
     }

@@ -28,6 +28,7 @@ mod certify;
 mod draft;
 mod flow;
 mod greedy;
+mod hills;
 mod log;
 mod memo;
 mod narrow;

@@ -22,6 +22,7 @@
 //!   before and after it. The peak of the problem is then the highest peak of a part (Ahn et al. 2020).
 //! - **narrow**: the problem is cut at downsets that some optimal order passes through
 //!   ([`narrow`](super::narrow)).
+//! - **hills**: independent parts are solved separately and merged ([`hills`](super::hills)).
 
 use super::draft::{Draft, Reach, Work, count};
 use plimsoll_model::orders::OrderProblem;
@@ -39,11 +40,13 @@ pub struct Reductions {
     pub divide: bool,
     /// Whether to cut the problem at downsets that some optimal order passes through.
     pub narrow: bool,
+    /// Whether [`Method::Staged`](super::Method::Staged) merges independent parts by their hills and valleys.
+    pub hills: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { fuse: true, lazy: true, divide: true, narrow: true }
+        Self { fuse: true, lazy: true, divide: true, narrow: true, hills: true }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};
 use super::greedy::greedy;
+use super::hills::by_hills;
 use super::narrow::narrow;
 use super::net::{Net, State};
 use super::reduce::{Excluded, Reductions, complete, divide, reduce};
@@ -32,6 +33,8 @@ pub(super) struct Part {
     pub best: Vec<u32>,
     pub value: u64,
     pub bound: u64,
+    /// The part before it was prepared for search, as long as it may be solved by hills and valleys.
+    draft: Option<Draft>,
 }
 
 impl Part {
@@ -41,7 +44,7 @@ impl Part {
         let (best, value) = greedy(net, &sides[1].net, draft.sorted(), budget);
         let ends = State::new(net).live.max(State::new(&sides[1].net).live);
         let bound = Ahead::of(net, &sides[0].reach).most().max(ends).min(value);
-        Self { sides, best, value, bound }
+        Self { sides, best, value, bound, draft: Some(draft.clone()) }
     }
 }
 
@@ -119,6 +122,19 @@ impl<'a> Run<'a> {
         }
         (self.parts, self.gone) = (parts, gone);
         reduced
+    }
+
+    /// Solves a part by hills and valleys. Returns false if no larger budget would help.
+    pub fn merge(&mut self, at: usize, budget: &mut Budget) -> Result<bool, SolveError> {
+        let Some(draft) = self.parts[at].draft.take() else { return Ok(false) };
+        if let Some(order) = by_hills(&draft, budget) {
+            let value = self.parts[at].sides[0].net.peak(&order);
+            self.improve(at, 0, order)?;
+            self.refute(at, value);
+        } else if budget.check().is_some() {
+            self.parts[at].draft = Some(draft);
+        }
+        Ok(self.parts[at].draft.is_some())
     }
 
     /// Reports a phase, runs it, and records its duration in seconds.

@@ -43,6 +43,10 @@ pub struct OrderSolver {
 const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;
 
+/// Nodes for hills and valleys per node of a stage. They belong to small components, so they take less time
+/// than others.
+const HILL_SHARE: u64 = 16;
+
 impl OrderSolver {
     /// Creates the solver with all reductions and rules. Ignores the setup.
     pub fn new(_: Setup, method: Method) -> Self {
@@ -64,6 +68,11 @@ impl OrderSolver {
         loop {
             let mut stuck = true;
             for at in run.open() {
+                if staged && self.params.reductions.hills {
+                    let mut part = budget.part(Some(nodes.saturating_mul(HILL_SHARE)), None);
+                    stuck &= !run.merge(at, &mut part)?;
+                    budget.spend(part.nodes());
+                }
                 for turn in self.turns() {
                     if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
                         return Ok(stop);

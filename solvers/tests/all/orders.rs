@@ -2,7 +2,8 @@
 //! on graphs with the shape of real models.
 
 use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
-use plimsoll_model::orders::OrderProblem;
+use plimsoll_model::OperatorId;
+use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
 use plimsoll_solvers::ORDERS;
 use plimsoll_solvers::orders::{
@@ -30,19 +31,20 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 }
 
 /// No reductions.
-const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
+const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false };
 
 /// Every method finds the same optimum as brute force, even if individual reductions and rules are switched
 /// on or off.
 #[test]
 fn all_methods_agree_with_brute_force() {
-    let changes: [Change; 10] = [
+    let changes: [Change; 11] = [
         |_| {},
         |p| p.reductions = NONE,
         |p| p.reductions = Reductions { fuse: true, ..NONE },
         |p| p.reductions = Reductions { lazy: true, ..NONE },
         |p| p.reductions = Reductions { divide: true, ..NONE },
         |p| p.reductions = Reductions { narrow: true, ..NONE },
+        |p| p.reductions = Reductions { hills: true, ..NONE },
         |p| p.rules.settling = Settling { free: false, chain: 0 },
         |p| p.rules.settling = Settling { free: false, chain: 6 },
         |p| (p.rules.jump, p.rules.memo) = (0, false),
@@ -61,6 +63,47 @@ fn all_methods_agree_with_brute_force() {
             }
         }
     }
+}
+
+/// Returns a problem that consists of independent problems.
+fn side_by_side(parts: &[OrderProblem]) -> OrderProblem {
+    let (mut names, mut edges, mut storages, mut scratch) = (vec![], vec![], vec![], vec![]);
+    for part in parts {
+        let from = names.len() as u32;
+        let moved = |id: OperatorId| OperatorId::new(id.get() + from);
+        for id in part.ids() {
+            names.push(format!("o{}", names.len()));
+            edges.extend(part.predecessors(id).iter().map(|&before| (moved(before), moved(id))));
+            scratch.push(part.scratch(id));
+        }
+        for storage in part.storages() {
+            let users = storage.users.iter().copied().map(moved).collect();
+            storages.push(Storage { name: format!("s{}", storages.len()), users, ..storage.clone() });
+        }
+    }
+    OrderProblem::new("forest", names, edges, storages, scratch).unwrap()
+}
+
+/// Hills and valleys give the optimum of independent problems.
+#[test]
+fn independent_parts_are_merged_optimally() {
+    for seed in 0..2000u64 {
+        let count = 2 + seed as usize % 4;
+        let part = |at: usize| small(1 + (seed as usize + at) % (14 / count), seed * 7 + at as u64);
+        let problem = side_by_side(&(0..count).map(part).collect::<Vec<_>>());
+        let reference = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        let hills = |p: &mut OrderParams| p.reductions = Reductions { hills: true, ..NONE };
+        for solver in [params(Method::Staged, hills), params(Method::Staged, |_| {})] {
+            let outcome = checked(&problem, &solver, &mut Budget::unlimited());
+            assert_eq!(outcome.claim, Claim::Optimal);
+            assert_eq!(outcome.value, reference.value, "seed {seed}");
+        }
+    }
+    // Without merging, the number of interleavings makes this problem hard.
+    let forest = side_by_side(&(0..100).map(|seed| small(11, seed)).collect::<Vec<_>>());
+    let outcome =
+        checked(&forest, &params(Method::Staged, |_| {}), &mut Budget::unlimited().with_node_limit(100_000));
+    assert_eq!(outcome.claim, Claim::Optimal);
 }
 
 /// Checks that the default solver proves an optimal order without limits.

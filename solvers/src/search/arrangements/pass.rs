@@ -2,7 +2,7 @@
 
 use super::cover::{Chosen, Cover, Failed};
 use super::exchange::Exchange;
-use super::states::{Sets, States, reduced, undominated};
+use super::states::{Sets, States, permutations, reduced, undominated};
 use super::steps::Steps;
 use crate::pqtree::{Forest, Tree};
 use crate::search::valley::Reduced;
@@ -186,6 +186,8 @@ impl Sequence {
         let compares = limit.beam || exchange.waste != (0, 0);
         let mut all = States::default();
         let mut complete = true;
+        // A beam with enough states needs no state with fewer permutations than all of them.
+        let mut least = 0;
         let mut key = Vec::new();
         for parent in 0..states.len() {
             forest.clear();
@@ -194,6 +196,9 @@ impl Sequence {
             let mut sets: Vec<Sets> = Vec::new();
             let earlier = all.len();
             let mut found = |forest: &Forest, tree: Tree, _: &[Chosen]| {
+                if least > 0 && permutations(forest, tree, holes, exchange.waste.1) < least {
+                    return true;
+                }
                 key.clear();
                 forest.write(tree, after, &mut key);
                 if !compares {
@@ -219,14 +224,14 @@ impl Sequence {
                     return Err(PassEnd::TooMany);
                 }
                 forest.clear();
-                all = reduced(&all, after, (holes, exchange.waste.1), Some(limit.most), forest, budget)
-                    .map_err(PassEnd::Stopped)?;
+                let kept = reduced(&all, after, (holes, exchange.waste.1), Some(limit.most), forest, budget);
+                (all, least) = kept.map_err(PassEnd::Stopped)?;
                 complete = false;
             }
         }
         forest.clear();
         let beam = limit.beam.then_some(limit.most);
-        let kept = reduced(&all, after, (holes, exchange.waste.1), beam, forest, budget)
+        let (kept, _) = reduced(&all, after, (holes, exchange.waste.1), beam, forest, budget)
             .map_err(PassEnd::Stopped)?;
         if kept.len() > limit.most {
             Err(PassEnd::TooMany)

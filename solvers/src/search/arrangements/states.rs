@@ -115,6 +115,15 @@ fn bits(sets: &[Leaves]) -> u128 {
     sets.iter().fold(0, |bits, &set| bits | bit(set))
 }
 
+/// Returns the logarithm of the number of permutations of a tree. A free unit counts as a leaf that may be
+/// anywhere.
+pub(super) fn permutations(forest: &Forest, tree: Tree, all_holes: Leaves, waste: i64) -> u32 {
+    let leaves = forest.leaves(tree);
+    let free = waste as u32 - (leaves & all_holes).count_ones();
+    let places = leaves.count_ones() + 1;
+    forest.permutations(tree) + (places..places + free).map(logarithm).sum::<u32>()
+}
+
 impl Sets {
     pub fn of(forest: &Forest, tree: Tree, all_holes: Leaves, waste: i64) -> Self {
         let (mut defining, mut contiguous) = (Vec::new(), Vec::new());
@@ -131,9 +140,7 @@ impl Sets {
             bare.dedup();
         }
         let (needs, has) = (bits(&defining), bits(&contiguous) | bits(&bare));
-        let free = waste as u32 - holes.count_ones();
-        let places = forest.leaves(tree).count_ones() + 1;
-        let permutations = forest.permutations(tree) + (places..places + free).map(logarithm).sum::<u32>();
+        let permutations = permutations(forest, tree, all_holes, waste);
         Self { defining, contiguous, bare, needs, has, holes, permutations }
     }
 
@@ -235,7 +242,8 @@ impl Hasher for SetHasher {
 }
 
 /// Returns the states that no other state dominates. If `beam` limits their number, returns those with the
-/// most permutations.
+/// most permutations. Also returns the fewest permutations of a state that it kept if it omitted others,
+/// otherwise 0.
 pub(super) fn reduced(
     states: &States,
     labels: &Labels,
@@ -243,7 +251,7 @@ pub(super) fn reduced(
     beam: Option<usize>,
     forest: &mut Forest,
     budget: &mut Budget,
-) -> Result<States, Stop> {
+) -> Result<(States, u32), Stop> {
     let mark = forest.mark();
     let sets: Vec<Sets> = (0..states.len())
         .map(|at| {
@@ -254,7 +262,11 @@ pub(super) fn reduced(
         })
         .collect();
     let mut kept = undominated(&sets, budget)?;
-    kept.truncate(beam.unwrap_or(usize::MAX));
+    let mut least = 0;
+    if let Some(most) = beam.filter(|&most| kept.len() > most) {
+        kept.truncate(most);
+        least = sets[kept[most - 1]].permutations;
+    }
     kept.sort_unstable();
-    Ok(states.select(&kept))
+    Ok((states.select(&kept), least))
 }
