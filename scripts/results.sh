@@ -18,6 +18,7 @@
 #                live buffers; SEED sets the first of ten seeds, LIVE selects rows: about an hour
 #   refilled     the same on refilled instances A to K, three seeds from SEED, with peak and bound over time:
 #                about an hour
+#   captures     the same on memory pools that a compiler captured, and on these pools welded
 #   proofs       proofs of the optima above the load, checked: sizes, and times relative to the search; needs an
 #                idle machine
 #   large        one million buffers of each family
@@ -41,7 +42,7 @@
 #
 # Arguments select records: scripts/results.sh ablation robust
 #
-# The records from head-to-head to rules, refilled, timelines, overlap and spilling-layouts need
+# The records from head-to-head to rules, refilled, captures, timelines, overlap and spilling-layouts need
 # PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (the binary `minimalloc`), PLIMSOLL_IDEALLOC
 # (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see
 # scripts/peers/README.md. A peer whose variable is not set is skipped with a message. PLIMSOLL_RESULTS sets a
@@ -49,7 +50,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined refilled proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined refilled captures proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -68,7 +69,7 @@ cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 binary="$lean"
 for word in "${@:-all}"; do
-    case " head-to-head robust robust-tight recombined refilled proofs large " in
+    case " head-to-head robust robust-tight recombined refilled captures proofs large " in
         *" $word "*) ;;
         *)
             cargo build --release --locked --workspace
@@ -272,6 +273,9 @@ if wanted recombined; then
 fi
 if wanted refilled; then
     refilled
+fi
+if wanted captures && has_corpora captures; then
+    beside_cpsat captures dsa dsa-welded
 fi
 record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28

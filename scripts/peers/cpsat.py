@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Offset assignment by CP-SAT of OR-Tools: a peer for `plimsoll bench --external`.
 
-Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset; half-open steps),
-searches for offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one
+Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset, separations; half-open
+steps), searches for offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one
 line of JSON per improvement and one at the end, with claim, peak, lower_bound and seconds since the start of
 the program:
 
@@ -13,8 +13,9 @@ The model:
     above 1 (every left-justified layout lies on that grid);
   * no_overlap_2d over (interval of a lifespan) x (addresses). Start and end in time are constants. A buffer with
     gaps is several rectangles with a common offset;
+  * one no_overlap constraint over addresses per separation;
   * redundant constraints: the peak is at least the load; one cumulative constraint over time has the peak as capacity;
-  * symmetry breaking: buffers with the same lifespan, size and alignment are ordered by offset;
+  * symmetry breaking: buffers with the same lifespan, size, alignment and separations are ordered by offset;
   * hint: the better of first fit by decreasing size and by decreasing area; without --decide, its peak is also
     an upper bound on the peak.
 """
@@ -43,7 +44,7 @@ def arguments():
 
 
 class Buffer:
-    """One row: name, size, intervals of the lifespan, alignment, fixed offset."""
+    """One row: name, size, intervals of the lifespan, alignment, fixed offset, names of separated buffers."""
 
     def __init__(self, row):
         cell = lambda name: (row.get(name) or "").strip()  # noqa: E731
@@ -51,6 +52,7 @@ class Buffer:
         self.size = int(row["size"])
         self.alignment = int(cell("alignment") or 1)
         self.fixed = int(cell("offset")) if cell("offset") else None
+        self.separated = frozenset(cell("separations").split())
         self.pieces = [(int(row["lower"]), int(row["upper"]))]
         for gap in cell("gaps").split():
             begin, end = map(int, gap.split("-"))
@@ -64,6 +66,13 @@ class Buffer:
     def overlaps(self, other):
         return any(a < d and c < b for a, b in self.pieces for c, d in other.pieces)
 
+    def conflicts(self, other):
+        return self.overlaps(other) or other.name in self.separated
+
+    def kind(self):
+        """Interchangeable buffers have the same kind."""
+        return self.size, self.alignment, tuple(self.pieces), self.separated, self.fixed
+
     def area(self):
         return self.size * sum(upper - lower for lower, upper in self.pieces)
 
@@ -71,11 +80,17 @@ class Buffer:
 def read(path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    for row in rows:
-        for column in ("separations", "exclusions"):
-            if (row.get(column) or "").strip():
-                sys.exit(f"cpsat.py: {column} are not supported")
-    return [Buffer(row) for row in rows]
+    if any((row.get("exclusions") or "").strip() for row in rows):
+        sys.exit("cpsat.py: exclusions are not supported")
+    buffers = [Buffer(row) for row in rows]
+    # It suffices that one of the two buffers lists a separation.
+    both = {buffer.name: set(buffer.separated) for buffer in buffers}
+    for buffer in buffers:
+        for name in buffer.separated:
+            both[name].add(buffer.name)
+    for buffer in buffers:
+        buffer.separated = frozenset(both[buffer.name])
+    return buffers
 
 
 def load(buffers):
@@ -103,7 +118,7 @@ def first_fit(buffers, key):
             offsets[i] = buffer.fixed
         else:
             at = 0
-            others = [(offsets[j], offsets[j] + buffers[j].size) for j in placed if buffer.overlaps(buffers[j])]
+            others = [(offsets[j], offsets[j] + buffers[j].size) for j in placed if buffer.conflicts(buffers[j])]
             for begin, end in sorted(others):
                 if at + buffer.size <= begin:
                     break
@@ -155,6 +170,12 @@ def model_of(buffers, unit, horizon, floor, decide):
             addresses.append(model.new_fixed_size_interval_var(offset, size, f"address{i}_{k}"))
             heights.append(size)
     model.add_no_overlap_2d(times, addresses)
+    place = {buffer.name: i for i, buffer in enumerate(buffers)}
+    for i, buffer in enumerate(buffers):
+        for j in (place[name] for name in buffer.separated):
+            if i < j and not buffer.overlaps(buffers[j]):
+                pair = [model.new_fixed_size_interval_var(offsets[k], buffers[k].size // unit, "") for k in (i, j)]
+                model.add_no_overlap(pair)
     model.add_cumulative(times, heights, peak)
     order_twins(model, buffers, offsets)
     if not decide:
@@ -167,17 +188,16 @@ def order_twins(model, buffers, offsets):
     last = {}
     for i, buffer in enumerate(buffers):
         if buffer.fixed is None:
-            kind = (buffer.size, buffer.alignment, tuple(buffer.pieces))
-            if kind in last:
-                model.add(offsets[last[kind]] + 1 <= offsets[i])
-            last[kind] = i
+            if buffer.kind() in last:
+                model.add(offsets[last[buffer.kind()]] + 1 <= offsets[i])
+            last[buffer.kind()] = i
 
 
 def hint(model, buffers, offsets, start):
     """Adds the first-fit layout as a hint, with interchangeable buffers in order."""
     twins = {}
     for i, buffer in enumerate(buffers):
-        twins.setdefault((buffer.size, buffer.alignment, tuple(buffer.pieces), buffer.fixed), []).append(i)
+        twins.setdefault(buffer.kind(), []).append(i)
     for group in twins.values():
         for i, value in zip(group, sorted(start[j] for j in group)):
             model.add_hint(offsets[i], value)
