@@ -82,6 +82,7 @@ impl Sequence {
 
     /// Appends another sequence to this one. Takes amortised time linear in the number of segments of the
     /// shorter sequence.
+    #[must_use]
     pub fn then(mut self, mut other: Self, chains: &mut Chains) -> Self {
         if other.segments.len() <= self.segments.len() {
             while let Some(mut next) = other.segments.pop_front() {
@@ -122,6 +123,7 @@ impl Sequence {
     /// Merges two independent sequences into one with the lowest peak. Among segments of equal rank, those of
     /// the longer sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer
     /// one, plus the moves of insertion.
+    #[must_use]
     pub fn beside(mut self, mut other: Self) -> Self {
         if other.segments.len() > self.segments.len() {
             std::mem::swap(&mut self, &mut other);

@@ -8,12 +8,12 @@
 //!   apart into components.
 //! - A storage that all nodes without predecessors touch begins at the start, and one that all nodes without
 //!   successors touch ends at the end. It is treated like such a node, so that it does not connect others.
-//! - Other parts are searched. Take a downset with the fewest live bytes. From the start to this downset, take
-//!   the lowest hill behind which no more bytes are live than before, and go on to the lowest valley that can
-//!   be reached without a higher hill. No downset between the ends of this run has fewer live bytes, so it is
-//!   a safe run ([`settle`](super::settle)). Repeat this until the downset is reached. From the end to the
-//!   downset, do the same with time reversed. The search visits downsets in order of increasing hill, which is
-//!   exponential in the worst case, and limited.
+//! - Other parts are searched. Take a downset with the fewest live bytes. From the start to this downset,
+//!   take the lowest hill behind which no more bytes are live than before, and go on to the lowest valley
+//!   that can be reached without a higher hill. No downset between the ends of this run has fewer live bytes,
+//!   so it is a safe run ([`settle`](super::settle)). Repeat this until the downset is reached. From the end
+//!   to the downset, do the same with time reversed. The search visits downsets in order of increasing hill.
+//!   It is exponential in the worst case, and limited.
 //!
 //! Without a search, the time is O(d n) for n nodes, d of which precede or follow all other nodes of a
 //! component, plus the time of merging.
@@ -60,6 +60,32 @@ impl Effect {
     }
 }
 
+/// Returns the component of each node, and the number of components. The time is linear.
+fn components(draft: &Draft) -> (Vec<u32>, u32) {
+    let users = draft.users();
+    let (mut component, mut count) = (vec![u32::MAX; draft.len()], 0);
+    let mut seen = vec![false; users.len()];
+    for first in 0..draft.len() {
+        if component[first] != u32::MAX {
+            continue;
+        }
+        component[first] = count;
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            let touched = draft.nodes[at].iter().flat_map(|work| &work.touch);
+            let fresh = touched.filter(|&&s| !std::mem::replace(&mut seen[s as usize], true));
+            let near = fresh.flat_map(|&s| &users[s as usize]);
+            for &next in near.chain(&draft.before[at]).chain(&draft.after[at]) {
+                if std::mem::replace(&mut component[next as usize], count) == u32::MAX {
+                    open.push(next as usize);
+                }
+            }
+        }
+        count += 1;
+    }
+    (component, count)
+}
+
 /// A part of a draft, with the numbers of its nodes in the whole draft.
 struct Part {
     draft: Draft,
@@ -90,29 +116,8 @@ impl Part {
 
     /// Returns the components.
     fn components(self) -> Vec<Self> {
-        let users = self.draft.users();
-        let n = self.draft.len();
-        let (mut stage, mut stages) = (vec![u32::MAX; n], 0);
-        let mut seen = vec![false; users.len()];
-        for first in 0..n {
-            if stage[first] != u32::MAX {
-                continue;
-            }
-            stage[first] = stages;
-            let mut open = vec![first];
-            while let Some(at) = open.pop() {
-                let touched = self.draft.nodes[at].iter().flat_map(|work| &work.touch);
-                let fresh = touched.filter(|&&s| !std::mem::replace(&mut seen[s as usize], true));
-                let near = fresh.flat_map(|&s| &users[s as usize]);
-                for &next in near.chain(&self.draft.before[at]).chain(&self.draft.after[at]) {
-                    if std::mem::replace(&mut stage[next as usize], stages) == u32::MAX {
-                        open.push(next as usize);
-                    }
-                }
-            }
-            stages += 1;
-        }
-        if stages <= 1 { vec![self] } else { self.split(&stage, stages as usize) }
+        let (component, count) = components(&self.draft);
+        if count <= 1 { vec![self] } else { self.split(&component, count as usize) }
     }
 
     /// Returns the effect of a node that runs first.
@@ -152,7 +157,9 @@ impl Part {
         let all: Vec<u32> = (0..self.draft.len() as u32).collect();
         let lowest = lower(&Net::of(&self.draft), &|_| false, &all).unwrap_or_default();
         let mut stage = vec![1; all.len()];
-        lowest.iter().for_each(|&node| stage[node as usize] = 0);
+        for &node in &lowest {
+            stage[node as usize] = 0;
+        }
         let mut parts = self.split(&stage, 2);
         let after = parts.pop()?;
         let mut jobs = parts.pop()?.descent(budget)?;
@@ -283,6 +290,11 @@ impl Merge<'_> {
         }
         Some(last.into_iter().rev().fold(first, |all, next| all.then(next, &mut self.chains)))
     }
+}
+
+/// Returns true if a draft consists of several components. The time is linear.
+pub(super) fn falls_apart(draft: &Draft) -> bool {
+    components(draft).1 > 1
 }
 
 /// Returns an order of minimum peak of the nodes of a draft, or `None` if the limits are reached.

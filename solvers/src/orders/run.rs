@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};
 use super::greedy::greedy;
-use super::hills::by_hills;
+use super::hills::{by_hills, falls_apart};
 use super::narrow::narrow;
 use super::net::{Net, State};
 use super::reduce::{Excluded, Reductions, complete, divide, reduce};
@@ -166,6 +166,11 @@ impl<'a> Run<'a> {
     pub fn range(&self, at: usize) -> (u64, u64) {
         let part = &self.parts[at];
         (part.bound.max(self.bound()), part.value.min(self.value()))
+    }
+
+    /// Returns true if a part consists of several independent components.
+    pub fn falls_apart(&self, at: usize) -> bool {
+        self.parts[at].draft.as_ref().is_some_and(falls_apart)
     }
 
     /// Returns the parts with a gap between the bound and the value, in descending order of value.

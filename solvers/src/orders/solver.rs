@@ -68,10 +68,14 @@ impl OrderSolver {
         loop {
             let mut stuck = true;
             for at in run.open() {
-                if staged && self.params.reductions.hills {
+                // The other methods solve most connected parts in the first stage.
+                let merges = staged && self.params.reductions.hills;
+                if merges && (nodes > STAGE_NODES || run.falls_apart(at)) {
                     let mut part = budget.part(Some(nodes.saturating_mul(HILL_SHARE)), None);
                     stuck &= !run.merge(at, &mut part)?;
                     budget.spend(part.nodes());
+                } else {
+                    stuck &= !merges;
                 }
                 for turn in self.turns() {
                     if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {

@@ -95,6 +95,10 @@ const LATE_SWEEP_SHARE: u64 = 4;
 const ARRANGEMENT_SHARE: u64 = 32;
 const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 128;
 
+/// Minimum number of simultaneously live buffers for sweeps over arrangements in early rounds. With fewer,
+/// learning and windows alone settle most instances.
+pub(super) const ARRANGEMENT_LIVE: usize = 10;
+
 /// Nodes of windows per node of a round, if sweeps over arrangements apply as well. On flat loads, windows
 /// rarely refute what those sweeps leave open.
 const FLAT_SWEEP_SHARE: u64 = 1;
@@ -134,10 +138,12 @@ impl Prover<'_> {
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         let flat = self.arrangements.as_ref().is_some_and(Arrangements::is_flat);
         let learns = self.learner.as_ref().is_some_and(Learner::is_narrow);
-        let beside = flat && learns;
+        let patient = nodes >= FIRST_ROUND * PATIENCE;
+        let sweeps = flat && (patient || learns && self.reduced.widest() >= ARRANGEMENT_LIVE);
+        let beside = sweeps && learns;
         let share = if flat && late {
             LATE_FLAT_ARRANGEMENT_SHARE
-        } else if late || beside || flat && nodes >= FIRST_ROUND * PATIENCE {
+        } else if late || sweeps {
             ARRANGEMENT_SHARE
         } else {
             // The first rounds of branching settle easy instances.
@@ -171,7 +177,7 @@ impl Prover<'_> {
         }
         if let Some(windows) = &mut self.windows {
             let share = match (windows.is_narrow(), late) {
-                (true, _) if flat => FLAT_SWEEP_SHARE,
+                (true, _) if sweeps => FLAT_SWEEP_SHARE,
                 (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
                 (true, _) => SWEEP_SHARE,
                 (false, true) => 1,

@@ -4,7 +4,7 @@ use super::arrangements::{ArrangementRules, Arrangements};
 use super::canonical::{self, Canonical};
 use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{Progress, Prover, minimise, raise};
+use super::minimise::{ARRANGEMENT_LIVE, Progress, Prover, minimise, raise};
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
 use super::windows::{WindowRules, Windows};
@@ -19,6 +19,10 @@ use std::sync::OnceLock;
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
+
+/// Maximum number of wasted units in the first sweeps over arrangements if few buffers are simultaneously
+/// live. Learning and windows refute higher capacities faster.
+const NARROW_WASTE: usize = 3;
 
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,9 +104,12 @@ impl Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        let Some((rules, reduced)) = self.params.arrangements.zip(Reduced::of(instance)) else {
+        let Some((mut rules, reduced)) = self.params.arrangements.zip(Reduced::of(instance)) else {
             return progress;
         };
+        if reduced.widest() < ARRANGEMENT_LIVE {
+            rules.waste = rules.waste.min(NARROW_WASTE);
+        }
         let arrangements = Arrangements::new(&reduced, rules, self.setup.threads);
         if !arrangements.is_flat() {
             return progress;

@@ -129,6 +129,20 @@ impl Reduced {
         2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()
     }
 
+    /// Returns the maximum number of simultaneously live buffers. The time is linear.
+    pub fn widest(&self) -> usize {
+        let mut change = vec![0i32; self.sections + 1];
+        for span in &self.spans {
+            change[span.start as usize] += 1;
+            change[span.end as usize] -= 1;
+        }
+        let live = change.iter().scan(0, |live, change| {
+            *live += change;
+            Some(*live)
+        });
+        live.max().unwrap_or(0) as usize
+    }
+
     /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.spans.len()
