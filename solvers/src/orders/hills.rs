@@ -86,14 +86,14 @@ fn components(draft: &Draft) -> (Vec<u32>, u32) {
     (component, count)
 }
 
-/// A part of a draft, with the numbers of its nodes in the whole draft.
-struct Part {
+/// A piece of a draft, with the numbers of its nodes in the whole draft.
+struct Piece {
     draft: Draft,
     names: Vec<u32>,
 }
 
-impl Part {
-    /// Returns one part per stage. All nodes of a stage run before those of the next one, or have nothing in
+impl Piece {
+    /// Returns one piece per stage. All nodes of a stage run before those of the next one, or have nothing in
     /// common with them.
     fn split(self, stage: &[u32], stages: usize) -> Vec<Self> {
         let mut names = vec![Vec::new(); stages];
@@ -107,7 +107,7 @@ impl Part {
         names.into_iter().map(whole).collect()
     }
 
-    /// Returns the part without a node that runs first or last.
+    /// Returns the piece without a node that runs first or last.
     fn without(self, node: u32, is_first: bool) -> Self {
         let mut stage = vec![u32::from(is_first); self.names.len()];
         stage[node as usize] = u32::from(!is_first);
@@ -148,7 +148,7 @@ impl Part {
         bytes
     }
 
-    /// Finds a sequence by a search over all downsets. Returns `None` if the part is too large or the budget
+    /// Finds a sequence by a search over all downsets. Returns `None` if the piece is too large or the budget
     /// runs out.
     fn searched(self, chains: &mut Chains, budget: &mut Budget) -> Option<Sequence> {
         if self.draft.len() > MOST_SEARCHED {
@@ -244,46 +244,46 @@ impl Merge<'_> {
         Sequence::single(self.jobs - 1, hill, net)
     }
 
-    /// Returns the sequence of a part, or `None` if the limits are reached.
-    fn sequence(&mut self, mut part: Part, depth: usize) -> Option<Sequence> {
+    /// Returns the sequence of a piece, or `None` if the limits are reached.
+    fn sequence(&mut self, mut piece: Piece, depth: usize) -> Option<Sequence> {
         let free = |lists: &[Vec<u32>]| -> Vec<u32> {
             (0..).zip(lists).filter(|(_, list)| list.is_empty()).map(|(at, _)| at).collect()
         };
         // Sequences that come first, and those that come last, in reversed order.
         let (mut first, mut last) = (Sequence::default(), Vec::new());
-        while part.draft.len() > 0 {
-            let charge = 1 + (part.draft.len() / CHARGED) as u64;
+        while piece.draft.len() > 0 {
+            let charge = 1 + (piece.draft.len() / CHARGED) as u64;
             if depth > MOST_DEPTH || self.budget.spend(charge).is_some() {
                 return None;
             }
-            let mut components = part.components();
+            let mut components = piece.components();
             if components.len() > 1 {
                 let mut middle = Sequence::default();
-                for part in components {
-                    middle = middle.beside(self.sequence(part, depth + 1)?);
+                for piece in components {
+                    middle = middle.beside(self.sequence(piece, depth + 1)?);
                 }
                 first = first.then(middle, &mut self.chains);
                 break;
             }
-            part = components.pop()?;
-            let (sources, sinks) = (free(&part.draft.before), free(&part.draft.after));
+            piece = components.pop()?;
+            let (sources, sinks) = (free(&piece.draft.before), free(&piece.draft.after));
             if let [source] = sources[..] {
-                let Effect { hill, net } = part.first(source);
-                let job = Sequence::single(part.names[source as usize], hill, net);
+                let Effect { hill, net } = piece.first(source);
+                let job = Sequence::single(piece.names[source as usize], hill, net);
                 first = first.then(job, &mut self.chains);
-                part = part.without(source, true);
+                piece = piece.without(source, true);
             } else if let [sink] = sinks[..] {
-                let back = Part { draft: part.draft.reversed(), names: Vec::new() };
+                let back = Piece { draft: piece.draft.reversed(), names: Vec::new() };
                 let Effect { hill, net } = back.first(sink).reversed();
-                last.push(Sequence::single(part.names[sink as usize], hill, net));
-                part = part.without(sink, false);
-            } else if let Some(bytes) = part.hold(&sources, |store| &mut store.begun) {
+                last.push(Sequence::single(piece.names[sink as usize], hill, net));
+                piece = piece.without(sink, false);
+            } else if let Some(bytes) = piece.hold(&sources, |store| &mut store.begun) {
                 let job = self.job(bytes, bytes);
                 first = first.then(job, &mut self.chains);
-            } else if let Some(bytes) = part.hold(&sinks, |store| &mut store.kept) {
+            } else if let Some(bytes) = piece.hold(&sinks, |store| &mut store.kept) {
                 last.push(self.job(0, -bytes));
             } else {
-                let middle = part.searched(&mut self.chains, self.budget)?;
+                let middle = piece.searched(&mut self.chains, self.budget)?;
                 first = first.then(middle, &mut self.chains);
                 break;
             }
@@ -306,7 +306,7 @@ pub(super) fn by_hills(draft: &Draft, budget: &mut Budget) -> Option<Vec<u32>> {
     let chains = Chains::new(draft.len() + 2 * draft.stores.len());
     let mut merge = Merge { chains, jobs: nodes, budget };
     let names = (0..nodes).collect();
-    let sequence = merge.sequence(Part { draft: draft.clone(), names }, 0)?;
+    let sequence = merge.sequence(Piece { draft: draft.clone(), names }, 0)?;
     let jobs = sequence.segments().flat_map(|segment| merge.chains.jobs(segment));
     Some(jobs.filter(|&job| job < nodes).collect())
 }
