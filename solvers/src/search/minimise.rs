@@ -106,8 +106,8 @@ const FLAT_SWEEP_SHARE: u64 = 1;
 /// Insertions of the ejection search over orders per node of a round. The first number applies if the best
 /// layout is far above the bound. Otherwise, the second applies once rounds have grown by the factor
 /// [`PATIENCE`].
-const FAR_REORDER_SHARE: u64 = 16;
-const REORDER_SHARE: u64 = 2;
+const FAR_REORDER_SHARE: u64 = 128;
+const REORDER_SHARE: u64 = 8;
 
 /// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
 /// easy instances.
@@ -272,6 +272,8 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
+            // Rounds do not grow while layouts improve quickly.
+            let grows = !self.is_much_better(before);
             let share = if nodes < FIRST_ROUND * REORDER_PATIENCE {
                 0
             } else if self.is_far(FAR) {
@@ -282,8 +284,7 @@ impl Minimiser<'_, '_> {
                 0
             };
             self.reorder(nodes.saturating_mul(share), budget);
-            // Rounds do not grow while layouts improve quickly.
-            if !self.is_much_better(before) {
+            if grows {
                 nodes = nodes.saturating_mul(2);
             }
         };

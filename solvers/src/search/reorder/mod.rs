@@ -23,7 +23,7 @@
 //! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
 //! ejected buffers cost least. On long instances, it chooses among those that start first, so that it
 //! completes one period of time before it turns to the next. If many periods were packed at once, their
-//! layouts would rarely agree. The cost of a buffer is its area times its penalty, with random noise. The
+//! layouts would rarely agree. The cost of a buffer is the square root of its area times its penalty, with random noise. The
 //! penalty of a buffer grows whenever it ejects others, so neighbours do not eject each other forever. If no
 //! buffer is pending, the lowest offsets form a layout, and the target falls. After a number of insertions
 //! without success, the search restores the best layout, sets the next target closer to its peak, and doubles
@@ -41,12 +41,14 @@
 //!
 //! # Complexity
 //!
-//! An insertion takes O(d log d) time for d conflicting buffers. The new offsets take O(n + m) time for n
-//! placed buffers and sections with m live buffers in total. Memory is linear in the number of conflicts.
+//! An insertion takes O(d (log d + s)) time for d conflicting buffers that share at most s sections with the
+//! new one. It then visits only buffers that can move, in O((k + r) log k) time for k such buffers with r
+//! neighbours above or below. Memory is linear in the number of conflicts.
 //!
 //! **Source.** This project. Ejections with penalties follow Nagata, Braysy 2009. Earliest and latest starts
 //! follow local search for the job-shop problem (Nowicki, Smutnicki 1996).
 
+mod contacts;
 mod partial;
 
 use crate::search::valley::{Reduced, Span};
@@ -56,10 +58,18 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 /// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
-const STEP: f64 = 0.15;
+const STEP: f64 = 0.3;
 
 /// Number of insertions after which the first target is abandoned.
-const PATIENCE: u64 = 10_000;
+const PATIENCE: u64 = 50_000;
+
+/// Number of insertions per thread after which threads exchange the best layout.
+const EXCHANGE: u64 = 20_000;
+
+/// Factor by which the penalty of a buffer grows when it ejects others, and the penalty at which all of them
+/// are scaled down.
+const GROWTH: f64 = 1.003;
+const MOST_PENALTY: f64 = 1e100;
 
 /// Number of pending buffers that are drawn at random. The largest of them is inserted next.
 const DRAWS: usize = 4;
@@ -69,7 +79,7 @@ const LONG: usize = 16;
 
 /// On long instances, the search chooses among the pending buffers that start at most this number of sections
 /// after the first one.
-const AHEAD: u32 = 20;
+const AHEAD: u32 = 8;
 
 /// On long instances, one of this number of choices is made as on other instances. Otherwise, the search
 /// could return to the same partial layouts forever.
@@ -116,15 +126,35 @@ impl<'a> Reorder<'a> {
             let search = |&seed: &u64| Search::new(partial.clone(), seed);
             self.searches = self.seeds.iter().map(search).collect();
         }
-        let each = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / self.searches.len() as u64;
-        let shared = &*budget;
+        let threads = self.searches.len() as u64;
+        let mut left = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / threads;
+        let mut found: Option<Vec<i32>> = None;
+        let mut known: Vec<i32> = best.iter().map(|&offset| offset as i32).collect();
+        let mut peak = peak as i32;
+        while left > 0 && i64::from(peak) > low && budget.check().is_none() {
+            let each = if threads > 1 { left.min(EXCHANGE) } else { left };
+            left -= each;
+            budget.spend(self.run(low as i32, (&known, peak), each, budget));
+            let first = self.searches.iter().min_by_key(|search| search.peak)?;
+            if first.peak < peak {
+                peak = first.peak;
+                known.copy_from_slice(&first.best);
+                found = Some(known.clone());
+            }
+        }
+        found.map(|offsets| offsets.into_iter().map(i64::from).collect())
+    }
+
+    /// Runs every search for at most `each` nodes, after it has adopted a known layout. Returns the total
+    /// number of nodes.
+    fn run(&mut self, low: i32, (known, peak): (&[i32], i32), each: u64, budget: &Budget) -> u64 {
         let run = |search: &mut Search<'a>| {
-            let mut part = shared.part(Some(each), None);
-            search.adopt(best, peak as i32);
-            search.run(low as i32, &mut part);
+            let mut part = budget.part(Some(each), None);
+            search.adopt(known, peak);
+            search.run(low, &mut part);
             part.nodes()
         };
-        let spent: u64 = match &mut self.searches[..] {
+        match &mut self.searches[..] {
             [only] => run(only),
             all => std::thread::scope(|scope| {
                 let run = &run;
@@ -134,11 +164,7 @@ impl<'a> Reorder<'a> {
                 };
                 started.into_iter().map(join).sum()
             }),
-        };
-        budget.spend(spent);
-        let found = self.searches.iter().min_by_key(|search| search.peak)?;
-        let offsets = || found.best.iter().map(|&offset| i64::from(offset)).collect();
-        (i64::from(found.peak) < peak).then(offsets)
+        }
     }
 }
 
@@ -147,8 +173,8 @@ impl<'a> Reorder<'a> {
 struct Search<'a> {
     partial: Partial<'a>,
     rng: Xoshiro256PlusPlus,
-    /// The area of each buffer, and the factor for the cost of ejecting it.
-    area: Vec<f64>,
+    /// The square root of the area of each buffer, and the factor for the cost of ejecting it.
+    weight: Vec<f64>,
     penalty: Vec<f64>,
     /// Whether pending buffers that start early are inserted first.
     long: bool,
@@ -170,7 +196,11 @@ impl<'a> Search<'a> {
         Self {
             partial,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            area: reduced.spans.iter().map(|b| b.size as f64 * f64::from(b.end - b.start)).collect(),
+            weight: reduced
+                .spans
+                .iter()
+                .map(|b| (b.size as f64 * f64::from(b.end - b.start)).sqrt())
+                .collect(),
             penalty: vec![1.0; reduced.len()],
             long: reduced.sections * reduced.sections > LONG * live,
             best: Vec::new(),
@@ -184,10 +214,12 @@ impl<'a> Search<'a> {
     }
 
     /// Adopts a layout as the best one if its peak is lower.
-    fn adopt(&mut self, offsets: &[i64], peak: i32) {
+    fn adopt(&mut self, offsets: &[i32], peak: i32) {
         if peak < self.peak {
-            (self.peak, self.begun) = (peak, false);
-            self.best = offsets.iter().map(|&offset| offset as i32).collect();
+            self.peak = peak;
+            // An attempt at a still lower target goes on.
+            self.begun &= self.partial.target < peak;
+            self.best = offsets.to_vec();
         }
     }
 
@@ -199,7 +231,7 @@ impl<'a> Search<'a> {
                 self.begin(low);
             }
             // Removals before the first insertion also count as nodes.
-            while let Some(b) = self.partial.excess(&self.area, &mut self.rng) {
+            while let Some(b) = self.partial.excess(&self.weight, &mut self.rng) {
                 if budget.tick().is_some() {
                     return;
                 }
@@ -212,11 +244,11 @@ impl<'a> Search<'a> {
                     (self.begun, self.step, self.patience) = (false, self.step / 2.0, self.patience * 2);
                     break;
                 }
-                let (area, penalty, before) = (&self.area, &self.penalty, self.pending.len());
-                let cost = |b: u32| area[b as usize] * penalty[b as usize];
+                let (weight, penalty, before) = (&self.weight, &self.penalty, self.pending.len());
+                let cost = |b: u32| weight[b as usize] * penalty[b as usize];
                 self.partial.insert(b, cost, &mut self.rng, &mut self.pending);
                 if self.pending.len() > before {
-                    self.penalty[b as usize] += 1.0;
+                    self.penalise(b);
                 }
                 if budget.tick().is_some() {
                     return;
@@ -226,6 +258,17 @@ impl<'a> Search<'a> {
                 self.begun = false;
                 self.peak = self.partial.peak();
                 self.best.copy_from_slice(self.partial.floors());
+            }
+        }
+    }
+
+    /// Raises the penalty of a buffer that has ejected others.
+    fn penalise(&mut self, b: u32) {
+        let penalty = &mut self.penalty[b as usize];
+        *penalty *= GROWTH;
+        if *penalty > MOST_PENALTY {
+            for penalty in &mut self.penalty {
+                *penalty = (*penalty / MOST_PENALTY).max(1.0 / MOST_PENALTY);
             }
         }
     }
@@ -253,9 +296,9 @@ impl<'a> Search<'a> {
         let until = self.pending.iter().map(|&b| start(b)).min()? + AHEAD;
         let mut chosen: Option<(f64, usize)> = None;
         for (at, &b) in self.pending.iter().enumerate().filter(|(_, b)| start(**b) <= until) {
-            let area = self.area[b as usize] * (1.0 + self.rng.random::<f64>());
-            if chosen.is_none_or(|(most, _)| area > most) {
-                chosen = Some((area, at));
+            let weight = self.weight[b as usize] * (1.0 + self.rng.random::<f64>());
+            if chosen.is_none_or(|(most, _)| weight > most) {
+                chosen = Some((weight, at));
             }
         }
         chosen.map(|(_, at)| at)
@@ -267,7 +310,7 @@ impl<'a> Search<'a> {
         let mut chosen = self.rng.random_range(0..count.max(1));
         for _ in 1..DRAWS.min(count) {
             let other = self.rng.random_range(0..count);
-            if self.area[self.pending[other] as usize] > self.area[self.pending[chosen] as usize] {
+            if self.weight[self.pending[other] as usize] > self.weight[self.pending[chosen] as usize] {
                 chosen = other;
             }
         }

@@ -1,17 +1,18 @@
 //! A partial layout as an order of the placed buffers, in which every buffer can move.
 
-use crate::search::valley::{Reduced, Span};
+use super::contacts::Contacts;
+use crate::search::valley::Reduced;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
+use std::collections::BinaryHeap;
 
 /// Maximum fraction by which the cost of an offset is increased at random.
 const NOISE: f64 = 1.0;
 
-/// The placed buffers from bottom to top, and the range of offsets of each.
+/// The placed buffers, the order of those that conflict, and the range of offsets of each.
 ///
-/// If two placed buffers conflict, the earlier one lies below the later one. The `floor` of a buffer is its
-/// lowest offset if all buffers below it lie as low as possible. Its `ceiling` is its highest offset if all
-/// buffers above it lie as high as possible and end at or below the target.
+/// The `floor` of a buffer is its lowest offset if all buffers below it lie as low as possible. Its `ceiling`
+/// is its highest offset if all buffers above it lie as high as possible and end at or below the target.
 #[derive(Clone, Debug)]
 pub(super) struct Partial<'a> {
     pub reduced: &'a Reduced,
@@ -20,18 +21,60 @@ pub(super) struct Partial<'a> {
     conflicts: Vec<Vec<u32>>,
     /// The highest end that a buffer may have.
     pub target: i32,
-    /// The placed buffers. Conflicting buffers are in ascending order of offset.
-    order: Vec<u32>,
+    contacts: Contacts<'a>,
     placed: Vec<bool>,
     floor: Vec<i32>,
     ceiling: Vec<i32>,
-    /// Per section: while floors are computed, the top of the buffers below; while ceilings are computed,
-    /// the bottom of the buffers above.
-    tops: Vec<i32>,
-    /// Offsets of a candidate position, each with the cost of removing a conflicting buffer. The buffer is in
-    /// the way above its offset in `begins` and below its offset in `ends`.
-    ends: Vec<(i32, f64)>,
-    begins: Vec<(i32, f64)>,
+    /// The placed buffers that conflict with the buffer to insert, in ascending order of their ends if they lie
+    /// as low as possible.
+    ends: Vec<Mark>,
+    /// Those of these buffers that are in the way of some offset but not of 0, in ascending order of the
+    /// offset above which they are in the way.
+    begins: Vec<Mark>,
+    /// Per buffer in the way of some offset: the cost of removing it. Zero for all others.
+    costs: Vec<f64>,
+    queue: Queue,
+}
+
+/// A key in the upper 32 bits, usually an offset, and a buffer in the lower ones. Integers are sorted faster
+/// than pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark(u64);
+
+impl Mark {
+    fn new(key: u32, b: u32) -> Self {
+        Self(u64::from(key) << 32 | u64::from(b))
+    }
+
+    fn offset(self) -> i32 {
+        (self.0 >> 32) as i32
+    }
+
+    fn buffer(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// The buffers whose floors or ceilings may have to change, each with the key by which it is popped, the
+/// highest first.
+#[derive(Clone, Debug)]
+struct Queue {
+    heap: BinaryHeap<Mark>,
+    queued: Vec<bool>,
+}
+
+impl Queue {
+    fn push(&mut self, key: u32, b: u32) {
+        if !std::mem::replace(&mut self.queued[b as usize], true) {
+            self.heap.push(Mark::new(key, b));
+        }
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        let b = self.heap.pop()?.buffer();
+        self.queued[b as usize] = false;
+        Some(b)
+    }
 }
 
 impl<'a> Partial<'a> {
@@ -52,13 +95,14 @@ impl<'a> Partial<'a> {
             sizes: reduced.spans.iter().map(|span| span.size as i32).collect(),
             conflicts,
             target: 0,
-            order: Vec::with_capacity(n),
+            contacts: Contacts::new(reduced),
             placed: vec![false; n],
             floor: vec![0; n],
             ceiling: vec![0; n],
-            tops: vec![0; reduced.sections],
             ends: Vec::new(),
             begins: Vec::new(),
+            costs: vec![0.0; n],
+            queue: Queue { heap: BinaryHeap::new(), queued: vec![false; n] },
         }
     }
 
@@ -69,7 +113,7 @@ impl<'a> Partial<'a> {
 
     /// Returns the peak if all placed buffers lie at their lowest offsets.
     pub fn peak(&self) -> i32 {
-        self.order.iter().map(|&b| self.end(b as usize)).max().unwrap_or(0)
+        (0..self.placed.len()).filter(|&b| self.placed[b]).map(|b| self.end(b)).max().unwrap_or(0)
     }
 
     fn end(&self, b: usize) -> i32 {
@@ -78,18 +122,30 @@ impl<'a> Partial<'a> {
 
     /// Places all buffers in ascending order of the given offsets. Buffers of size 0 are omitted.
     pub fn restore(&mut self, offsets: &[i32]) {
-        self.order.clear();
-        self.order.extend((0..offsets.len() as u32).filter(|&b| self.sizes[b as usize] > 0));
-        self.order.sort_by_key(|&b| offsets[b as usize]);
-        self.placed.fill(true);
-        self.refresh(0, self.order.len(), (0, self.reduced.sections as u32));
+        self.place_all(0..offsets.len() as u32, offsets);
+    }
+
+    /// Replaces the placed buffers by the given ones, in ascending order of their offsets.
+    fn place_all(&mut self, buffers: impl Iterator<Item = u32>, offsets: &[i32]) {
+        let mut order: Vec<u32> = buffers.filter(|&b| self.sizes[b as usize] > 0).collect();
+        order.sort_by_key(|&b| offsets[b as usize]);
+        self.contacts.clear();
+        self.placed.fill(false);
+        for &b in &order {
+            self.contacts.add_on_top(b);
+            self.placed[b as usize] = true;
+            self.floor[b as usize] = self.lowest(b);
+        }
+        for &b in order.iter().rev() {
+            self.ceiling[b as usize] = self.highest(b);
+        }
     }
 
     /// Draws three placed buffers at random whose floors exceed their ceilings, and returns the buffer with
     /// the lowest weight. Returns `None` if there is no such buffer.
     pub fn excess(&self, weight: &[f64], rng: &mut Xoshiro256PlusPlus) -> Option<u32> {
-        let over = |&b: &u32| self.floor[b as usize] > self.ceiling[b as usize];
-        let all: Vec<u32> = self.order.iter().copied().filter(over).collect();
+        let over = |&b: &u32| self.placed[b as usize] && self.floor[b as usize] > self.ceiling[b as usize];
+        let all: Vec<u32> = (0..self.placed.len() as u32).filter(over).collect();
         let draws = [(); 3].map(|()| rng.random_range(0..all.len().max(1)));
         let drawn = draws.into_iter().filter_map(|at| all.get(at).copied());
         drawn.min_by(|&a, &b| weight[a as usize].total_cmp(&weight[b as usize]))
@@ -97,10 +153,9 @@ impl<'a> Partial<'a> {
 
     /// Removes a placed buffer.
     pub fn remove(&mut self, b: u32) {
-        self.order.retain(|&other| other != b);
         self.placed[b as usize] = false;
-        let Span { start, end, .. } = self.reduced.spans[b as usize];
-        self.refresh(0, self.order.len(), (start, end));
+        self.contacts.remove(b);
+        self.refresh(&[b], None);
     }
 
     /// Inserts a buffer at the offset where the removal of the buffers in its way costs least, and appends
@@ -113,35 +168,20 @@ impl<'a> Partial<'a> {
         removed: &mut Vec<u32>,
     ) {
         let offset = self.place(b, cost, rng);
-        let (x, highest) = (b as usize, offset + self.sizes[b as usize]);
+        let highest = offset + self.sizes[b as usize];
         let before = removed.len();
-        let Span { start, end, .. } = self.reduced.spans[x];
-        let mut changed = (start, end);
-        for &other in &self.conflicts[x] {
-            let at = other as usize;
-            if self.placed[at] && self.floor[at] + self.sizes[at] > offset && self.ceiling[at] < highest {
-                self.placed[at] = false;
+        let below = self.ends.partition_point(|end| end.offset() <= offset);
+        for other in self.ends[below..].iter().map(|end| end.buffer()) {
+            if self.ceiling[other as usize] < highest {
+                self.placed[other as usize] = false;
+                self.contacts.remove(other);
                 removed.push(other);
-                let Span { start, end, .. } = self.reduced.spans[at];
-                changed = (changed.0.min(start), changed.1.max(end));
             }
         }
-        // Buffers that end at or below the offset come first, as do all buffers below them.
-        let (mut order, mut above) = (Vec::with_capacity(self.order.len() + 1), Vec::new());
-        for &other in &self.order {
-            if self.placed[other as usize] {
-                let low = self.end(other as usize) <= offset;
-                if low { &mut order } else { &mut above }.push(other);
-            }
-        }
-        let at = order.len();
-        order.push(b);
-        order.append(&mut above);
-        self.placed[x] = true;
-        self.order = order;
-        // Only removed buffers can have limited the ceilings of buffers after the new one.
-        let until = if removed.len() > before { self.order.len() } else { at + 1 };
-        self.refresh(at, until, changed);
+        // Buffers that end at or below the offset go below the new one, the highest of them next to it.
+        self.contacts.add(b, self.ends[..below].iter().rev().map(|end| end.buffer()));
+        self.placed[b as usize] = true;
+        self.refresh(&removed[before..], Some((b, offset)));
     }
 
     /// Returns the offset for a buffer at which the removal of the buffers in its way costs least. Of several
@@ -162,36 +202,37 @@ impl<'a> Partial<'a> {
             }
             // The other buffer is in the way of offsets above `low` and below `end`.
             let (low, end) = (self.ceiling[at] - own, self.floor[at] + self.sizes[at]);
+            self.ends.push(Mark::new(end as u32, other));
+            self.costs[at] = if low < end { cost(other) } else { 0.0 };
             if low >= end {
-                self.ends.push((end, 0.0));
                 continue;
             }
-            let cost = cost(other);
-            self.ends.push((end, cost));
             if low < 0 {
-                (sum, count) = (sum + cost, count + 1);
+                (sum, count) = (sum + self.costs[at], count + 1);
             } else {
-                self.begins.push((low, cost));
+                self.begins.push(Mark::new(low as u32, other));
             }
         }
-        self.ends.sort_unstable_by_key(|&(at, _)| at);
-        self.begins.sort_unstable_by_key(|&(at, _)| at);
+        self.ends.sort_unstable();
+        self.begins.sort_unstable();
         let highest = self.target - own;
         let (mut ended, mut begun, mut offset) = (0, 0, 0);
         let mut tightest: Option<(i32, i32)> = None;
         let mut best: Option<(f64, i32)> = None;
         while offset <= highest {
-            while let Some(&(_, cost)) = self.ends.get(ended).filter(|end| end.0 <= offset) {
+            while let Some(end) = self.ends.get(ended).filter(|end| end.offset() <= offset) {
+                let cost = self.costs[end.buffer() as usize];
                 if cost > 0.0 {
                     (sum, count) = (sum - cost, count - 1);
                 }
                 ended += 1;
             }
-            while let Some(&(_, cost)) = self.begins.get(begun).filter(|begin| begin.0 < offset) {
+            while let Some(begin) = self.begins.get(begun).filter(|begin| begin.offset() < offset) {
+                let cost = self.costs[begin.buffer() as usize];
                 (sum, count, begun) = (sum + cost, count + 1, begun + 1);
             }
             if count == 0 {
-                let next = self.begins.get(begun).map_or(highest, |begin| begin.0.min(highest));
+                let next = self.begins.get(begun).map_or(highest, |begin| begin.offset().min(highest));
                 if tightest.is_none_or(|(space, _)| next - offset < space) {
                     tightest = Some((next - offset, offset));
                 }
@@ -202,62 +243,111 @@ impl<'a> Partial<'a> {
                 }
             }
             match self.ends.get(ended) {
-                Some(&(end, _)) => offset = end,
+                Some(end) => offset = end.offset(),
                 None => break,
             }
         }
         tightest.map(|found| found.1).or(best.map(|found| found.1)).expect("the target is at least the load")
     }
 
-    /// Updates the floors of the buffers from position `from` of the order onwards, and the ceilings of those
-    /// before position `until`. `changed` contains the first section in which buffers were placed or removed,
-    /// and the section after the last. All other buffers keep their floors and ceilings unless a change
-    /// propagates to them. The time is O(n + m) for n placed buffers and sections with m live buffers in
-    /// total.
-    fn refresh(&mut self, from: usize, until: usize, changed: (u32, u32)) {
-        let overlaps = |(first, last): (u32, u32), span: Span| span.start < last && first < span.end;
-        let joined = |(first, last): (u32, u32), span: Span| (first.min(span.start), last.max(span.end));
-        let mut reach = changed;
-        self.tops.fill(0);
-        for (at, &b) in self.order.iter().enumerate() {
-            let (b, span) = (b as usize, self.reduced.spans[b as usize]);
-            let tops = &mut self.tops[span.start as usize..span.end as usize];
-            if at >= from && overlaps(reach, span) {
-                let floor = tops.iter().fold(0, |most, &top| most.max(top));
-                if floor != self.floor[b] {
-                    self.floor[b] = floor;
-                    reach = joined(reach, span);
+    /// Returns the floor of a buffer, given those of the buffers below it.
+    fn lowest(&self, b: u32) -> i32 {
+        self.contacts.below(b).map(|other| self.end(other as usize)).max().unwrap_or(0)
+    }
+
+    /// Returns the ceiling of a buffer, given those of the buffers above it.
+    fn highest(&self, b: u32) -> i32 {
+        let limit = self.contacts.above(b).map(|other| self.ceiling[other as usize]).min();
+        limit.unwrap_or(self.target).min(self.target) - self.sizes[b as usize]
+    }
+
+    /// Updates floors and ceilings after the removal of some buffers and the insertion of another at an
+    /// offset. Only buffers that such a change can reach are visited, each at most twice.
+    fn refresh(&mut self, removed: &[u32], inserted: Option<(u32, i32)>) {
+        self.refresh_floors(removed, inserted);
+        self.refresh_ceilings(removed, inserted.map(|(b, _)| b));
+    }
+
+    /// Updates floors from bottom to top. The previous floors give the order of the buffers, except for the
+    /// inserted one: buffers that could end at or below its offset precede it, and all others follow it.
+    fn refresh_floors(&mut self, removed: &[u32], inserted: Option<(u32, i32)>) {
+        const AFTER: u32 = 1 << 31;
+        let offset = inserted.map_or(i32::MAX, |(_, offset)| offset);
+        let key = |floor: i32, size: i32| {
+            let group = if floor + size > offset { AFTER } else { 0 };
+            !(group | floor as u32)
+        };
+        for &b in removed {
+            let end = self.end(b as usize);
+            for other in self.contacts.above(b).filter(|&other| self.floor[other as usize] == end) {
+                if self.placed[other as usize] {
+                    self.queue.push(key(end, self.sizes[other as usize]), other);
                 }
             }
-            tops.fill(self.floor[b] + self.sizes[b]);
         }
-        let mut reach = changed;
-        self.tops.fill(self.target);
-        for (at, &b) in self.order.iter().enumerate().rev() {
-            let (b, span) = (b as usize, self.reduced.spans[b as usize]);
-            let tops = &mut self.tops[span.start as usize..span.end as usize];
-            if at < until && overlaps(reach, span) {
-                let least = tops.iter().fold(i32::MAX, |least, &top| least.min(top));
-                if least - self.sizes[b] != self.ceiling[b] {
-                    self.ceiling[b] = least - self.sizes[b];
-                    reach = joined(reach, span);
+        if let Some((b, offset)) = inserted {
+            self.queue.push(!(offset as u32), b);
+        }
+        while let Some(b) = self.queue.pop() {
+            let at = b as usize;
+            let (floor, before) = (self.lowest(b), self.end(at));
+            let new = inserted.is_some_and(|(inserted, _)| inserted == b);
+            if floor == self.floor[at] && !new {
+                continue;
+            }
+            self.floor[at] = floor;
+            let end = self.end(at);
+            for other in self.contacts.above(b) {
+                let floor = self.floor[other as usize];
+                if floor < end || floor == before {
+                    self.queue.push(key(floor, self.sizes[other as usize]), other);
                 }
             }
-            tops.fill(self.ceiling[b]);
+        }
+    }
+
+    /// Updates ceilings from top to bottom, in descending order of the updated floors.
+    fn refresh_ceilings(&mut self, removed: &[u32], inserted: Option<u32>) {
+        for &b in removed {
+            for other in self.contacts.below(b) {
+                let at = other as usize;
+                if self.placed[at] && self.ceiling[at] + self.sizes[at] == self.ceiling[b as usize] {
+                    self.queue.push(self.floor[at] as u32, other);
+                }
+            }
+        }
+        if let Some(b) = inserted {
+            self.queue.push(self.floor[b as usize] as u32, b);
+        }
+        while let Some(b) = self.queue.pop() {
+            let (ceiling, before) = (self.highest(b), self.ceiling[b as usize]);
+            if ceiling == before && inserted != Some(b) {
+                continue;
+            }
+            self.ceiling[b as usize] = ceiling;
+            for other in self.contacts.below(b) {
+                let at = other as usize;
+                let end = self.ceiling[at] + self.sizes[at];
+                if end > ceiling || end == before {
+                    self.queue.push(self.floor[at] as u32, other);
+                }
+            }
         }
     }
 }
 
 #[cfg(test)]
 impl Partial<'_> {
-    /// Returns true if recomputing all floors and ceilings changes nothing, and no floor exceeds its ceiling.
+    /// Returns true if restoring the placed buffers at their floors changes nothing, and no floor exceeds its
+    /// ceiling.
     pub fn is_up_to_date(&self) -> bool {
-        let mut other = self.clone();
-        other.refresh(0, other.order.len(), (0, self.reduced.sections as u32));
-        self.order.iter().all(|&b| {
-            let b = b as usize;
+        let mut other = Self { target: self.target, ..Self::new(self.reduced) };
+        let placed = |b: &u32| self.placed[*b as usize];
+        other.place_all((0..self.reduced.len() as u32).filter(placed), &self.floor);
+        let same = |b: usize| {
             (self.floor[b], self.ceiling[b]) == (other.floor[b], other.ceiling[b])
                 && self.floor[b] <= self.ceiling[b]
-        })
+        };
+        other.contacts == self.contacts && (0..self.placed.len()).filter(|&b| self.placed[b]).all(same)
     }
 }

@@ -74,8 +74,8 @@ fn most_optima_of_long_instances_are_found() {
 }
 
 proptest! {
-    /// Recomputing only the buffers that a change can reach gives the same floors and ceilings as
-    /// recomputing all.
+    /// Recomputing only the buffers that a change can reach gives the same neighbours, floors and ceilings as
+    /// placing all buffers again.
     #[test]
     fn offsets_are_up_to_date(
         rows in proptest::collection::vec((0u64..30, 1u64..12, 1u64..50), 5..40), seed: u64,
@@ -92,6 +92,11 @@ proptest! {
             let b = pending.swap_remove(rng.random_range(0..pending.len()));
             partial.insert(b, |_| 1.0, &mut rng, &mut pending);
             prop_assert!(partial.is_up_to_date());
+            if rng.random_ratio(1, 4) {
+                partial.remove(b);
+                pending.push(b);
+                prop_assert!(partial.is_up_to_date());
+            }
             prop_assert!(partial.peak() <= partial.target);
         }
     }
