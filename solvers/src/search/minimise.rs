@@ -413,13 +413,18 @@ impl Minimiser<'_, '_> {
 
     /// Improves the best layout by ejection search over orders.
     fn reorder(&mut self, nodes: u64, budget: &mut Budget) {
-        let found = self.prover.as_mut().filter(|_| nodes > 0).and_then(|prover| {
-            let best = prover.reduced.offsets(&self.progress.best.as_ref()?.0);
-            let low = self.progress.bound.value.get().div_ceil(self.grain) as i64;
-            let offsets = prover.reorder.as_mut()?.improve(low, &best, nodes, budget)?;
-            Some(prover.reduced.layout(&offsets))
-        });
-        if let Some(layout) = found {
+        let until = budget.nodes().saturating_add(nodes);
+        while budget.nodes() < until && self.finished(budget).is_none() {
+            let found = self.prover.as_mut().and_then(|prover| {
+                let best = prover.reduced.offsets(&self.progress.best.as_ref()?.0);
+                let low = self.progress.bound.value.get().div_ceil(self.grain) as i64;
+                let left = until - budget.nodes();
+                let offsets = prover.reorder.as_mut()?.improve(low, &best, left, budget)?;
+                Some(prover.reduced.layout(&offsets))
+            });
+            let Some(layout) = found else {
+                break;
+            };
             self.book(layout);
         }
     }

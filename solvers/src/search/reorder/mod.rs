@@ -23,11 +23,11 @@
 //! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
 //! ejected buffers cost least. On long instances, it chooses among those that start first, so that it
 //! completes one period of time before it turns to the next. If many periods were packed at once, their
-//! layouts would rarely agree. The cost of a buffer is the square root of its area times its penalty, with random noise. The
-//! penalty of a buffer grows whenever it ejects others, so neighbours do not eject each other forever. If no
-//! buffer is pending, the lowest offsets form a layout, and the target falls. After a number of insertions
-//! without success, the search restores the best layout, sets the next target closer to its peak, and doubles
-//! this number.
+//! layouts would rarely agree. The cost of a buffer is the square root of its area times its penalty, with
+//! random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do not eject each
+//! other forever. If no buffer is pending, the lowest offsets form a layout, and the target falls. After a
+//! number of insertions without success, the search restores the best layout, sets the next target closer to
+//! its peak, and doubles this number.
 //!
 //! # Invariants
 //!
@@ -63,7 +63,8 @@ const STEP: f64 = 0.3;
 /// Number of insertions after which the first target is abandoned.
 const PATIENCE: u64 = 50_000;
 
-/// Number of insertions per thread after which threads exchange the best layout.
+/// Number of insertions per thread after which a better layout is returned, and adopted by all threads in the
+/// next call.
 const EXCHANGE: u64 = 20_000;
 
 /// Factor by which the penalty of a buffer grows when it ejects others, and the penalty at which all of them
@@ -113,7 +114,7 @@ impl<'a> Reorder<'a> {
 
     /// Searches for a layout with a lower peak than the best one. The threads share `nodes` nodes of the
     /// budget. `low` is a lower bound on the peak, and `best` contains the offsets of the best layout, both
-    /// in units. Returns the offsets of the best layout found, if it is better.
+    /// in units. Returns the offsets of a better layout soon after one is found, without using all nodes.
     pub fn improve(&mut self, low: i64, best: &[i64], nodes: u64, budget: &mut Budget) -> Option<Vec<i64>> {
         let end = |(offset, span): (&i64, &Span)| offset + span.size;
         let peak = best.iter().zip(&self.reduced.spans).map(end).max()?;
@@ -128,21 +129,17 @@ impl<'a> Reorder<'a> {
         }
         let threads = self.searches.len() as u64;
         let mut left = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / threads;
-        let mut found: Option<Vec<i32>> = None;
-        let mut known: Vec<i32> = best.iter().map(|&offset| offset as i32).collect();
-        let mut peak = peak as i32;
-        while left > 0 && i64::from(peak) > low && budget.check().is_none() {
-            let each = if threads > 1 { left.min(EXCHANGE) } else { left };
+        let known: Vec<i32> = best.iter().map(|&offset| offset as i32).collect();
+        while left > 0 && budget.check().is_none() {
+            let each = left.min(EXCHANGE);
             left -= each;
-            budget.spend(self.run(low as i32, (&known, peak), each, budget));
+            budget.spend(self.run(low as i32, (&known, peak as i32), each, budget));
             let first = self.searches.iter().min_by_key(|search| search.peak)?;
-            if first.peak < peak {
-                peak = first.peak;
-                known.copy_from_slice(&first.best);
-                found = Some(known.clone());
+            if i64::from(first.peak) < peak {
+                return Some(first.best.iter().map(|&offset| i64::from(offset)).collect());
             }
         }
-        found.map(|offsets| offsets.into_iter().map(i64::from).collect())
+        None
     }
 
     /// Runs every search for at most `each` nodes, after it has adopted a known layout. Returns the total
