@@ -25,8 +25,8 @@ pub(super) struct Partial<'a> {
     placed: Vec<bool>,
     floor: Vec<i32>,
     ceiling: Vec<i32>,
-    /// The placed buffers that conflict with the buffer to insert, in ascending order of their ends if they lie
-    /// as low as possible.
+    /// The placed buffers that conflict with the buffer to insert, in ascending order of their ends if they
+    /// lie as low as possible.
     ends: Vec<Mark>,
     /// Those of these buffers that are in the way of some offset but not of 0, in ascending order of the
     /// offset above which they are in the way.
