@@ -272,7 +272,8 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            // Rounds do not grow while layouts improve quickly.
+            // Rounds do not grow while layouts improve quickly. The ejection search does not count: with it,
+            // rounds would stay so short that sweeps do not start.
             let grows = !self.is_much_better(before);
             let share = if nodes < FIRST_ROUND * REORDER_PATIENCE {
                 0

@@ -38,7 +38,7 @@ impl<'p> Learner<'p> {
     /// Returns true if so few buffers are simultaneously live that learning is usually faster than valley
     /// branching.
     pub fn is_narrow(&self) -> bool {
-        self.problem().is_some_and(|problem| problem.widest() <= NARROW)
+        self.applies() && self.reduced.widest() <= NARROW
     }
 
     /// Tries to improve the layout `best` (offsets in units), or to prove that no layout within `high` units

@@ -108,11 +108,6 @@ impl Problem {
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
-    /// Returns the largest number of simultaneously live buffers.
-    pub fn widest(&self) -> usize {
-        self.cliques.iter().map(|clique| clique.members.len()).max().unwrap_or(0)
-    }
-
     /// Returns the bound of a node (see [`super::bounds::Bounds`]) that holds for all orders.
     pub(super) fn base(&self, node: usize, capacity: i64) -> i64 {
         match (self.rigid.get(node / 2), node % 2) {

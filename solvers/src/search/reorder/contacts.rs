@@ -45,14 +45,18 @@ impl<'a> Contacts<'a> {
 
     /// Lists the buffers directly above a buffer. A removed buffer keeps its list.
     pub fn above(&self, b: u32) -> impl Iterator<Item = u32> {
-        let border = self.border();
-        self.above[b as usize].iter().map(|run| run.buffer).filter(move |&other| other != border)
+        self.buffers(&self.above[b as usize])
     }
 
     /// Lists the buffers directly below a buffer. A removed buffer keeps its list.
     pub fn below(&self, b: u32) -> impl Iterator<Item = u32> {
+        self.buffers(&self.below[b as usize])
+    }
+
+    /// Lists the buffers of runs, without the border.
+    fn buffers(&self, runs: &[Run]) -> impl Iterator<Item = u32> {
         let border = self.border();
-        self.below[b as usize].iter().map(|run| run.buffer).filter(move |&other| other != border)
+        runs.iter().map(|run| run.buffer).filter(move |&other| other != border)
     }
 
     /// Adds a buffer above the given ones, which are in descending order, and below all others.

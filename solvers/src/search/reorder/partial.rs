@@ -279,9 +279,10 @@ impl<'a> Partial<'a> {
         };
         for &b in removed {
             let end = self.end(b as usize);
-            for other in self.contacts.above(b).filter(|&other| self.floor[other as usize] == end) {
-                if self.placed[other as usize] {
-                    self.queue.push(key(end, self.sizes[other as usize]), other);
+            for other in self.contacts.above(b) {
+                let at = other as usize;
+                if self.placed[at] && self.floor[at] == end {
+                    self.queue.push(key(end, self.sizes[at]), other);
                 }
             }
         }
