@@ -103,11 +103,12 @@ pub(super) const ARRANGEMENT_LIVE: usize = 10;
 /// rarely refute what those sweeps leave open.
 const FLAT_SWEEP_SHARE: u64 = 1;
 
-/// Insertions of the ejection search over orders per node of a round. The first number applies if the best
-/// layout is far above the bound. Otherwise, the second applies once rounds have grown by the factor
-/// [`PATIENCE`].
+/// Insertions of the ejection search over orders per node of a round: if the best layout is far above the
+/// bound, if it is neither far nor close, and if it is close. The last two apply once rounds have grown by
+/// the factor [`PATIENCE`].
 const FAR_REORDER_SHARE: u64 = 128;
-const REORDER_SHARE: u64 = 8;
+const REORDER_SHARE: u64 = 24;
+const CLOSE_REORDER_SHARE: u64 = 8;
 
 /// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
 /// easy instances.
@@ -117,6 +118,10 @@ const REORDER_PATIENCE: u64 = 1 << 2;
 /// quotient. The second number applies before the first round, where insertions would delay short proofs.
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
+
+/// A divisor of the bound. The best layout is close to the bound if its distance to the bound is at most the
+/// quotient. The remaining time is then spent on proofs.
+const CLOSE: u64 = 64;
 
 /// Nodes of learning per node of a late round if many buffers are simultaneously live.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -275,15 +280,7 @@ impl Minimiser<'_, '_> {
             // Rounds do not grow while layouts improve quickly. The ejection search does not count: with it,
             // rounds would stay so short that sweeps do not start.
             let grows = !self.is_much_better(before);
-            let share = if nodes < FIRST_ROUND * REORDER_PATIENCE {
-                0
-            } else if self.is_far(FAR) {
-                FAR_REORDER_SHARE
-            } else if nodes >= FIRST_ROUND * PATIENCE {
-                REORDER_SHARE
-            } else {
-                0
-            };
+            let share = self.reorder_share(nodes);
             self.reorder(nodes.saturating_mul(share), budget);
             if grows {
                 nodes = nodes.saturating_mul(2);
@@ -410,6 +407,21 @@ impl Minimiser<'_, '_> {
     fn is_far(&self, part: u64) -> bool {
         let bound = self.progress.bound.value.get();
         self.value().is_some_and(|value| value.get() - bound > bound / part)
+    }
+
+    /// Returns the number of insertions of the ejection search over orders per node after a round of `nodes`
+    /// nodes.
+    fn reorder_share(&self, nodes: u64) -> u64 {
+        let grown = |factor: u64| nodes >= FIRST_ROUND * factor;
+        if grown(REORDER_PATIENCE) && self.is_far(FAR) {
+            FAR_REORDER_SHARE
+        } else if grown(PATIENCE) && self.is_far(CLOSE) {
+            REORDER_SHARE
+        } else if grown(PATIENCE) {
+            CLOSE_REORDER_SHARE
+        } else {
+            0
+        }
     }
 
     /// Improves the best layout by ejection search over orders.

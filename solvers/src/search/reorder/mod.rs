@@ -21,7 +21,8 @@
 //!
 //! The search removes buffers until the others fit below the target. Removed and ejected buffers are
 //! *pending*. The search then repeatedly inserts one of the larger pending buffers at the offset where the
-//! ejected buffers cost least. On long instances, it chooses among those that start first, so that it
+//! ejected buffers cost least. If no buffer must be ejected at several offsets, it chooses the one that adds
+//! least to the holes between buffers. On long instances, it chooses among those that start first, so that it
 //! completes one period of time before it turns to the next. If many periods were packed at once, their
 //! layouts would rarely agree. The cost of a buffer is the square root of its area times its penalty, with
 //! random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do not eject each

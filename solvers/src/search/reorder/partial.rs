@@ -1,13 +1,16 @@
 //! A partial layout as an order of the placed buffers, in which every buffer can move.
 
 use super::contacts::Contacts;
-use crate::search::valley::Reduced;
+use crate::search::valley::{Reduced, Span};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 use std::collections::BinaryHeap;
 
 /// Maximum fraction by which the cost of an offset is increased at random.
 const NOISE: f64 = 1.0;
+
+/// Number of sections over which the importance of holes falls by a factor of e, in average lifespans.
+const FADE: f64 = 1.5;
 
 /// The placed buffers, the order of those that conflict, and the range of offsets of each.
 ///
@@ -33,6 +36,10 @@ pub(super) struct Partial<'a> {
     begins: Vec<Mark>,
     /// Per buffer in the way of some offset: the cost of removing it. Zero for all others.
     costs: Vec<f64>,
+    /// The offsets at which no buffer is in the way.
+    free: Vec<i32>,
+    /// The importance of a hole that remains for some sections, at most 1.
+    importance: Vec<f64>,
     queue: Queue,
 }
 
@@ -102,6 +109,8 @@ impl<'a> Partial<'a> {
             ends: Vec::new(),
             begins: Vec::new(),
             costs: vec![0.0; n],
+            free: Vec::new(),
+            importance: importance(reduced),
             queue: Queue { heap: BinaryHeap::new(), queued: vec![false; n] },
         }
     }
@@ -185,7 +194,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Returns the offset for a buffer at which the removal of the buffers in its way costs least. Of several
-    /// offsets without cost, chooses the start of the shortest range of such offsets.
+    /// offsets without cost, chooses the one that adds least to the holes.
     ///
     /// Suppose that the buffer begins at some offset. Conflicting buffers that can end at or below this
     /// offset go below the new buffer. Those that can begin at or above its end go above it. All others are
@@ -195,6 +204,7 @@ impl<'a> Partial<'a> {
         let (mut sum, mut count) = (0.0, 0);
         self.ends.clear();
         self.begins.clear();
+        self.free.clear();
         for &other in &self.conflicts[b as usize] {
             let at = other as usize;
             if !self.placed[at] {
@@ -217,7 +227,6 @@ impl<'a> Partial<'a> {
         self.begins.sort_unstable();
         let highest = self.target - own;
         let (mut ended, mut begun, mut offset) = (0, 0, 0);
-        let mut tightest: Option<(i32, i32)> = None;
         let mut best: Option<(f64, i32)> = None;
         while offset <= highest {
             while let Some(end) = self.ends.get(ended).filter(|end| end.offset() <= offset) {
@@ -232,11 +241,8 @@ impl<'a> Partial<'a> {
                 (sum, count, begun) = (sum + cost, count + 1, begun + 1);
             }
             if count == 0 {
-                let next = self.begins.get(begun).map_or(highest, |begin| begin.offset().min(highest));
-                if tightest.is_none_or(|(space, _)| next - offset < space) {
-                    tightest = Some((next - offset, offset));
-                }
-            } else if tightest.is_none() {
+                self.free.push(offset);
+            } else if self.free.is_empty() {
                 let cost = sum.max(0.0) * (1.0 + NOISE * rng.random::<f64>());
                 if best.is_none_or(|(least, _)| cost < least) {
                     best = Some((cost, offset));
@@ -247,7 +253,40 @@ impl<'a> Partial<'a> {
                 None => break,
             }
         }
-        tightest.map(|found| found.1).or(best.map(|found| found.1)).expect("the target is at least the load")
+        let least = match self.free[..] {
+            [] => best.map(|found| found.1),
+            [only] => Some(only),
+            [..] => self.fewest_holes(b),
+        };
+        least.expect("the target is at least the load")
+    }
+
+    /// Returns the free offset at which a buffer adds least to the holes before its start and after its end,
+    /// in O(d + f log d) for d conflicting buffers and f free offsets.
+    ///
+    /// If two neighbours end at different sections, there is a hole next to one of them until the other one
+    /// ends. The fewer holes there are, the larger they are, and the better later buffers fit in. The same
+    /// holds for starts.
+    fn fewest_holes(&self, b: u32) -> Option<i32> {
+        let own = self.reduced.spans[b as usize];
+        let ends = self.live(|span| (span.start <= own.start).then(|| span.end - own.start));
+        let starts = self.live(|span| (span.end >= own.end).then(|| own.end - span.start));
+        let new = self.importance[(own.end - own.start) as usize];
+        let added = |live: &[(i32, f64)], offset: i32| {
+            let at = live.partition_point(|&(end, _)| end <= offset);
+            let below = at.checked_sub(1).map_or(1.0, |below| live[below].1);
+            let above = live.get(at).map_or(1.0, |above| above.1);
+            (below - new).abs() + (above - new).abs() - (below - above).abs()
+        };
+        let holes = self.free.iter().map(|&offset| (added(&ends, offset) + added(&starts, offset), offset));
+        holes.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|found| found.1)
+    }
+
+    /// Returns the ends, in units, of the conflicting buffers for which `rest` returns a number of sections,
+    /// each with the importance of a hole that remains for that number. The order is that of `ends`.
+    fn live(&self, rest: impl Fn(&Span) -> Option<u32>) -> Vec<(i32, f64)> {
+        let ends = self.ends.iter().map(|end| (end.offset(), &self.reduced.spans[end.buffer() as usize]));
+        ends.filter_map(|(end, span)| Some((end, self.importance[rest(span)? as usize]))).collect()
     }
 
     /// Returns the floor of a buffer, given those of the buffers below it.
@@ -335,6 +374,14 @@ impl<'a> Partial<'a> {
             }
         }
     }
+}
+
+/// Returns the importance of holes that remain for 0, 1, 2 and so on sections: the sum of a geometric
+/// sequence, scaled to a limit of 1.
+fn importance(reduced: &Reduced) -> Vec<f64> {
+    let live: f64 = reduced.spans.iter().map(|span| f64::from(span.end - span.start)).sum();
+    let fade = (-(reduced.len() as f64) / (FADE * live)).exp();
+    (0..=reduced.sections as i32).map(|rest| 1.0 - fade.powi(rest)).collect()
 }
 
 #[cfg(test)]

@@ -101,3 +101,26 @@ proptest! {
         }
     }
 }
+
+/// A buffer of size 1 fits below one of size 3 that outlives it, and next to one of size 2 that ends with it.
+/// Next to the latter, it adds no hole.
+#[test]
+fn the_offset_with_the_fewest_holes_is_chosen() {
+    let instance = instance(&[(0, 4, 3), (0, 2, 2), (0, 2, 1), (2, 2, 3)]);
+    let reduced = Reduced::of(&instance).unwrap();
+    let offset = |span: &Span| match (span.start, span.size) {
+        (0, 3) => 0,
+        (0, 1) => 5,
+        _ => 3,
+    };
+    let mut partial = Partial::new(&reduced);
+    partial.target = 20;
+    partial.restore(&reduced.spans.iter().map(offset).collect::<Vec<i32>>());
+    let buffer = |size: i64| reduced.spans.iter().position(|span| span.size == size).unwrap() as u32;
+    partial.remove(buffer(1));
+    let mut removed = Vec::new();
+    partial.insert(buffer(1), |_| 1.0, &mut Xoshiro256PlusPlus::seed_from_u64(0), &mut removed);
+    assert!(removed.is_empty() && partial.is_up_to_date());
+    let floor = |size: i64| partial.floors()[buffer(size) as usize];
+    assert_eq!((floor(1), floor(2)), (3, 4));
+}
