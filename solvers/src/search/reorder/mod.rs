@@ -190,7 +190,6 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(partial: Partial<'a>, seed: u64) -> Self {
         let reduced = partial.reduced;
-        let live: usize = reduced.spans.iter().map(|span| (span.end - span.start) as usize).sum();
         Self {
             partial,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -200,7 +199,7 @@ impl<'a> Search<'a> {
                 .map(|b| (b.size as f64 * f64::from(b.end - b.start)).sqrt())
                 .collect(),
             penalty: vec![1.0; reduced.len()],
-            long: reduced.sections * reduced.sections > LONG * live,
+            long: reduced.sections * reduced.sections > LONG * reduced.lifespans(),
             best: Vec::new(),
             peak: i32::MAX,
             pending: Vec::new(),

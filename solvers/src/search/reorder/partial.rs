@@ -379,8 +379,7 @@ impl<'a> Partial<'a> {
 /// Returns the importance of holes that remain for 0, 1, 2 and so on sections: the sum of a geometric
 /// sequence, scaled to a limit of 1.
 fn importance(reduced: &Reduced) -> Vec<f64> {
-    let live: f64 = reduced.spans.iter().map(|span| f64::from(span.end - span.start)).sum();
-    let fade = (-(reduced.len() as f64) / (FADE * live)).exp();
+    let fade = (-(reduced.len() as f64) / (FADE * reduced.lifespans() as f64)).exp();
     (0..=reduced.sections as i32).map(|rest| 1.0 - fade.powi(rest)).collect()
 }
 

@@ -129,6 +129,11 @@ impl Reduced {
         2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()
     }
 
+    /// Returns the sum of the lifespans of all buffers, in sections. The time is linear.
+    pub fn lifespans(&self) -> usize {
+        self.spans.iter().map(|span| (span.end - span.start) as usize).sum()
+    }
+
     /// Returns the maximum number of simultaneously live buffers. The time is linear.
     pub fn widest(&self) -> usize {
         let mut change = vec![0i32; self.sections + 1];
