@@ -1,6 +1,7 @@
 //! Which placed buffer lies directly above or below another, per section.
 
-use crate::search::valley::Reduced;
+use crate::search::valley::Span;
+use std::sync::Arc;
 
 /// The buffers directly above and below each placed buffer, as runs of sections.
 ///
@@ -9,8 +10,8 @@ use crate::search::valley::Reduced;
 /// and each end of a buffer adds at most a constant number of runs, so a buffer has a few runs on average,
 /// however many sections it covers.
 #[derive(Clone, Debug)]
-pub(super) struct Contacts<'a> {
-    reduced: &'a Reduced,
+pub(super) struct Contacts {
+    spans: Arc<[Span]>,
     above: Vec<Vec<Run>>,
     below: Vec<Vec<Run>>,
     /// Per section: the buffer below the one that is about to be added.
@@ -24,12 +25,13 @@ struct Run {
     buffer: u32,
 }
 
-impl<'a> Contacts<'a> {
+impl Contacts {
     /// Creates the border without buffers.
-    pub fn new(reduced: &'a Reduced) -> Self {
-        let lists = vec![Vec::new(); reduced.len() + 1];
-        let under = vec![0; reduced.sections];
-        let mut own = Self { reduced, above: lists.clone(), below: lists, under };
+    pub fn new(spans: Arc<[Span]>) -> Self {
+        let lists = vec![Vec::new(); spans.len() + 1];
+        let sections = spans.iter().map(|span| span.end as usize).max().unwrap_or(0);
+        let under = vec![0; sections];
+        let mut own = Self { spans, above: lists.clone(), below: lists, under };
         own.clear();
         own
     }
@@ -61,12 +63,12 @@ impl<'a> Contacts<'a> {
 
     /// Adds a buffer above the given ones, which are in descending order, and below all others.
     pub fn add(&mut self, b: u32, below: impl Iterator<Item = u32>) {
-        let (start, end) = self.reduced.spans[b as usize].sections();
+        let (start, end) = self.spans[b as usize].sections();
         let border = self.border();
         self.under[start..end].fill(border);
         let mut open = end - start;
         for other in below {
-            let (first, last) = self.reduced.spans[other as usize].sections();
+            let (first, last) = self.spans[other as usize].sections();
             for under in &mut self.under[first.max(start)..last.min(end)] {
                 if *under == border {
                     *under = other;
@@ -82,7 +84,7 @@ impl<'a> Contacts<'a> {
 
     /// Adds a buffer above all others.
     pub fn add_on_top(&mut self, b: u32) {
-        let (start, end) = self.reduced.spans[b as usize].sections();
+        let (start, end) = self.spans[b as usize].sections();
         for (from, to, other) in pieces(&self.below[self.border() as usize], (start, end), self.under.len()) {
             self.under[from..to].fill(other);
         }
@@ -91,7 +93,7 @@ impl<'a> Contacts<'a> {
 
     /// Removes a buffer. The neighbours below and above it become neighbours.
     pub fn remove(&mut self, b: u32) {
-        let (start, end) = self.reduced.spans[b as usize].sections();
+        let (start, end) = self.spans[b as usize].sections();
         let below = std::mem::take(&mut self.below[b as usize]);
         let above = std::mem::take(&mut self.above[b as usize]);
         for (first, last, low) in pieces(&below, (start, end), end) {
@@ -103,17 +105,17 @@ impl<'a> Contacts<'a> {
     }
 
     fn border(&self) -> u32 {
-        self.reduced.len() as u32
+        self.spans.len() as u32
     }
 
     /// Returns the section after the last of a buffer or of the border.
     fn end(&self, b: u32) -> usize {
-        self.reduced.spans.get(b as usize).map_or(self.under.len(), |span| span.end as usize)
+        self.spans.get(b as usize).map_or(self.under.len(), |span| span.end as usize)
     }
 
     /// Inserts a buffer directly above those in `under`.
     fn link(&mut self, b: u32) {
-        let (start, end) = self.reduced.spans[b as usize].sections();
+        let (start, end) = self.spans[b as usize].sections();
         let border = Run { from: start as u32, buffer: self.border() };
         for lists in [&mut self.above, &mut self.below] {
             lists[b as usize].clear();
@@ -170,7 +172,7 @@ fn replace(runs: &mut Vec<Run>, (from, to): (usize, usize), end: usize, buffer: 
 }
 
 #[cfg(test)]
-impl PartialEq for Contacts<'_> {
+impl PartialEq for Contacts {
     fn eq(&self, other: &Self) -> bool {
         let border = self.border() as usize;
         // Removed buffers keep their lists, so only buffers that the border reaches count.

@@ -30,6 +30,18 @@
 //! number of insertions without success, the search restores the best layout, sets the next target closer to
 //! its peak, and doubles this number.
 //!
+//! Buffers that fill a rectangle in the best layout are often well placed relative to each other. On
+//! instances that are not long, each attempt thus joins many of them to *clusters*, at random, and moves
+//! clusters as if they were buffers (`coarse.rs`).
+//!
+//! ```text
+//!  ┌───┬───────┐        ┌───────────┐     c follows b with the same size, and both cover the lifespan of a:
+//!  │ b │   c   │        │           │     three buffers become a cluster.
+//!  ├───┴───────┤   →    │  a, b, c  │
+//!  │     a     │        │           │
+//!  └───────────┘        └───────────┘
+//! ```
+//!
 //! # Invariants
 //!
 //! - In every partial layout, the lowest offset of a buffer is at most its highest offset, so the placed
@@ -38,6 +50,8 @@
 //!   or above its end.
 //! - If a buffer can end at or below an offset, so can all buffers below it. The new order therefore has no
 //!   cycle.
+//! - A cluster is a rectangle in the best layout, so the best layout is also a layout of the clusters. Any
+//!   layout of the clusters gives a layout of the buffers with the same peak.
 //! - The same seed, number of threads and node limit give the same layouts.
 //!
 //! # Complexity
@@ -47,12 +61,15 @@
 //! neighbours above or below. Memory is linear in the number of conflicts.
 //!
 //! **Source.** This project. Ejections with penalties follow Nagata, Braysy 2009. Earliest and latest starts
-//! follow local search for the job-shop problem (Nowicki, Smutnicki 1996).
+//! follow local search for the job-shop problem (Nowicki, Smutnicki 1996), and clusters multilevel refinement
+//! (Walshaw 2004).
 
+mod coarse;
 mod contacts;
 mod partial;
 
-use crate::search::valley::{Reduced, Span};
+use crate::search::valley::{Reduced, Span, lifespans};
+use coarse::{Cluster, coarsen};
 use partial::Partial;
 use plimsoll_model::Budget;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -61,8 +78,8 @@ use rand::{RngExt, SeedableRng};
 /// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
 const STEP: f64 = 0.3;
 
-/// Number of insertions after which the first target is abandoned.
-const PATIENCE: u64 = 50_000;
+/// Number of insertions per buffer after which the first target is abandoned.
+const PATIENCE: u64 = 100;
 
 /// Number of insertions per thread after which a better layout is returned, and adopted by all threads in the
 /// next call.
@@ -124,9 +141,7 @@ impl<'a> Reorder<'a> {
             return None;
         }
         if self.searches.is_empty() {
-            let partial = Partial::new(self.reduced);
-            let search = |&seed: &u64| Search::new(partial.clone(), seed);
-            self.searches = self.seeds.iter().map(search).collect();
+            self.searches = self.seeds.iter().map(|&seed| Search::new(self.reduced, seed)).collect();
         }
         let threads = self.searches.len() as u64;
         let mut left = budget.nodes_left().map_or(nodes, |left| left.min(nodes)) / threads;
@@ -169,13 +184,17 @@ impl<'a> Reorder<'a> {
 /// One ejection search, which can be interrupted at any insertion.
 #[derive(Clone, Debug)]
 struct Search<'a> {
-    partial: Partial<'a>,
+    reduced: &'a Reduced,
     rng: Xoshiro256PlusPlus,
-    /// The square root of the area of each buffer, and the factor for the cost of ejecting it.
+    /// What the search inserts and ejects instead of single buffers.
+    clusters: Vec<Cluster>,
+    partial: Partial,
+    /// The square root of the area of each cluster, and the factor for the cost of ejecting it.
     weight: Vec<f64>,
     penalty: Vec<f64>,
-    /// Whether pending buffers that start early are inserted first.
+    /// Whether pending clusters that start early are inserted first.
     long: bool,
+    /// The offset of each buffer in the best layout, in units, and its peak.
     best: Vec<i32>,
     peak: i32,
     pending: Vec<u32>,
@@ -188,25 +207,22 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(partial: Partial<'a>, seed: u64) -> Self {
-        let reduced = partial.reduced;
+    fn new(reduced: &'a Reduced, seed: u64) -> Self {
         Self {
-            partial,
+            reduced,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            weight: reduced
-                .spans
-                .iter()
-                .map(|b| (b.size as f64 * f64::from(b.end - b.start)).sqrt())
-                .collect(),
-            penalty: vec![1.0; reduced.len()],
-            long: reduced.sections * reduced.sections > LONG * reduced.lifespans(),
+            clusters: Vec::new(),
+            partial: Partial::new([].into()),
+            weight: Vec::new(),
+            penalty: Vec::new(),
+            long: reduced.sections * reduced.sections > LONG * lifespans(&reduced.spans),
             best: Vec::new(),
             peak: i32::MAX,
             pending: Vec::new(),
             begun: false,
             step: STEP,
             tries: 0,
-            patience: PATIENCE,
+            patience: PATIENCE * reduced.len() as u64,
         }
     }
 
@@ -254,7 +270,11 @@ impl<'a> Search<'a> {
             if self.begun {
                 self.begun = false;
                 self.peak = self.partial.peak();
-                self.best.copy_from_slice(self.partial.floors());
+                for (cluster, offset) in self.clusters.iter().zip(self.partial.floors()) {
+                    for &(b, distance) in &cluster.parts {
+                        self.best[b as usize] = offset + distance;
+                    }
+                }
             }
         }
     }
@@ -272,14 +292,35 @@ impl<'a> Search<'a> {
 
     /// Restores the best layout and sets a target below its peak.
     fn begin(&mut self, low: i32) {
+        if self.clusters.is_empty() || !self.long {
+            self.coarsen();
+        }
         let down = (f64::from(self.peak - low) * self.step) as i32;
         self.partial.target = self.peak - down.max(1);
-        self.partial.restore(&self.best);
+        let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.best)).collect();
+        self.partial.restore(&offsets);
         self.pending.clear();
         (self.begun, self.tries) = (true, 0);
     }
 
-    /// Removes and returns one of the larger pending buffers.
+    /// Replaces the clusters by those of the best layout. On long instances, every buffer is a cluster. The
+    /// penalty of a cluster is the largest of its buffers.
+    fn coarsen(&mut self) {
+        let mut known = vec![1.0; self.reduced.len()];
+        for (cluster, &penalty) in self.clusters.iter().zip(&self.penalty) {
+            cluster.parts.iter().for_each(|&(b, _)| known[b as usize] = penalty);
+        }
+        let chance = if self.long { 0.0 } else { self.rng.random::<f64>().cbrt() };
+        self.clusters = coarsen(&self.reduced.spans, &self.best, chance, &mut self.rng);
+        let largest =
+            |cluster: &Cluster| cluster.parts.iter().map(|&(b, _)| known[b as usize]).fold(0.0, f64::max);
+        self.penalty = self.clusters.iter().map(largest).collect();
+        let area = |span: &Span| span.size as f64 * f64::from(span.end - span.start);
+        self.weight = self.clusters.iter().map(|cluster| area(&cluster.span).sqrt()).collect();
+        self.partial = Partial::new(self.clusters.iter().map(|cluster| cluster.span).collect());
+    }
+
+    /// Removes and returns one of the larger pending clusters.
     fn next(&mut self) -> Option<u32> {
         let early = self.long && !self.rng.random_ratio(1, RARE);
         let at = if early { self.early() } else { self.drawn() }?;
@@ -289,7 +330,7 @@ impl<'a> Search<'a> {
     /// Returns the index of a large pending buffer among those that start first. Sizes are compared with
     /// random noise.
     fn early(&mut self) -> Option<usize> {
-        let start = |b: u32| self.partial.reduced.spans[b as usize].start;
+        let start = |b: u32| self.partial.spans[b as usize].start;
         let until = self.pending.iter().map(|&b| start(b)).min()? + AHEAD;
         let mut chosen: Option<(f64, usize)> = None;
         for (at, &b) in self.pending.iter().enumerate().filter(|(_, b)| start(**b) <= until) {

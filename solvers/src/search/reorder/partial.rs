@@ -1,10 +1,11 @@
 //! A partial layout as an order of the placed buffers, in which every buffer can move.
 
 use super::contacts::Contacts;
-use crate::search::valley::{Reduced, Span};
+use crate::search::valley::{Span, lifespans};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// Maximum fraction by which the cost of an offset is increased at random.
 const NOISE: f64 = 1.0;
@@ -17,14 +18,15 @@ const FADE: f64 = 1.5;
 /// The `floor` of a buffer is its lowest offset if all buffers below it lie as low as possible. Its `ceiling`
 /// is its highest offset if all buffers above it lie as high as possible and end at or below the target.
 #[derive(Clone, Debug)]
-pub(super) struct Partial<'a> {
-    pub reduced: &'a Reduced,
+pub(super) struct Partial {
+    /// The sections and the size of each buffer, in ascending order of start.
+    pub spans: Arc<[Span]>,
     sizes: Vec<i32>,
     /// The conflicting buffers of each buffer.
     conflicts: Vec<Vec<u32>>,
     /// The highest end that a buffer may have.
     pub target: i32,
-    contacts: Contacts<'a>,
+    contacts: Contacts,
     placed: Vec<bool>,
     floor: Vec<i32>,
     ceiling: Vec<i32>,
@@ -84,25 +86,23 @@ impl Queue {
     }
 }
 
-impl<'a> Partial<'a> {
+impl Partial {
     /// Creates a partial layout without buffers. The time is O(n + c) for n buffers and c conflicts.
-    pub fn new(reduced: &'a Reduced) -> Self {
-        let n = reduced.len();
+    pub fn new(spans: Arc<[Span]>) -> Self {
+        let n = spans.len();
         let mut conflicts: Vec<Vec<u32>> = vec![Vec::new(); n];
-        // Buffers are sorted by start.
-        for (b, span) in reduced.spans.iter().enumerate().filter(|(_, span)| span.size > 0) {
-            let before = b + 1..reduced.first_at[span.end as usize] as usize;
-            for other in before.filter(|&other| reduced.spans[other].size > 0) {
+        for (b, span) in spans.iter().enumerate().filter(|(_, span)| span.size > 0) {
+            let later = spans[b + 1..].iter().zip(b + 1..).take_while(|(other, _)| other.start < span.end);
+            for (_, other) in later.filter(|(other, _)| other.size > 0) {
                 conflicts[b].push(other as u32);
                 conflicts[other].push(b as u32);
             }
         }
         Self {
-            reduced,
-            sizes: reduced.spans.iter().map(|span| span.size as i32).collect(),
+            sizes: spans.iter().map(|span| span.size as i32).collect(),
             conflicts,
             target: 0,
-            contacts: Contacts::new(reduced),
+            contacts: Contacts::new(Arc::clone(&spans)),
             placed: vec![false; n],
             floor: vec![0; n],
             ceiling: vec![0; n],
@@ -110,8 +110,9 @@ impl<'a> Partial<'a> {
             begins: Vec::new(),
             costs: vec![0.0; n],
             free: Vec::new(),
-            importance: importance(reduced),
+            importance: importance(&spans),
             queue: Queue { heap: BinaryHeap::new(), queued: vec![false; n] },
+            spans,
         }
     }
 
@@ -268,7 +269,7 @@ impl<'a> Partial<'a> {
     /// ends. The fewer holes there are, the larger they are, and the better later buffers fit in. The same
     /// holds for starts.
     fn fewest_holes(&self, b: u32) -> Option<i32> {
-        let own = self.reduced.spans[b as usize];
+        let own = self.spans[b as usize];
         let ends = self.live(|span| (span.start <= own.start).then(|| span.end - own.start));
         let starts = self.live(|span| (span.end >= own.end).then(|| own.end - span.start));
         let new = self.importance[(own.end - own.start) as usize];
@@ -285,7 +286,7 @@ impl<'a> Partial<'a> {
     /// Returns the ends, in units, of the conflicting buffers for which `rest` returns a number of sections,
     /// each with the importance of a hole that remains for that number. The order is that of `ends`.
     fn live(&self, rest: impl Fn(&Span) -> Option<u32>) -> Vec<(i32, f64)> {
-        let ends = self.ends.iter().map(|end| (end.offset(), &self.reduced.spans[end.buffer() as usize]));
+        let ends = self.ends.iter().map(|end| (end.offset(), &self.spans[end.buffer() as usize]));
         ends.filter_map(|(end, span)| Some((end, self.importance[rest(span)? as usize]))).collect()
     }
 
@@ -378,19 +379,20 @@ impl<'a> Partial<'a> {
 
 /// Returns the importance of holes that remain for 0, 1, 2 and so on sections: the sum of a geometric
 /// sequence, scaled to a limit of 1.
-fn importance(reduced: &Reduced) -> Vec<f64> {
-    let fade = (-(reduced.len() as f64) / (FADE * reduced.lifespans() as f64)).exp();
-    (0..=reduced.sections as i32).map(|rest| 1.0 - fade.powi(rest)).collect()
+fn importance(spans: &[Span]) -> Vec<f64> {
+    let fade = (-(spans.len() as f64) / (FADE * lifespans(spans) as f64)).exp();
+    let longest = spans.iter().map(|span| span.end - span.start).max().unwrap_or(0);
+    (0..=longest as i32).map(|rest| 1.0 - fade.powi(rest)).collect()
 }
 
 #[cfg(test)]
-impl Partial<'_> {
+impl Partial {
     /// Returns true if restoring the placed buffers at their floors changes nothing, and no floor exceeds its
     /// ceiling.
     pub fn is_up_to_date(&self) -> bool {
-        let mut other = Self { target: self.target, ..Self::new(self.reduced) };
+        let mut other = Self { target: self.target, ..Self::new(Arc::clone(&self.spans)) };
         let placed = |b: &u32| self.placed[*b as usize];
-        other.place_all((0..self.reduced.len() as u32).filter(placed), &self.floor);
+        other.place_all((0..self.spans.len() as u32).filter(placed), &self.floor);
         let same = |b: usize| {
             (self.floor[b], self.ceiling[b]) == (other.floor[b], other.ceiling[b])
                 && self.floor[b] <= self.ceiling[b]

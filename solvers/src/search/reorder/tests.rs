@@ -65,7 +65,7 @@ fn most_optima_of_long_instances_are_found() {
         let params = AboveLoadParams { buffers: 120, live: 3, bytes: 16, unit: 1, turnover: 3 };
         let instance = hard_above_load(params, seed).unwrap().instance;
         let reduced = Reduced::of(&instance).unwrap();
-        assert!(Search::new(Partial::new(&reduced), seed).long);
+        assert!(Search::new(&reduced, seed).long);
         let exact = crate::Exact::new(Setup::default());
         let optimum = exact.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
         found += u32::from(peaks(&instance, &[seed], 2, 20_000).last() == Some(&optimum.get()));
@@ -81,7 +81,7 @@ proptest! {
         rows in proptest::collection::vec((0u64..30, 1u64..12, 1u64..50), 5..40), seed: u64,
     ) {
         let reduced = Reduced::of(&instance(&rows)).unwrap();
-        let mut partial = Partial::new(&reduced);
+        let mut partial = Partial::new(reduced.spans.as_slice().into());
         partial.target = (reduced.load.iter().max().unwrap() + 20) as i32;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut pending: Vec<u32> = (0..reduced.len() as u32).collect();
@@ -113,7 +113,7 @@ fn the_offset_with_the_fewest_holes_is_chosen() {
         (0, 1) => 5,
         _ => 3,
     };
-    let mut partial = Partial::new(&reduced);
+    let mut partial = Partial::new(reduced.spans.as_slice().into());
     partial.target = 20;
     partial.restore(&reduced.spans.iter().map(offset).collect::<Vec<i32>>());
     let buffer = |size: i64| reduced.spans.iter().position(|span| span.size == size).unwrap() as u32;
@@ -123,4 +123,62 @@ fn the_offset_with_the_fewest_holes_is_chosen() {
     assert!(removed.is_empty() && partial.is_up_to_date());
     let floor = |size: i64| partial.floors()[buffer(size) as usize];
     assert_eq!((floor(1), floor(2)), (3, 4));
+}
+
+/// Places buffers in random order as low as possible. Returns the offset of each.
+fn random_layout(reduced: &Reduced, rng: &mut Xoshiro256PlusPlus) -> Vec<i32> {
+    let mut partial = Partial::new(reduced.spans.as_slice().into());
+    partial.target = i32::MAX / 4;
+    let mut pending: Vec<u32> = (0..reduced.len() as u32).collect();
+    let mut none = Vec::new();
+    while !pending.is_empty() {
+        let b = pending.swap_remove(rng.random_range(0..pending.len()));
+        partial.insert(b, |_| 1.0, rng, &mut none);
+    }
+    partial.floors().to_vec()
+}
+
+proptest! {
+    /// Every buffer is in one cluster, which its buffers fill, and clusters are sorted by start. Placing the
+    /// clusters gives the layout again.
+    #[test]
+    fn clusters_are_full_rectangles(
+        rows in proptest::collection::vec((0u64..6, 1u64..4, 1u64..3), 1..30), seed: u64, chance in 0.0..=1.0,
+    ) {
+        let reduced = Reduced::of(&instance(&rows)).unwrap();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let offsets = random_layout(&reduced, &mut rng);
+        let clusters = coarsen(&reduced.spans, &offsets, chance, &mut rng);
+        prop_assert!(clusters.is_sorted_by_key(|cluster| cluster.span.start));
+        let mut parts = clusters.iter().flat_map(|cluster| &cluster.parts).map(|part| part.0).collect::<Vec<u32>>();
+        parts.sort_unstable();
+        prop_assert_eq!(parts, (0..reduced.len() as u32).collect::<Vec<u32>>());
+        let area = |span: &Span| span.size * i64::from(span.end - span.start);
+        for cluster in &clusters {
+            let spans = cluster.parts.iter().map(|&(b, distance)| (&reduced.spans[b as usize], distance, b));
+            for (span, distance, b) in spans.clone() {
+                prop_assert!(cluster.span.start <= span.start && span.end <= cluster.span.end);
+                prop_assert!(distance >= 0 && i64::from(distance) + span.size <= cluster.span.size);
+                prop_assert_eq!(offsets[b as usize], cluster.offset(&offsets) + distance);
+            }
+            prop_assert_eq!(spans.map(|(span, ..)| area(span)).sum::<i64>(), area(&cluster.span));
+        }
+        let mut partial = Partial::new(clusters.iter().map(|cluster| cluster.span).collect());
+        let whole: Vec<i32> = clusters.iter().map(|cluster| cluster.offset(&offsets)).collect();
+        partial.restore(&whole);
+        prop_assert!(partial.floors().iter().zip(&whole).all(|(floor, offset)| floor <= offset));
+    }
+}
+
+/// Two buffers of one size follow each other above a third that lasts as long as both.
+#[test]
+fn nested_rectangles_become_one_cluster() {
+    let instance = instance(&[(0, 4, 3), (0, 2, 2), (2, 2, 2), (4, 2, 5)]);
+    let reduced = Reduced::of(&instance).unwrap();
+    let offsets: Vec<i32> = reduced.spans.iter().map(|span| if span.size == 2 { 3 } else { 0 }).collect();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let clusters = coarsen(&reduced.spans, &offsets, 1.0, &mut rng);
+    assert_eq!(clusters.len(), 1);
+    assert_eq!(clusters[0].span, Span { start: 0, end: 3, size: 5 });
+    assert_eq!(coarsen(&reduced.spans, &offsets, 0.0, &mut rng).len(), 4);
 }

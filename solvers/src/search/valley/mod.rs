@@ -71,5 +71,5 @@ mod state;
 
 pub(crate) use engine::Engine;
 pub(super) use engine::luby;
-pub(crate) use reduce::{Reduced, Span};
+pub(crate) use reduce::{Reduced, Span, lifespans};
 pub(crate) use rules::Rules;

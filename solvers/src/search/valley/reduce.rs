@@ -42,6 +42,11 @@ impl Span {
     }
 }
 
+/// Returns the sum of lifespans, in sections. The time is linear.
+pub fn lifespans(spans: &[Span]) -> usize {
+    spans.iter().map(|span| (span.end - span.start) as usize).sum()
+}
+
 impl Reduced {
     /// Reduces an interval instance without alignments or fixed offsets. Returns `None` for other instances.
     pub fn of(instance: &Instance) -> Option<Self> {
@@ -127,11 +132,6 @@ impl Reduced {
     pub fn is_flat(&self) -> bool {
         let most = self.load.iter().copied().max();
         2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()
-    }
-
-    /// Returns the sum of the lifespans of all buffers, in sections. The time is linear.
-    pub fn lifespans(&self) -> usize {
-        self.spans.iter().map(|span| (span.end - span.start) as usize).sum()
     }
 
     /// Returns the maximum number of simultaneously live buffers. The time is linear.
