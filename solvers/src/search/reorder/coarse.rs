@@ -6,7 +6,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use std::collections::HashMap;
 
 /// Buffers that fill a rectangle of sections and addresses in a layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Cluster {
     pub span: Span,
     /// Each buffer with the distance of its offset from that of the cluster, in units. The first distance is
@@ -28,14 +28,14 @@ impl Cluster {
 /// buffer permits joins with a given chance. A cluster grows only while the buffer that it received last
 /// permits joins. Buffers of size 0 remain alone.
 ///
-/// The time is expected to be O(n k) for n buffers and clusters that are nested k deep.
+/// The time is expected to be O(n h) for n buffers and clusters that are nested h deep.
 pub(super) fn coarsen(
     spans: &[Span],
     offsets: &[i32],
     chance: f64,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Cluster> {
-    let permits: Vec<bool> = spans.iter().map(|_| rng.random_bool(chance)).collect();
+    let permits: Vec<bool> = spans.iter().map(|span| rng.random_bool(chance) && span.size > 0).collect();
     let single = |(b, &span): (usize, &Span)| Some(Cluster { span, parts: vec![(b as u32, 0)] });
     let mut clusters: Vec<Option<Cluster>> = spans.iter().enumerate().map(single).collect();
     let place = |cluster: &Cluster| (cluster.span.start, cluster.offset(offsets));
@@ -45,7 +45,7 @@ pub(super) fn coarsen(
     while std::mem::take(&mut grown) {
         for index in 0..clusters.len() {
             let Some(mut cluster) = clusters[index].take() else { continue };
-            while permits[cluster.parts[cluster.parts.len() - 1].0 as usize] && cluster.span.size > 0 {
+            while cluster.parts.last().is_some_and(|&(last, _)| permits[last as usize]) {
                 let Some((next, span)) = neighbour(&cluster, offsets, &at, &clusters) else { break };
                 let other = clusters[next].take().expect("a neighbour is a cluster");
                 at.remove(&place(&other));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// its sections, those of the border all sections, and consecutive runs have different buffers. Each start
 /// and each end of a buffer adds at most a constant number of runs, so a buffer has a few runs on average,
 /// however many sections it covers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Contacts {
     spans: Arc<[Span]>,
     above: Vec<Vec<Run>>,

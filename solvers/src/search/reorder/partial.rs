@@ -17,7 +17,7 @@ const FADE: f64 = 1.5;
 ///
 /// The `floor` of a buffer is its lowest offset if all buffers below it lie as low as possible. Its `ceiling`
 /// is its highest offset if all buffers above it lie as high as possible and end at or below the target.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Partial {
     /// The sections and the size of each buffer, in ascending order of start.
     pub spans: Arc<[Span]>,
@@ -66,7 +66,7 @@ impl Mark {
 
 /// The buffers whose floors or ceilings may have to change, each with the key by which it is popped, the
 /// highest first.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Queue {
     heap: BinaryHeap<Mark>,
     queued: Vec<bool>,
