@@ -91,7 +91,8 @@ const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
 /// Nodes of sweeps over arrangements per node of a round. The second number applies to late rounds if most
-/// sections are at the load. Both are doubled if learning runs beside the sweeps.
+/// sections are at the load and the best layout is close to the bound. Both are doubled if learning runs
+/// beside the sweeps.
 const ARRANGEMENT_SHARE: u64 = 32;
 const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 128;
 
@@ -103,12 +104,9 @@ pub(super) const ARRANGEMENT_LIVE: usize = 10;
 /// rarely refute what those sweeps leave open.
 const FLAT_SWEEP_SHARE: u64 = 1;
 
-/// Insertions of the ejection search over orders per node of a round: if the best layout is far above the
-/// bound, if it is neither far nor close, and if it is close. The last two apply once rounds have grown by
-/// the factor [`PATIENCE`].
-const FAR_REORDER_SHARE: u64 = 128;
-const REORDER_SHARE: u64 = 24;
-const CLOSE_REORDER_SHARE: u64 = 8;
+/// Nodes of a round and its proofs per insertion of the ejection search over orders, if the best layout is
+/// close to the bound. Otherwise, both numbers are equal.
+const CLOSE_NODES_PER_INSERTION: u64 = 32;
 
 /// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
 /// easy instances.
@@ -119,9 +117,9 @@ const REORDER_PATIENCE: u64 = 1 << 2;
 const FAR: u64 = 32;
 const FAR_AT_FIRST: u64 = 16;
 
-/// A divisor of the bound. The best layout is close to the bound if its distance to the bound is at most the
-/// quotient. The remaining time is then spent on proofs.
-const CLOSE: u64 = 64;
+/// Maximum number of open capacities, in units, if the best layout is close to the bound. Proofs may then
+/// finish soon, so most of the time is spent on them.
+const CLOSE: u64 = 4;
 
 /// Nodes of learning per node of a late round if many buffers are simultaneously live.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -146,7 +144,7 @@ impl Prover<'_> {
         let patient = nodes >= FIRST_ROUND * PATIENCE;
         let sweeps = flat && (patient || learns && self.reduced.widest() >= ARRANGEMENT_LIVE);
         let beside = sweeps && learns;
-        let share = if flat && late {
+        let share = if flat && late && high.abs_diff(low) < CLOSE {
             LATE_FLAT_ARRANGEMENT_SHARE
         } else if late || sweeps {
             ARRANGEMENT_SHARE
@@ -270,7 +268,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
-            let before = self.value();
+            let (before, since) = (self.value(), budget.nodes());
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
@@ -280,8 +278,7 @@ impl Minimiser<'_, '_> {
             // Rounds do not grow while layouts improve quickly. The ejection search does not count: with it,
             // rounds would stay so short that sweeps do not start.
             let grows = !self.is_much_better(before);
-            let share = self.reorder_share(nodes);
-            self.reorder(nodes.saturating_mul(share), budget);
+            self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows {
                 nodes = nodes.saturating_mul(2);
             }
@@ -409,18 +406,16 @@ impl Minimiser<'_, '_> {
         self.value().is_some_and(|value| value.get() - bound > bound / part)
     }
 
-    /// Returns the number of insertions of the ejection search over orders per node after a round of `nodes`
-    /// nodes.
-    fn reorder_share(&self, nodes: u64) -> u64 {
-        let grown = |factor: u64| nodes >= FIRST_ROUND * factor;
-        if grown(REORDER_PATIENCE) && self.is_far(FAR) {
-            FAR_REORDER_SHARE
-        } else if grown(PATIENCE) && self.is_far(CLOSE) {
-            REORDER_SHARE
-        } else if grown(PATIENCE) {
-            CLOSE_REORDER_SHARE
-        } else {
-            0
+    /// Returns the number of insertions of the ejection search over orders after a round of `nodes` nodes per
+    /// capacity, if the round and its proofs have `spent` nodes in total. An insertion takes several times as
+    /// long as a node.
+    fn insertions(&self, nodes: u64, spent: u64) -> u64 {
+        let patience = if self.is_far(FAR) { REORDER_PATIENCE } else { PATIENCE };
+        let close = self.window().is_none_or(|(low, high)| (high - low) / self.grain < CLOSE);
+        match nodes >= FIRST_ROUND * patience {
+            true if close => spent / CLOSE_NODES_PER_INSERTION,
+            true => spent,
+            false => 0,
         }
     }
 
