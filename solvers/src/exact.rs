@@ -27,6 +27,7 @@
 use crate::bounds::quick_bound;
 use crate::search::Search;
 use crate::search::minimise::Progress;
+use crate::search::valley::Reduced;
 use plimsoll_heuristics::{
     Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, long_first, valley_fit,
 };
@@ -34,6 +35,7 @@ use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
     Stats,
 };
+use std::cell::LazyCell;
 use std::time::Duration;
 
 /// The default solver for offsets: fast bounds and placements first, branch and bound only if they leave a
@@ -241,21 +243,23 @@ impl Phases<'_> {
     }
 
     /// Runs [`Search`] with at most the given number of nodes, or with the whole budget.
-    fn search(&mut self, nodes: Option<u64>) {
+    fn search(&mut self, reduced: Option<&Reduced>, nodes: Option<u64>) {
         let mut part = self.budget.part(nodes, None);
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         let search = Search::new(self.setup);
-        self.progress = search.improve(self.instance, start.best, start.bound, &mut part, self.observer);
+        let (best, bound) = (start.best, start.bound);
+        self.progress = search.improve(self.instance, reduced, best, bound, &mut part, self.observer);
         self.budget.spend(part.nodes());
     }
 
     /// Runs sweeps over arrangements, which can raise the bound. If the best layout is then still far above
     /// the bound, runs an ejection search over orders. The preceding sprint found no layout at the bound, so
     /// there may be no such layout.
-    fn arrange(&mut self) {
+    fn arrange(&mut self, reduced: &Reduced) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         self.progress = Search::new(self.setup).raise(
             self.instance,
+            reduced,
             start,
             ARRANGE_NODES,
             self.budget,
@@ -341,7 +345,9 @@ impl Solver<Offsets> for Exact {
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let sprint = n <= SPRINT_BUFFERS && !late;
-        let tight = sprint && !phases.is_settled() && Search::new(setup).reorders(instance);
+        let reduced = LazyCell::new(|| Reduced::of(instance));
+        let reorders = || (*reduced).as_ref().is_some_and(|reduced| Search::new(setup).reorders(reduced));
+        let tight = sprint && !phases.is_settled() && reorders();
         if n > SMALL_BUFFERS && !tight {
             // The ejection search gains more if it starts from a plain placement, so with a time limit it
             // comes first. Without a time limit, it may take a long time, so a brief iterated search precedes
@@ -352,8 +358,8 @@ impl Solver<Offsets> for Exact {
             phases.phase("eject", Phases::eject);
         }
         if sprint {
-            phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));
-            phases.phase("arrange", Phases::arrange);
+            phases.phase("sprint", |p| p.search((*reduced).as_ref(), Some(SPRINT_NODES)));
+            phases.phase("arrange", |p| (*reduced).as_ref().map(|reduced| p.arrange(reduced)));
         }
         if n <= SMALL_BUFFERS && !tight {
             phases.phase("eject", Phases::eject);
@@ -362,7 +368,7 @@ impl Solver<Offsets> for Exact {
             if !tight {
                 phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
             }
-            phases.phase("search", |p| p.search(None));
+            phases.phase("search", |p| p.search((*reduced).as_ref(), None));
         }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();

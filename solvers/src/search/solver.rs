@@ -76,10 +76,9 @@ impl Search {
     }
 
     /// Returns true if the ejection search over orders applies to an instance. This requires that the live
-    /// bytes of most sections equal the load. The time is O(n log n + m) for n buffers and sections with m
-    /// live buffers in total.
-    pub(crate) fn reorders(&self, instance: &Instance) -> bool {
-        self.params.reorder && Reduced::of(instance).is_some_and(|reduced| self.reorder(&reduced).is_some())
+    /// bytes of most sections equal the load. The time is O(n) for n buffers and sections.
+    pub(crate) fn reorders(&self, reduced: &Reduced) -> bool {
+        self.reorder(reduced).is_some()
     }
 
     fn reorder<'a>(&self, reduced: &'a Reduced) -> Option<Reorder<'a>> {
@@ -99,34 +98,37 @@ impl Search {
     pub(crate) fn raise(
         &self,
         instance: &Instance,
+        reduced: &Reduced,
         progress: Progress,
         (nodes, insertions): (u64, u64),
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        let Some((mut rules, reduced)) = self.params.arrangements.zip(Reduced::of(instance)) else {
+        let Some(mut rules) = self.params.arrangements else {
             return progress;
         };
         if reduced.widest() < ARRANGEMENT_LIVE {
             rules.waste = rules.waste.min(NARROW_WASTE);
         }
-        let arrangements = Arrangements::new(&reduced, rules, self.setup.threads);
+        let arrangements = Arrangements::new(reduced, rules, self.setup.threads);
         if !arrangements.is_flat() {
             return progress;
         }
         let most = budget.nodes_left().map_or(u64::MAX, |left| left / 4);
         let arrangements = Some(arrangements);
-        let reorder = self.reorder(&reduced);
-        let prover = Prover { reduced: &reduced, arrangements, windows: None, learner: None, reorder };
+        let reorder = self.reorder(reduced);
+        let prover = Prover { reduced, arrangements, windows: None, learner: None, reorder };
         let limits = (nodes.min(most), insertions.min(most));
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout, if there is one, and a bound. Ends as soon as the peak equals the bound,
+    /// Improves a valid layout, if there is one, and a bound, by valley branching if the reduced instance is
+    /// given, otherwise by canonical branching. Ends as soon as the peak equals the bound,
     /// infeasibility is proved, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
+        reduced: Option<&Reduced>,
         best: Option<(Layout, Bytes)>,
         bound: LowerBound,
         budget: &mut Budget,
@@ -135,25 +137,24 @@ impl Search {
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
         let progress = Progress { best, bound, stop: Stop::Completed };
-        let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
         if let Some(reduced) = reduced {
-            let engine = |units: i64, seed: u64| valley::Engine::new(&reduced, units, rules, seed);
+            let engine = |units: i64, seed: u64| valley::Engine::new(reduced, units, rules, seed);
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 let units = (capacity.get() / reduced.grain) as i64;
                 self.seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
-            let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
+            let windows = |rules| Windows::new(reduced, rules, self.setup.seed);
             let orders = OnceLock::new();
-            let learner = self.params.learn.map(|rules| Learner::new(&orders, &reduced, rules));
+            let learner = self.params.learn.map(|rules| Learner::new(&orders, reduced, rules));
             let arrangements = self.params.arrangements;
             let arrangements =
-                arrangements.map(|rules| Arrangements::new(&reduced, rules, self.setup.threads));
+                arrangements.map(|rules| Arrangements::new(reduced, rules, self.setup.threads));
             let prover = Prover {
-                reduced: &reduced,
+                reduced,
                 arrangements,
                 windows: self.params.windows.map(windows),
                 learner,
-                reorder: self.reorder(&reduced),
+                reorder: self.reorder(reduced),
             };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
@@ -196,7 +197,8 @@ impl Solver<Offsets> for Search {
                 (layout, peak)
             });
         }
-        let progress = self.improve(instance, best, bound, budget, observer);
+        let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
+        let progress = self.improve(instance, reduced.as_ref(), best, bound, budget, observer);
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
     }
