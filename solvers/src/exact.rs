@@ -345,9 +345,10 @@ impl Solver<Offsets> for Exact {
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let sprint = n <= SPRINT_BUFFERS && !late;
-        let reduced = LazyCell::new(|| Reduced::of(instance));
-        let reorders = || (*reduced).as_ref().is_some_and(|reduced| Search::new(setup).reorders(reduced));
-        let tight = sprint && !phases.is_settled() && reorders();
+        let lazy = LazyCell::new(|| Reduced::of(instance));
+        let reduced = || lazy.as_ref();
+        let reorders = |reduced: &Reduced| Search::new(setup).reorders(reduced);
+        let tight = sprint && !phases.is_settled() && reduced().is_some_and(reorders);
         if n > SMALL_BUFFERS && !tight {
             // The ejection search gains more if it starts from a plain placement, so with a time limit it
             // comes first. Without a time limit, it may take a long time, so a brief iterated search precedes
@@ -358,8 +359,8 @@ impl Solver<Offsets> for Exact {
             phases.phase("eject", Phases::eject);
         }
         if sprint {
-            phases.phase("sprint", |p| p.search((*reduced).as_ref(), Some(SPRINT_NODES)));
-            phases.phase("arrange", |p| (*reduced).as_ref().map(|reduced| p.arrange(reduced)));
+            phases.phase("sprint", |p| p.search(reduced(), Some(SPRINT_NODES)));
+            phases.phase("arrange", |p| reduced().map(|reduced| p.arrange(reduced)));
         }
         if n <= SMALL_BUFFERS && !tight {
             phases.phase("eject", Phases::eject);
@@ -368,7 +369,7 @@ impl Solver<Offsets> for Exact {
             if !tight {
                 phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
             }
-            phases.phase("search", |p| p.search((*reduced).as_ref(), None));
+            phases.phase("search", |p| p.search(reduced(), None));
         }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();

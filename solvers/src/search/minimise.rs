@@ -119,7 +119,12 @@ const FAR_AT_FIRST: u64 = 16;
 
 /// Maximum number of open capacities, in units, if the best layout is close to the bound. Proofs may then
 /// finish soon, so most of the time is spent on them.
-const CLOSE: u64 = 4;
+const CLOSE: i64 = 4;
+
+/// Returns true if the best layout is close to the bound, given the lowest and the highest open capacity.
+fn is_close((low, high): (i64, i64)) -> bool {
+    high - low < CLOSE
+}
 
 /// Nodes of learning per node of a late round if many buffers are simultaneously live.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -144,7 +149,7 @@ impl Prover<'_> {
         let patient = nodes >= FIRST_ROUND * PATIENCE;
         let sweeps = flat && (patient || learns && self.reduced.widest() >= ARRANGEMENT_LIVE);
         let beside = sweeps && learns;
-        let share = if flat && late && high.abs_diff(low) < CLOSE {
+        let share = if flat && late && is_close((low, high)) {
             LATE_FLAT_ARRANGEMENT_SHARE
         } else if late || sweeps {
             ARRANGEMENT_SHARE
@@ -306,6 +311,11 @@ impl Minimiser<'_, '_> {
         (low <= high).then_some((low, high))
     }
 
+    fn window_in_units(&self) -> Option<(i64, i64)> {
+        let units = |bytes: u64| (bytes / self.grain) as i64;
+        self.window().map(|(low, high)| (units(low), units(high)))
+    }
+
     /// Runs one round of capacities from the bound up. Returns the reason to stop if the run is over.
     fn round(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let Some((low, high)) = self.window() else {
@@ -363,10 +373,9 @@ impl Minimiser<'_, '_> {
     /// Runs the other methods for their share of nodes. Returns the reason to stop if the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
-        while let Some((low, high)) = self.window() {
-            let units = |bytes: u64| (bytes / self.grain) as i64;
+        while let Some(window) = self.window_in_units() {
             let best = self.progress.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
-            let proofs = prover.prove((units(low), units(high)), best.as_deref(), nodes, budget);
+            let proofs = prover.prove(window, best.as_deref(), nodes, budget);
             if proofs.is_empty() {
                 break;
             }
@@ -411,11 +420,12 @@ impl Minimiser<'_, '_> {
     /// long as a node.
     fn insertions(&self, nodes: u64, spent: u64) -> u64 {
         let patience = if self.is_far(FAR) { REORDER_PATIENCE } else { PATIENCE };
-        let close = self.window().is_none_or(|(low, high)| (high - low) / self.grain < CLOSE);
-        match nodes >= FIRST_ROUND * patience {
-            true if close => spent / CLOSE_NODES_PER_INSERTION,
-            true => spent,
-            false => 0,
+        if nodes < FIRST_ROUND * patience {
+            0
+        } else if self.window_in_units().is_none_or(is_close) {
+            spent / CLOSE_NODES_PER_INSERTION
+        } else {
+            spent
         }
     }
 

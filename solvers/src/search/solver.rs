@@ -122,9 +122,9 @@ impl Search {
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
 
-    /// Improves a valid layout, if there is one, and a bound, by valley branching if the reduced instance is
-    /// given, otherwise by canonical branching. Ends as soon as the peak equals the bound,
-    /// infeasibility is proved, the target is reached, or the budget runs out.
+    /// Improves a valid layout, if there is one, and a bound. Branches on valleys if the reduced instance is
+    /// given, and canonically otherwise. Ends as soon as the peak equals the bound, infeasibility is proved,
+    /// the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
