@@ -123,7 +123,7 @@ fn solve<P: Plan>(
     store(args, instance, (entry, writer), &outcome)?;
     let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
     if let Some(path) = &args.proof {
-        match proof::write(path, instance, &outcome.lower_bound, limits)? {
+        match proof::write(path, instance, &outcome.lower_bound, args.effort.limits())? {
             Ok(accepted) => {
                 report.line("proof", accepted.line());
                 report.extend(json!({ "proof": accepted.members() }));

@@ -47,6 +47,17 @@ fn an_infeasible_capacity_is_proved() {
 }
 
 #[test]
+fn a_proof_has_a_time_limit_of_its_own() {
+    let scratch = Scratch::new();
+    let words = ["generate", "recombined", "--param", "alive=16", "--seed", "2", "-o", "t.csv"];
+    scratch.plimsoll(&words).exits(0);
+    // The search does not finish, but sweeps raise the bound in a fraction of a second.
+    let run = scratch.plimsoll(&["solve", "t.csv", "--time-limit", "2", "--proof", "t.proof"]);
+    assert!(flat(&run).contains("no layout below"), "{}{}", run.stdout, run.stderr);
+    scratch.plimsoll(&["verify", "t.csv", "--proof", "t.proof"]).exits(0);
+}
+
+#[test]
 fn wrong_proofs_are_rejected_with_line_and_reason() {
     let scratch = solved(ABOVE_LOAD);
     let proof = scratch.read("t.proof");

@@ -1,5 +1,6 @@
 //! Searches for layouts by sweeps that keep only some of the states at each step.
 
+use super::ArrangementRules;
 use super::pass::{Limit, PassEnd, Sequence, Trail};
 use crate::search::valley::Reduced;
 use plimsoll_model::Budget;
@@ -21,8 +22,9 @@ pub(super) struct Beam {
 }
 
 impl Beam {
-    pub fn new(reduced: &Reduced, capacity: i64, waste: usize) -> Self {
-        let sequence = Sequence::at(reduced, capacity, waste, true);
+    pub fn new(reduced: &Reduced, capacity: i64, rules: ArrangementRules) -> Self {
+        let sequence = Sequence::at(reduced, capacity, rules, true);
+        let sequence = sequence.filter(|sequence| sequence.steps.is_connected());
         Self { capacity, sequence, width: FIRST, backwards: false, begun: Trail::default() }
     }
 

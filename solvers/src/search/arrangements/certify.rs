@@ -47,16 +47,14 @@ pub(crate) fn certify(
 ) -> Result<Option<Swept>, Stop> {
     let Some(reduced) = Reduced::of(instance) else { return Ok(None) };
     let capacity = ((bound - 1) / reduced.grain) as i64;
-    let Some(mut sequence) = Sequence::at(&reduced, capacity, rules.waste, false) else { return Ok(None) };
+    let Some(mut sequence) = Sequence::at(&reduced, capacity, rules, false) else { return Ok(None) };
     if rules.is_wrong(Wrong::Groups) {
         sequence.forget_large_groups();
     }
     if rules.is_wrong(Wrong::Waste) {
         sequence.steps.list.iter_mut().for_each(|step| step.waste = step.waste.saturating_sub(1));
     }
-    let last = sequence.steps.list.len() - 1;
-    let forwards = (0..last).map(|at| (at, false));
-    let mut starts: Vec<(usize, bool)> = forwards.chain((1..=last).map(|at| (at, true))).collect();
+    let mut starts: Vec<(usize, bool)> = sequence.steps.starts().collect();
     starts.sort_by_key(|&(at, backwards)| (sequence.steps.list[at].live.len(), at, backwards));
     let mut most = rules.first;
     let narrow = rules.is_wrong(Wrong::Dominance);

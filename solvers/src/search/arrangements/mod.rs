@@ -48,7 +48,8 @@
 //!   larger, `d` holes are added beside the partner. All other unused units of a layout in that gap are free
 //!   units both before and after the transition.
 //! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
-//!   direction of time. If no state remains, it refutes the capacity for the sections that it passed.
+//!   direction of time. If no state remains, it refutes the capacity for the sections that it passed. Trees
+//!   have at most [`MOST_LEAVES`] leaves, so sweeps end between two full sections with too many live buffers.
 //! - *Dominance.* A state is dropped if another state has all its permutations. Units without a place may be
 //!   anywhere, so a state without holes is compared with another as if the other had no holes either.
 //! - *Meeting.* If a layout exists, every sweep that reached a section has a state there that contains the
@@ -83,6 +84,8 @@ mod states;
 mod steps;
 mod trail;
 
+use crate::pqtree::MOST_LEAVES;
+
 pub(crate) use certify::{Swept, certify};
 pub(crate) use prove::{Arrangements, Beside};
 
@@ -91,6 +94,8 @@ pub(crate) use prove::{Arrangements, Beside};
 pub(crate) struct ArrangementRules {
     /// Maximum number of wasted units in a section.
     pub waste: usize,
+    /// Maximum number of leaves of a tree, at most [`MOST_LEAVES`].
+    pub leaves: usize,
     /// Maximum number of states per step in the first sweeps.
     pub first: usize,
     /// Maximum number of states per step in the last sweeps. This limits memory.
@@ -123,7 +128,15 @@ impl ArrangementRules {
 
 impl Default for ArrangementRules {
     fn default() -> Self {
-        Self { waste: 52, first: 256, last: 1 << 16, meet: true, beam: true, wrong: None }
+        Self {
+            waste: 52,
+            leaves: MOST_LEAVES,
+            first: 256,
+            last: 1 << 16,
+            meet: true,
+            beam: true,
+            wrong: None,
+        }
     }
 }
 

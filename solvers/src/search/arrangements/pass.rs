@@ -1,5 +1,6 @@
 //! A sweep from one step, in one direction.
 
+use super::ArrangementRules;
 use super::cover::{Chosen, Cover, Failed};
 use super::exchange::Exchange;
 use super::states::{Sets, States, permutations, reduced, undominated};
@@ -70,7 +71,7 @@ pub(super) struct Reached {
 pub(super) enum PassEnd {
     /// No arrangement remains.
     Refuted,
-    /// Arrangements remain at the last step.
+    /// Arrangements remain at the last step that the sweep can reach.
     Through,
     /// There are too many states or exchanges, or a beam has no states left.
     TooMany,
@@ -79,12 +80,12 @@ pub(super) enum PassEnd {
 
 impl Sequence {
     /// Selects the steps at a capacity. Returns `None` if the capacity is below the load or more than
-    /// `waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is false, no two buffers are
-    /// interchangeable.
-    pub fn at(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
+    /// `rules.waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is false, no two
+    /// buffers are interchangeable.
+    pub fn at(reduced: &Reduced, capacity: i64, rules: ArrangementRules, alike: bool) -> Option<Self> {
         let load = reduced.load.iter().copied().max().unwrap_or(0);
-        let own = usize::try_from(capacity - load).ok().filter(|&own| own <= waste)?;
-        let steps = Steps::of(reduced, capacity, own, alike)?;
+        let own = usize::try_from(capacity - load).ok().filter(|&own| own <= rules.waste)?;
+        let steps = Steps::of(reduced, capacity, (rules.leaves, own), alike)?;
         let exchanges = steps.list.iter().map(|_| [OnceLock::new(), OnceLock::new()]).collect();
         Some(Self { steps, exchanges })
     }
@@ -131,7 +132,7 @@ impl Sequence {
             trail.states.push(states);
             trail.extent = (from, from);
         }
-        let last = if backwards { 0 } else { self.steps.list.len() - 1 };
+        let last = self.steps.end(from, backwards);
         let step = |passed: usize| if backwards { from - passed } else { from + passed };
         let since = budget.nodes();
         while step(trail.states.len() - 1) != last {

@@ -79,7 +79,7 @@ impl<'a> Arrangements<'a> {
                 let lowest = found.iter().filter_map(Proof::peak).min();
                 let high = lowest.map_or(high, |peak| peak - 1);
                 let nodes = nodes.saturating_sub(searching.nodes());
-                found.extend(search(reduced, rules.waste, beams, (low, high), nodes, &mut searching));
+                found.extend(search(reduced, rules, beams, (low, high), nodes, &mut searching));
             }
             flags[1].store(is_least(&found), Ordering::Relaxed);
             (found, searching.nodes())
@@ -118,21 +118,21 @@ impl<'a> Arrangements<'a> {
 /// higher and at the highest capacity.
 fn search(
     reduced: &Reduced,
-    waste: usize,
+    rules: ArrangementRules,
     beams: &mut BTreeMap<i64, Beam>,
     (low, high): (i64, i64),
     nodes: u64,
     budget: &mut Budget,
 ) -> Option<Proof> {
     let load = reduced.load.iter().copied().max().unwrap_or(0);
-    let high = high.min(load + waste as i64);
+    let high = high.min(load + rules.waste as i64);
     let mut last = low - 1;
     for (capacity, share) in [(low, 2), (low + 1, 4), (high, 4)] {
         if capacity <= last || capacity > high || budget.check().is_some() {
             continue;
         }
         last = capacity;
-        let beam = beams.entry(capacity).or_insert_with(|| Beam::new(reduced, capacity, waste));
+        let beam = beams.entry(capacity).or_insert_with(|| Beam::new(reduced, capacity, rules));
         if let Some(offsets) = beam.search(reduced, nodes / share, budget) {
             return Some(Proof::Better { peak: capacity, offsets });
         }

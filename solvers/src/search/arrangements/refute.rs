@@ -103,14 +103,12 @@ impl<'a> Refuter<'a> {
         self.capacity = capacity;
         self.begun = None;
         self.starts.clear();
-        self.sequence = Sequence::at(self.reduced, capacity, self.rules.waste, true);
+        self.sequence = Sequence::at(self.reduced, capacity, self.rules, true);
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
         self.reached = [vec![None; steps.len()], vec![None; steps.len()]];
-        let last = steps.len() - 1;
-        let all = (0..last).map(|at| (at, false)).chain((1..=last).map(|at| (at, true)));
         let start = |(at, backwards)| Start { at, backwards, most: self.rules.first, cost: 0 };
-        self.starts = all.map(start).collect();
+        self.starts = sequence.steps.starts().map(start).collect();
         let recent = self.recent;
         self.starts.sort_by_key(|&Start { at, backwards, .. }| {
             (recent != Some((steps[at].section, backwards)), steps[at].leaves.count_ones(), at, backwards)
@@ -148,10 +146,9 @@ impl<'a> Refuter<'a> {
                     {
                         return Some(Found::Layout(offsets));
                     }
-                    self.starts.retain(|start| {
-                        start.backwards != backwards
-                            || if backwards { start.at > from } else { start.at < from }
-                    });
+                    let end = sequence.steps.end(from, backwards);
+                    let passed = from.min(end)..=from.max(end);
+                    self.starts.retain(|start| start.backwards != backwards || !passed.contains(&start.at));
                     keep(&mut self.reached[usize::from(backwards)], from, backwards, trail);
                 }
                 PassEnd::TooMany => {

@@ -7,6 +7,9 @@ use crate::search::valley::Reduced;
 /// begin at the next step.
 const MOST_LIVE: usize = 104;
 
+/// The first and the last of a range of steps.
+type Extent = (usize, usize);
+
 /// A section that is full except for a few wasted units.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
@@ -18,6 +21,8 @@ pub(super) struct Step {
     pub leaves: Leaves,
     /// Number of wasted units: free units and holes.
     pub waste: usize,
+    /// The first and the last step that a sweep from this step can reach.
+    pub reach: Extent,
     /// The labels of the leaves, for a forward and for a backward sweep.
     labels: [Labels; 2],
 }
@@ -44,12 +49,17 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Selects the sections whose load is at most `waste` units below the capacity, except those with too
-    /// many live buffers. Returns `None` if there are fewer than two such sections or too few leaves. If
-    /// `alike` is false, no two buffers are interchangeable. The time is O(m log m) for sections with m live
-    /// buffers in total.
-    pub fn of(reduced: &Reduced, capacity: i64, waste: usize, alike: bool) -> Option<Self> {
+    /// many live buffers. No sweep passes from one step to the next if there are too few leaves for the
+    /// buffers of both. Returns `None` if there are fewer than two steps. If `alike` is false, no two buffers
+    /// are interchangeable. The time is O(m log m) for sections with m live buffers in total.
+    pub fn of(
+        reduced: &Reduced,
+        capacity: i64,
+        (leaves, waste): (usize, usize),
+        alike: bool,
+    ) -> Option<Self> {
         // A step and its successor use different leaves for holes.
-        let waste_from = MOST_LEAVES.checked_sub(2 * waste)?;
+        let waste_from = leaves.checked_sub(2 * waste)?;
         let mut open: Vec<u32> = Vec::new();
         let mut kept: Vec<(usize, Vec<u32>)> = Vec::new();
         for s in 0..reduced.sections {
@@ -71,59 +81,57 @@ impl Steps {
             waste_from,
             waste,
         };
-        let stays = steps.assign(&kept)?;
-        for (section, live) in kept {
+        let (stays, reaches) = steps.assign(&kept);
+        for ((section, live), reach) in kept.into_iter().zip(reaches) {
             let slack = (capacity - reduced.load[section]) as usize;
             let leaves = live.iter().fold(0, |all, &b| all | 1 << steps.leaf[b as usize]);
             let kinds = if alike { &live[..] } else { &[] };
-            let labels = [false, true].map(|backwards| steps.label(kinds, &stays, backwards));
-            steps.list.push(Step { section, live, leaves, waste: slack, labels });
+            let labels = [false, true].map(|backwards| steps.label(kinds, &stays, reach, backwards));
+            steps.list.push(Step { section, live, leaves, waste: slack, reach, labels });
         }
         Some(steps)
     }
 
-    /// Assigns leaves to buffers. A leaf whose buffer ends at one step is reused two steps later at the
-    /// earliest, so that two neighbouring steps never use it for different buffers. Returns the first and the
-    /// last step of each buffer, or `None` if there are too few leaves.
-    fn assign(&mut self, kept: &[(usize, Vec<u32>)]) -> Option<Vec<(u32, u32)>> {
-        let mut stays = vec![(u32::MAX, 0); self.leaf.len()];
-        for (i, (_, live)) in (0..).zip(kept) {
+    /// Assigns leaves to buffers. The live buffers of two neighbouring steps have different leaves, unless
+    /// there are too few. Sweeps then end between these steps. Returns the first and the last step of each
+    /// buffer, and [`Step::reach`] of each step.
+    fn assign(&mut self, kept: &[(usize, Vec<u32>)]) -> (Vec<Extent>, Vec<Extent>) {
+        let mut stays = vec![(usize::MAX, 0); self.leaf.len()];
+        let all: Leaves = if self.waste_from == MOST_LEAVES { !0 } else { (1 << self.waste_from) - 1 };
+        let taken = |leaf: &[u8], live: &[u32]| live.iter().fold(0, |all, &b| all | 1 << leaf[b as usize]);
+        let mut reaches = Vec::with_capacity(kept.len());
+        let mut from = 0;
+        for (i, (_, live)) in kept.iter().enumerate() {
+            let before = if i > from { &kept[i - 1].1[..] } else { &[] };
+            let (old, new): (Vec<u32>, Vec<u32>) = live.iter().partition(|&&b| stays[b as usize].0 < i);
+            let mut used: Leaves = taken(&self.leaf, before) | taken(&self.leaf, &old);
+            if (used.count_ones() as usize) + new.len() > self.waste_from {
+                reaches.resize(i, (from, i - 1));
+                (from, used) = (i, taken(&self.leaf, &old));
+            }
+            for b in new {
+                let free = all & !used;
+                self.leaf[b as usize] = free.trailing_zeros() as u8;
+                used |= free & free.wrapping_neg();
+                stays[b as usize].0 = i;
+            }
             for &b in live {
-                let stay = &mut stays[b as usize];
-                *stay = (stay.0.min(i), i);
+                stays[b as usize].1 = i;
             }
         }
-        let mut free: Leaves = if self.waste_from == MOST_LEAVES { !0 } else { (1 << self.waste_from) - 1 };
-        for i in 0..kept.len() {
-            if i >= 2 {
-                for &b in &kept[i - 2].1 {
-                    if stays[b as usize].1 as usize == i - 2 {
-                        free |= 1 << self.leaf[b as usize];
-                    }
-                }
-            }
-            for &b in &kept[i].1 {
-                if stays[b as usize].0 as usize == i {
-                    if free == 0 {
-                        return None;
-                    }
-                    self.leaf[b as usize] = free.trailing_zeros() as u8;
-                    free &= free - 1;
-                }
-            }
-        }
-        Some(stays)
+        reaches.resize(kept.len(), (from, kept.len() - 1));
+        (stays, reaches)
     }
 
-    /// Returns the labels of the leaves of a step. Buffers of equal size that end at the same step are
-    /// interchangeable for the rest of the sweep. In a backward sweep, they must begin at the same step.
-    /// Holes are also interchangeable.
-    fn label(&self, live: &[u32], stays: &[(u32, u32)], backwards: bool) -> Labels {
+    /// Returns the labels of the leaves of a step. Buffers of equal size are interchangeable for the rest of
+    /// the sweep if they end at the same step, or after the last step that the sweep can reach. In a backward
+    /// sweep, the same applies to their starts. Holes are also interchangeable.
+    fn label(&self, live: &[u32], stays: &[Extent], reach: Extent, backwards: bool) -> Labels {
         let kind = |b: u32| {
             let (first, last) = stays[b as usize];
-            (self.size[b as usize], if backwards { first } else { last })
+            (self.size[b as usize], if backwards { first.max(reach.0) } else { last.min(reach.1) })
         };
-        let mut sorted: Vec<(i64, u32, u8)> = live
+        let mut sorted: Vec<(i64, usize, u8)> = live
             .iter()
             .map(|&b| {
                 let (size, end) = kind(b);
@@ -137,6 +145,26 @@ impl Steps {
             .collect();
         classes.push((self.waste_from..MOST_LEAVES).map(|i| i as u8).collect());
         Labels::new(classes.iter().filter(|class| class.len() > 1).map(Vec::as_slice))
+    }
+
+    /// Returns true if a sweep from the first step can reach the last one.
+    pub fn is_connected(&self) -> bool {
+        self.list[0].reach.1 == self.list.len() - 1
+    }
+
+    /// Returns all steps from which a sweep can pass to another step, each with a flag for backward sweeps.
+    pub fn starts(&self) -> impl Iterator<Item = (usize, bool)> {
+        let goes = |&(at, backwards): &(usize, bool)| at != self.end(at, backwards);
+        (0..self.list.len())
+            .map(|at| (at, false))
+            .chain((0..self.list.len()).map(|at| (at, true)))
+            .filter(goes)
+    }
+
+    /// Returns the last step that a sweep from the step `from` can reach.
+    pub fn end(&self, from: usize, backwards: bool) -> usize {
+        let (first, last) = self.list[from].reach;
+        if backwards { first } else { last }
     }
 
     pub fn leaf(&self, buffer: u32) -> Leaves {

@@ -1,4 +1,5 @@
 use super::refute::{Found, Refuter};
+use super::steps::Steps;
 use super::*;
 use crate::Exact;
 use crate::search::valley::Reduced;
@@ -130,7 +131,7 @@ fn beams_find_layouts() {
         let best = optimum(&instance) / reduced.grain;
         let load = load(&instance).0.get() / reduced.grain;
         for capacity in load..best + 2 {
-            let mut beam = beam::Beam::new(&reduced, capacity as i64, 8);
+            let mut beam = beam::Beam::new(&reduced, capacity as i64, ArrangementRules::default());
             let mut budget = Budget::unlimited().with_node_limit(200_000);
             let Some(offsets) = beam.search(&reduced, u64::MAX, &mut budget) else { continue };
             assert!(capacity >= best);
@@ -153,6 +154,22 @@ fn bounds_many_units_above_the_load_are_right() {
         far += u32::from(units(bound) > units(load(&instance).0.get()) + 12);
     }
     assert!(far >= 3, "only {far} bounds are more than 12 units above the load");
+}
+
+/// With few leaves, no sweep passes the steps where too many buffers end and begin.
+#[test]
+fn sweeps_over_parts_refute_no_capacity_that_has_a_layout() {
+    let mut refuted = 0;
+    for seed in 0..200 {
+        let instance = flat(5 + seed as usize % 4, 14, 0.55, (1, 14), seed);
+        let rules = ArrangementRules { leaves: 8 + seed as usize % 4, ..Default::default() };
+        let (best, bound) = (optimum(&instance), swept(&instance, rules));
+        assert!(bound <= best, "seed {seed}: bound {bound}, optimum {best}");
+        let (reduced, load) = (Reduced::of(&instance).unwrap(), load(&instance).0.get());
+        let steps = Steps::of(&reduced, (load / reduced.grain) as i64, (rules.leaves, 0), true).unwrap();
+        refuted += u32::from(bound > load && !steps.is_connected());
+    }
+    assert!(refuted >= 10, "only {refuted} capacities were refuted by sweeps over parts");
 }
 
 proptest! {
