@@ -122,7 +122,8 @@ fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
     let ends = range.split_once('-').ok_or_else(|| row.error(Column::Pieces, wrong()))?;
     let number = |text| parse_number(text, expected).map_err(|kind| row.error(Column::Pieces, kind));
     let (start, end) = (number(ends.0)?, number(ends.1)?);
-    let length = end.checked_sub(start).ok_or_else(|| row.error(Column::Pieces, wrong()))?;
+    let length = end.checked_sub(start).filter(|&length| length > 0);
+    let length = length.ok_or_else(|| row.error(Column::Pieces, wrong()))?;
     Ok(Piece { start: Bytes::new(start), length: Bytes::new(length) })
 }
 
