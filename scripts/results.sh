@@ -158,6 +158,7 @@ with_cpsat() {
 }
 
 has_corpora() { # record
+    wanted "$1" || return 1
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
         echo "$1 is skipped: PLIMSOLL_CORPORA is not set" >&2
         return 1
