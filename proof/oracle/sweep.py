@@ -141,12 +141,15 @@ def is_hole(leaf):
 class Sweep:
     def __init__(self, capacity):
         self.capacity, self.before, self.now = capacity, None, None
+        # No step has more free units than the first one.
+        self.most = 52
 
     def at(self, live):
         """Starts the next step; `live` maps buffers to their sizes in units."""
         self.settle()
         free = self.capacity - sum(live.values())
-        require(live and 0 <= free <= 16, "not full")
+        require(live and 0 <= free <= self.most, "not full")
+        self.most = self.most if self.before else free
         if self.before is None:
             self.before = (live, free, [node("P", list(live))])
         else:

@@ -5,10 +5,8 @@ use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Number of leaves for buffers. The other leaves are for holes: [`HOLE_LEAVES`] for the holes of a step, and
-/// as many for those of the next step.
-const BUFFER_LEAVES: u32 = 96;
-const HOLE_LEAVES: u32 = 16;
+/// Maximum number of free units at a step.
+const MOST_FREE: u32 = 52;
 
 /// Maximum number of choices that are tried for the successors of one tree.
 const MOST_CHOICES: u32 = 1 << 20;
@@ -51,13 +49,26 @@ pub(crate) struct Sweep {
     before: Option<Step>,
     /// The step whose trees are being listed.
     now: Option<Step>,
+    /// Number of leaves for the holes of a step, and for those of the next step: the free units of the first
+    /// step, which no step exceeds. The other leaves are for buffers.
+    holes: u32,
     /// 1 if the holes of the current step use the upper half of the leaves for holes.
     half: u32,
 }
 
 impl Sweep {
     pub fn new(unit: u64, capacity: u64) -> Self {
-        Self { unit, capacity, before: None, now: None, half: 0 }
+        Self { unit, capacity, before: None, now: None, holes: MOST_FREE, half: 0 }
+    }
+
+    /// Returns the last leaf for buffers, as a set.
+    fn last_leaf(&self) -> Set {
+        1 << (Set::BITS - 2 * self.holes - 1)
+    }
+
+    /// Returns the number of the first leaf for the holes of a step; see [`Sweep::half`].
+    fn first_hole(&self, half: u32) -> u32 {
+        Set::BITS - (2 - half) * self.holes
     }
 
     /// `at T`: ends the list of trees of the current step and starts the list of step `number`.
@@ -66,16 +77,19 @@ impl Sweep {
         let is_first = self.before.is_none();
         let load = live.iter().try_fold(0u64, |sum, one| sum.checked_add(one.size));
         let free = load.and_then(|load| self.capacity.checked_sub(load));
-        let free = free.filter(|&free| free <= u64::from(HOLE_LEAVES)).ok_or(Reason::NotFull(number))?;
+        let free = free.filter(|&free| free <= u64::from(self.holes)).ok_or(Reason::NotFull(number))?;
+        if is_first {
+            self.holes = free as u32;
+        }
         let mut step = Step { number, live: BTreeMap::new(), free, trees: Vec::new() };
         let known = |buffer: &u32| self.before.as_ref().and_then(|before| before.live.get(buffer));
         let mut used = self.before.as_ref().map_or(0, Step::leaves);
         for one in live {
             let leaf = match known(&one.buffer) {
                 Some(&(leaf, _)) => leaf,
-                None => 1 << used.trailing_ones(),
+                None => !used & used.wrapping_add(1),
             };
-            if leaf >> BUFFER_LEAVES != 0 {
+            if leaf == 0 || leaf > self.last_leaf() {
                 return Err(Reason::TooManyLive(number));
             }
             used |= leaf;
@@ -98,7 +112,7 @@ impl Sweep {
     /// permuted, `[..]` for a node whose children may be reversed, the numbers of buffers, and `*` for a
     /// hole.
     pub fn tree<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
-        let holes = BUFFER_LEAVES + self.half * HOLE_LEAVES;
+        let holes = self.first_hole(self.half);
         let step = self.now.as_mut().ok_or(Reason::Misplaced("tree"))?;
         let wrong = |found: &str| Reason::Word { expected: "a tree", found: found.to_owned() };
         let mut open: Vec<(bool, Vec<Tree>)> = Vec::new();
@@ -178,7 +192,7 @@ impl Sweep {
             groups[half..].iter_mut().for_each(|group| *group = (group.0 | leaf, group.1 + size));
         }
         groups.sort_unstable_by_key(|&(leaves, size)| (size, leaves));
-        let listed = Listed::of(now, self.half);
+        let listed = Listed::of(now, self.first_hole(self.half));
         for (at, tree) in before.trees.iter().enumerate() {
             let holes = tree.leaves() & !before.leaves();
             let mut successors = Successors {
@@ -210,8 +224,8 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(step: &Step, half: u32) -> Self {
-        let (buffers, from) = (step.leaves(), BUFFER_LEAVES + half * HOLE_LEAVES);
+    fn of(step: &Step, from: u32) -> Self {
+        let buffers = step.leaves();
         let mut listed = Self { by_set: HashMap::new(), holes: BTreeSet::new(), buffers, from };
         for tree in &step.trees {
             let mut sets = Vec::new();
