@@ -275,7 +275,7 @@ fi
 if wanted refilled; then
     refilled
 fi
-if wanted captures && has_corpora captures; then
+if has_corpora captures; then
     beside_cpsat captures dsa dsa-welded
 fi
 record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60

@@ -155,10 +155,7 @@ impl Steps {
     /// Returns all steps from which a sweep can pass to another step, each with a flag for backward sweeps.
     pub fn starts(&self) -> impl Iterator<Item = (usize, bool)> {
         let goes = |&(at, backwards): &(usize, bool)| at != self.end(at, backwards);
-        (0..self.list.len())
-            .map(|at| (at, false))
-            .chain((0..self.list.len()).map(|at| (at, true)))
-            .filter(goes)
+        (0..self.list.len()).flat_map(|at| [(at, false), (at, true)]).filter(goes)
     }
 
     /// Returns the last step that a sweep from the step `from` can reach.
