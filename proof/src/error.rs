@@ -95,6 +95,21 @@ pub enum Reason {
     Incomplete,
 }
 
+impl Reason {
+    /// Returns true if the proof exceeds a limit of the checker, so that it may nevertheless be correct.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Self::LongLine(_)
+                | Self::TooManyLive(_)
+                | Self::TooManyChoices
+                | Self::TooManySets
+                | Self::TooManyPending(_)
+        )
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -11,7 +11,7 @@ use plimsoll_model::csv::write_instance;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::orders::OrderProblem;
 use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Orders, Problem, RegionId};
-use plimsoll_proof::{OrderProved, Proved, check, check_orders};
+use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
 use plimsoll_solvers::orders::{OrderProof, write_problem};
 use plimsoll_solvers::proof::{NoProof, Proof};
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instan
 ///
 /// # Errors
 /// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
-/// within the limits, or if a layout refutes the bound.
+/// within the limits, if the proof exceeds a limit of the checker, or if a layout refutes the bound.
 pub fn prove(
     instance: &Instance,
     bound: &LowerBound,
@@ -60,11 +60,26 @@ pub fn prove(
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let proved = check(&instance_of_checker(instance)?, text.as_slice());
-    let proved = proved.map_err(|error| format!("the checker rejected the proof: {error}"))?;
+    let proved = match accepted(proved)? {
+        Ok(proved) => proved,
+        Err(reason) => return Ok(Err(reason)),
+    };
     if Bytes::new(proved.bound) != bound.value {
         return Err(format!("the proof is for the bound {}, not {}", proved.bound, bound.value));
     }
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
+}
+
+/// Returns what the checker confirmed, or [`NoProof`] if the proof exceeds a limit of the checker.
+///
+/// # Errors
+/// A message if the checker rejected the proof for another reason, which is an internal error.
+fn accepted<P>(verdict: Result<P, CheckError>) -> Result<Result<P, NoProof>, String> {
+    match verdict {
+        Ok(proved) => Ok(Ok(proved)),
+        Err(error) if error.reason.is_limit() => Ok(Err(NoProof::TooComplex(error.to_string()))),
+        Err(error) => Err(format!("the checker rejected the proof: {error}")),
+    }
 }
 
 /// Returns the name of a region in proofs and in the output of `order`.
@@ -91,7 +106,8 @@ pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::Orde
 ///
 /// # Errors
 /// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
-/// within the limits, or if the bound of an inner region is below its peak.
+/// within the limits, if the proof exceeds a limit of the checker, or if the bound of an inner region is below
+/// its peak.
 pub fn prove_orders(
     graph: &Graph,
     regions: &[OrderedRegion],
@@ -123,8 +139,8 @@ pub fn prove_orders(
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let proved = check_orders(text.as_slice());
-    let proved = proved.map_err(|error| format!("the checker rejected the proof: {error}"))?;
-    Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
+    let checked = |proved| Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() };
+    Ok(accepted(proved)?.map(checked))
 }
 
 /// The length of a proof in bytes, and the seconds to derive and to check it.

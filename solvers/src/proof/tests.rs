@@ -300,7 +300,7 @@ fn altered_proofs_are_rejected_or_true() {
 }
 
 #[test]
-#[ignore = "takes a minute: alters ten thousand proofs"]
+#[ignore = "takes six minutes: alters ten thousand proofs"]
 fn ten_thousand_altered_proofs_are_rejected_or_true() {
     alter(12_000, 2);
 }

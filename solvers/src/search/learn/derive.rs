@@ -23,6 +23,9 @@ pub enum NoProof {
     /// The search for a proof found that some order has a peak below the bound.
     #[error("some order has a peak below the bound of {0} bytes")]
     Wrong(Bytes),
+    /// The proof exceeds a limit of the checker, so nothing confirms it.
+    #[error("the proof exceeds a limit of the checker: {0}")]
+    TooComplex(String),
     #[error("proofs do not support bounds by {0}")]
     Unsupported(String),
 }
