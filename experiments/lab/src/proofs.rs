@@ -106,8 +106,8 @@ pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::Orde
 ///
 /// # Errors
 /// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
-/// within the limits, if the proof exceeds a limit of the checker, or if the bound of an inner region is below
-/// its peak.
+/// within the limits, if the proof exceeds a limit of the checker, or if the bound of an inner region is
+/// below its peak.
 pub fn prove_orders(
     graph: &Graph,
     regions: &[OrderedRegion],
@@ -211,6 +211,7 @@ mod tests {
     use plimsoll::arithmetic::Arithmetic;
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{Witness, load};
+    use plimsoll_proof::Reason;
 
     fn done(claim: &str) -> Record {
         Record { status: "done".to_owned(), claim: claim.to_owned(), ..Record::default() }
@@ -218,6 +219,16 @@ mod tests {
 
     fn searched(value: Bytes) -> LowerBound {
         LowerBound::new(value, Witness::Search { solver: "ilp".to_owned() })
+    }
+
+    #[test]
+    fn proofs_beyond_a_limit_of_the_checker_are_not_rejected() {
+        let verdict = |reason| accepted::<()>(Err(CheckError { line: 3, reason }));
+        let reason = verdict(Reason::TooManyChoices).unwrap().unwrap_err();
+        let message =
+            "the proof exceeds a limit of the checker: line 3: there are too many ways to exchange buffers";
+        assert_eq!(reason.to_string(), message);
+        assert!(verdict(Reason::NoClause(1)).is_err());
     }
 
     #[test]

@@ -105,8 +105,12 @@ pub(super) const ARRANGEMENT_LIVE: usize = 10;
 const FLAT_SWEEP_SHARE: u64 = 1;
 
 /// Nodes of a round and its proofs per insertion of the ejection search over orders, if the best layout is
-/// close to the bound. Otherwise, both numbers are equal.
+/// close to the bound. If it is neither close nor far, both numbers are equal.
 const CLOSE_NODES_PER_INSERTION: u64 = 32;
+
+/// Insertions of the ejection search over orders per node of a round and its proofs, if the best layout is
+/// far above the bound. Proofs then rarely advance.
+const FAR_INSERTIONS_PER_NODE: u64 = 4;
 
 /// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
 /// easy instances.
@@ -424,6 +428,8 @@ impl Minimiser<'_, '_> {
             0
         } else if self.window_in_units().is_none_or(is_close) {
             spent / CLOSE_NODES_PER_INSERTION
+        } else if self.is_far(FAR) {
+            spent.saturating_mul(FAR_INSERTIONS_PER_NODE)
         } else {
             spent
         }

@@ -21,15 +21,12 @@ const FADE: f64 = 1.5;
 pub(super) struct Partial {
     /// The sections and the size of each buffer, in ascending order of start.
     pub spans: Arc<[Span]>,
-    sizes: Vec<i32>,
+    places: Vec<Place>,
     /// The conflicting buffers of each buffer.
     conflicts: Vec<Vec<u32>>,
     /// The highest end that a buffer may have.
     pub target: i32,
     contacts: Contacts,
-    placed: Vec<bool>,
-    floor: Vec<i32>,
-    ceiling: Vec<i32>,
     /// The placed buffers that conflict with the buffer to insert, in ascending order of their ends if they
     /// lie as low as possible.
     ends: Vec<Mark>,
@@ -43,6 +40,27 @@ pub(super) struct Partial {
     /// The importance of a hole that remains for some sections, at most 1.
     importance: Vec<f64>,
     queue: Queue,
+}
+
+/// The offsets that a buffer may have. The values are stored side by side because most uses need all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    size: i32,
+    floor: i32,
+    ceiling: i32,
+    placed: bool,
+}
+
+impl Place {
+    /// Returns the end of the buffer if it lies as low as possible.
+    fn low_end(&self) -> i32 {
+        self.floor + self.size
+    }
+
+    /// Returns the end of the buffer if it lies as high as possible.
+    fn high_end(&self) -> i32 {
+        self.ceiling + self.size
+    }
 }
 
 /// A key in the upper 32 bits, usually an offset, and a buffer in the lower ones. Integers are sorted faster
@@ -99,13 +117,10 @@ impl Partial {
             }
         }
         Self {
-            sizes: spans.iter().map(|span| span.size as i32).collect(),
+            places: spans.iter().map(|span| Place { size: span.size as i32, ..Place::default() }).collect(),
             conflicts,
             target: 0,
             contacts: Contacts::new(Arc::clone(&spans)),
-            placed: vec![false; n],
-            floor: vec![0; n],
-            ceiling: vec![0; n],
             ends: Vec::new(),
             begins: Vec::new(),
             costs: vec![0.0; n],
@@ -117,17 +132,13 @@ impl Partial {
     }
 
     /// Returns the lowest offset of each placed buffer.
-    pub fn floors(&self) -> &[i32] {
-        &self.floor
+    pub fn floors(&self) -> impl Iterator<Item = i32> {
+        self.places.iter().map(|place| place.floor)
     }
 
     /// Returns the peak if all placed buffers lie at their lowest offsets.
     pub fn peak(&self) -> i32 {
-        (0..self.placed.len()).filter(|&b| self.placed[b]).map(|b| self.end(b)).max().unwrap_or(0)
-    }
-
-    fn end(&self, b: usize) -> i32 {
-        self.floor[b] + self.sizes[b]
+        self.places.iter().filter(|place| place.placed).map(Place::low_end).max().unwrap_or(0)
     }
 
     /// Places all buffers in ascending order of the given offsets. Buffers of size 0 are omitted.
@@ -137,25 +148,28 @@ impl Partial {
 
     /// Replaces the placed buffers by the given ones, in ascending order of their offsets.
     fn place_all(&mut self, buffers: impl Iterator<Item = u32>, offsets: &[i32]) {
-        let mut order: Vec<u32> = buffers.filter(|&b| self.sizes[b as usize] > 0).collect();
+        let mut order: Vec<u32> = buffers.filter(|&b| self.places[b as usize].size > 0).collect();
         order.sort_by_key(|&b| offsets[b as usize]);
         self.contacts.clear();
-        self.placed.fill(false);
+        self.places.iter_mut().for_each(|place| place.placed = false);
         for &b in &order {
             self.contacts.add_on_top(b);
-            self.placed[b as usize] = true;
-            self.floor[b as usize] = self.lowest(b);
+            self.places[b as usize].placed = true;
+            self.places[b as usize].floor = self.lowest(b);
         }
         for &b in order.iter().rev() {
-            self.ceiling[b as usize] = self.highest(b);
+            self.places[b as usize].ceiling = self.highest(b);
         }
     }
 
     /// Draws three placed buffers at random whose floors exceed their ceilings, and returns the buffer with
     /// the lowest weight. Returns `None` if there is no such buffer.
     pub fn excess(&self, weight: &[f64], rng: &mut Xoshiro256PlusPlus) -> Option<u32> {
-        let over = |&b: &u32| self.placed[b as usize] && self.floor[b as usize] > self.ceiling[b as usize];
-        let all: Vec<u32> = (0..self.placed.len() as u32).filter(over).collect();
+        let over = |b: &u32| {
+            let Place { floor, ceiling, placed, .. } = self.places[*b as usize];
+            placed && floor > ceiling
+        };
+        let all: Vec<u32> = (0..self.places.len() as u32).filter(over).collect();
         let draws = [(); 3].map(|()| rng.random_range(0..all.len().max(1)));
         let drawn = draws.into_iter().filter_map(|at| all.get(at).copied());
         drawn.min_by(|&a, &b| weight[a as usize].total_cmp(&weight[b as usize]))
@@ -163,7 +177,7 @@ impl Partial {
 
     /// Removes a placed buffer.
     pub fn remove(&mut self, b: u32) {
-        self.placed[b as usize] = false;
+        self.places[b as usize].placed = false;
         self.contacts.remove(b);
         self.refresh(&[b], None);
     }
@@ -178,19 +192,19 @@ impl Partial {
         removed: &mut Vec<u32>,
     ) {
         let offset = self.place(b, cost, rng);
-        let highest = offset + self.sizes[b as usize];
+        let highest = offset + self.places[b as usize].size;
         let before = removed.len();
         let below = self.ends.partition_point(|end| end.offset() <= offset);
         for other in self.ends[below..].iter().map(|end| end.buffer()) {
-            if self.ceiling[other as usize] < highest {
-                self.placed[other as usize] = false;
+            if self.places[other as usize].ceiling < highest {
+                self.places[other as usize].placed = false;
                 self.contacts.remove(other);
                 removed.push(other);
             }
         }
         // Buffers that end at or below the offset go below the new one, the highest of them next to it.
         self.contacts.add(b, self.ends[..below].iter().rev().map(|end| end.buffer()));
-        self.placed[b as usize] = true;
+        self.places[b as usize].placed = true;
         self.refresh(&removed[before..], Some((b, offset)));
     }
 
@@ -201,25 +215,26 @@ impl Partial {
     /// offset go below the new buffer. Those that can begin at or above its end go above it. All others are
     /// in the way.
     fn place(&mut self, b: u32, cost: impl Fn(u32) -> f64, rng: &mut Xoshiro256PlusPlus) -> i32 {
-        let own = self.sizes[b as usize];
+        let own = self.places[b as usize].size;
         let (mut sum, mut count) = (0.0, 0);
         self.ends.clear();
         self.begins.clear();
         self.free.clear();
         for &other in &self.conflicts[b as usize] {
-            let at = other as usize;
-            if !self.placed[at] {
+            let place = self.places[other as usize];
+            if !place.placed {
                 continue;
             }
             // The other buffer is in the way of offsets above `low` and below `end`.
-            let (low, end) = (self.ceiling[at] - own, self.floor[at] + self.sizes[at]);
+            let (low, end) = (place.ceiling - own, place.low_end());
             self.ends.push(Mark::new(end as u32, other));
-            self.costs[at] = if low < end { cost(other) } else { 0.0 };
+            let cost = if low < end { cost(other) } else { 0.0 };
+            self.costs[other as usize] = cost;
             if low >= end {
                 continue;
             }
             if low < 0 {
-                (sum, count) = (sum + self.costs[at], count + 1);
+                (sum, count) = (sum + cost, count + 1);
             } else {
                 self.begins.push(Mark::new(low as u32, other));
             }
@@ -228,7 +243,7 @@ impl Partial {
         self.begins.sort_unstable();
         let highest = self.target - own;
         let (mut ended, mut begun, mut offset) = (0, 0, 0);
-        let mut best: Option<(f64, i32)> = None;
+        let (mut least, mut best) = (f64::INFINITY, None);
         while offset <= highest {
             while let Some(end) = self.ends.get(ended).filter(|end| end.offset() <= offset) {
                 let cost = self.costs[end.buffer() as usize];
@@ -243,10 +258,11 @@ impl Partial {
             }
             if count == 0 {
                 self.free.push(offset);
-            } else if self.free.is_empty() {
+            } else if sum < least && self.free.is_empty() {
+                // Noise only increases costs, so higher sums need none.
                 let cost = sum.max(0.0) * (1.0 + NOISE * rng.random::<f64>());
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, offset));
+                if cost < least {
+                    (least, best) = (cost, Some(offset));
                 }
             }
             match self.ends.get(ended) {
@@ -254,12 +270,12 @@ impl Partial {
                 None => break,
             }
         }
-        let least = match self.free[..] {
-            [] => best.map(|found| found.1),
+        let offset = match self.free[..] {
+            [] => best,
             [only] => Some(only),
             [..] => self.fewest_holes(b),
         };
-        least.expect("the target is at least the load")
+        offset.expect("the target is at least the load")
     }
 
     /// Returns the free offset at which a buffer adds least to the holes before its start and after its end,
@@ -292,13 +308,13 @@ impl Partial {
 
     /// Returns the floor of a buffer, given those of the buffers below it.
     fn lowest(&self, b: u32) -> i32 {
-        self.contacts.below(b).map(|other| self.end(other as usize)).max().unwrap_or(0)
+        self.contacts.below(b).map(|other| self.places[other as usize].low_end()).max().unwrap_or(0)
     }
 
     /// Returns the ceiling of a buffer, given those of the buffers above it.
     fn highest(&self, b: u32) -> i32 {
-        let limit = self.contacts.above(b).map(|other| self.ceiling[other as usize]).min();
-        limit.unwrap_or(self.target).min(self.target) - self.sizes[b as usize]
+        let limit = self.contacts.above(b).map(|other| self.places[other as usize].ceiling).min();
+        limit.unwrap_or(self.target).min(self.target) - self.places[b as usize].size
     }
 
     /// Updates floors and ceilings after the removal of some buffers and the insertion of another at an
@@ -318,11 +334,11 @@ impl Partial {
             !(group | floor as u32)
         };
         for &b in removed {
-            let end = self.end(b as usize);
+            let end = self.places[b as usize].low_end();
             for other in self.contacts.above(b) {
-                let at = other as usize;
-                if self.placed[at] && self.floor[at] == end {
-                    self.queue.push(key(end, self.sizes[at]), other);
+                let place = self.places[other as usize];
+                if place.placed && place.floor == end {
+                    self.queue.push(key(end, place.size), other);
                 }
             }
         }
@@ -330,18 +346,19 @@ impl Partial {
             self.queue.push(!(offset as u32), b);
         }
         while let Some(b) = self.queue.pop() {
-            let at = b as usize;
-            let (floor, before) = (self.lowest(b), self.end(at));
+            let floor = self.lowest(b);
+            let place = &mut self.places[b as usize];
+            let before = place.low_end();
             let new = inserted.is_some_and(|(inserted, _)| inserted == b);
-            if floor == self.floor[at] && !new {
+            if floor == place.floor && !new {
                 continue;
             }
-            self.floor[at] = floor;
-            let end = self.end(at);
+            place.floor = floor;
+            let end = place.low_end();
             for other in self.contacts.above(b) {
-                let floor = self.floor[other as usize];
+                let Place { floor, size, .. } = self.places[other as usize];
                 if floor < end || floor == before {
-                    self.queue.push(key(floor, self.sizes[other as usize]), other);
+                    self.queue.push(key(floor, size), other);
                 }
             }
         }
@@ -350,27 +367,28 @@ impl Partial {
     /// Updates ceilings from top to bottom, in descending order of the updated floors.
     fn refresh_ceilings(&mut self, removed: &[u32], inserted: Option<u32>) {
         for &b in removed {
+            let ceiling = self.places[b as usize].ceiling;
             for other in self.contacts.below(b) {
-                let at = other as usize;
-                if self.placed[at] && self.ceiling[at] + self.sizes[at] == self.ceiling[b as usize] {
-                    self.queue.push(self.floor[at] as u32, other);
+                let place = self.places[other as usize];
+                if place.placed && place.high_end() == ceiling {
+                    self.queue.push(place.floor as u32, other);
                 }
             }
         }
         if let Some(b) = inserted {
-            self.queue.push(self.floor[b as usize] as u32, b);
+            self.queue.push(self.places[b as usize].floor as u32, b);
         }
         while let Some(b) = self.queue.pop() {
-            let (ceiling, before) = (self.highest(b), self.ceiling[b as usize]);
+            let ceiling = self.highest(b);
+            let before = std::mem::replace(&mut self.places[b as usize].ceiling, ceiling);
             if ceiling == before && inserted != Some(b) {
                 continue;
             }
-            self.ceiling[b as usize] = ceiling;
             for other in self.contacts.below(b) {
-                let at = other as usize;
-                let end = self.ceiling[at] + self.sizes[at];
+                let place = self.places[other as usize];
+                let end = place.high_end();
                 if end > ceiling || end == before {
-                    self.queue.push(self.floor[at] as u32, other);
+                    self.queue.push(place.floor as u32, other);
                 }
             }
         }
@@ -391,12 +409,11 @@ impl Partial {
     /// ceiling.
     pub fn is_up_to_date(&self) -> bool {
         let mut other = Self { target: self.target, ..Self::new(Arc::clone(&self.spans)) };
-        let placed = |b: &u32| self.placed[*b as usize];
-        other.place_all((0..self.spans.len() as u32).filter(placed), &self.floor);
-        let same = |b: usize| {
-            (self.floor[b], self.ceiling[b]) == (other.floor[b], other.ceiling[b])
-                && self.floor[b] <= self.ceiling[b]
-        };
-        other.contacts == self.contacts && (0..self.placed.len()).filter(|&b| self.placed[b]).all(same)
+        let placed = |b: &u32| self.places[*b as usize].placed;
+        let floors: Vec<i32> = self.floors().collect();
+        other.place_all((0..self.spans.len() as u32).filter(placed), &floors);
+        let mut placed = self.places.iter().zip(&other.places).filter(|(place, _)| place.placed);
+        other.contacts == self.contacts
+            && placed.all(|(place, again)| place == again && place.floor <= place.ceiling)
     }
 }
