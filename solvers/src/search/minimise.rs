@@ -109,7 +109,7 @@ const FLAT_SWEEP_SHARE: u64 = 1;
 const CLOSE_NODES_PER_INSERTION: u64 = 32;
 
 /// Insertions of the ejection search over orders per node of a round and its proofs, if the best layout is
-/// far above the bound. Proofs then rarely advance.
+/// far above the bound and many buffers are simultaneously live. Proofs then rarely advance.
 const FAR_INSERTIONS_PER_NODE: u64 = 4;
 
 /// Factor by which rounds must have grown before the ejection search over orders runs. Earlier rounds settle
@@ -134,6 +134,11 @@ fn is_close((low, high): (i64, i64)) -> bool {
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
+    /// Returns true if so few buffers are simultaneously live that learning usually finishes the search.
+    fn learns(&self) -> bool {
+        self.learner.as_ref().is_some_and(Learner::is_narrow)
+    }
+
     /// Tries to settle the range of capacities from `low` to `high` units. `best` contains the offsets of the
     /// best layout. Returns the results, or none if the methods reach their shares of nodes.
     fn prove(
@@ -149,7 +154,7 @@ impl Prover<'_> {
         // On wide instances, only branching and arrangements run in early rounds.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         let flat = self.arrangements.as_ref().is_some_and(Arrangements::is_flat);
-        let learns = self.learner.as_ref().is_some_and(Learner::is_narrow);
+        let learns = self.learns();
         let patient = nodes >= FIRST_ROUND * PATIENCE;
         let sweeps = flat && (patient || learns && self.reduced.widest() >= ARRANGEMENT_LIVE);
         let beside = sweeps && learns;
@@ -428,7 +433,7 @@ impl Minimiser<'_, '_> {
             0
         } else if self.window_in_units().is_none_or(is_close) {
             spent / CLOSE_NODES_PER_INSERTION
-        } else if self.is_far(FAR) {
+        } else if self.is_far(FAR) && !self.prover.as_ref().is_some_and(Prover::learns) {
             spent.saturating_mul(FAR_INSERTIONS_PER_NODE)
         } else {
             spent
