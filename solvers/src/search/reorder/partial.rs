@@ -21,6 +21,7 @@ const FADE: f64 = 1.5;
 pub(super) struct Partial {
     /// The sections and the size of each buffer, in ascending order of start.
     pub spans: Arc<[Span]>,
+    /// The size of each buffer and, if it is placed, its lowest and its highest offset.
     places: Vec<Place>,
     /// The conflicting buffers of each buffer.
     conflicts: Vec<Vec<u32>>,
@@ -42,7 +43,7 @@ pub(super) struct Partial {
     queue: Queue,
 }
 
-/// The offsets that a buffer may have. The values are stored side by side because most uses need all.
+/// A buffer and the range of its offsets. The values are stored side by side because most uses need all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     size: i32,
