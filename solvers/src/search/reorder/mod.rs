@@ -27,12 +27,18 @@
 //! layouts would rarely agree. The cost of a buffer is the square root of its area times its penalty, with
 //! random noise. The penalty of a buffer grows whenever it ejects others, so neighbours do not eject each
 //! other forever. If no buffer is pending, the lowest offsets form a layout, and the target falls. After a
-//! number of insertions without success, the search restores the best layout, sets the next target closer to
-//! its peak, and doubles this number.
+//! number of insertions without success, the search abandons the target and sets the next one closer to the
+//! best peak.
 //!
-//! Buffers that fill a rectangle in the best layout are often well placed relative to each other. On
-//! instances that are not long, each attempt thus joins many of them to *clusters*, at random, and moves
-//! clusters as if they were buffers (`coarse.rs`).
+//! On long instances, the next attempt has twice as many insertions and starts from the best layout. On all
+//! others, the success of an attempt depends more on how it begins than on its length:
+//!
+//! - Buffers that fill a rectangle in a layout are often well placed relative to each other. Each attempt
+//!   joins many of them to *clusters*, at random, and moves clusters as if they were buffers (`coarse.rs`).
+//! - An attempt places the clusters with the smallest areas last, since they fit into many holes.
+//! - The numbers of insertions follow Luby's sequence, so that most attempts are short.
+//! - After a failure, the search raises the target slightly above the best peak, and goes on. The next
+//!   attempts start from the layout that it finds. If it fails again, they start from the best layout.
 //!
 //! ```text
 //!  ┌───┬───────┐        ┌───────────┐     c follows b with the same size, and both cover the lifespan of a:
@@ -50,8 +56,8 @@
 //!   or above its end.
 //! - If a buffer can end at or below an offset, so can all buffers below it. The new order therefore has no
 //!   cycle.
-//! - A cluster is a rectangle in the best layout, so the best layout is also a layout of the clusters. Any
-//!   layout of the clusters gives a layout of the buffers with the same peak.
+//! - A cluster is a rectangle in the layout from which an attempt starts, so this layout is also a layout of
+//!   the clusters. Any layout of the clusters gives a layout of the buffers with the same peak.
 //! - The same seed, number of threads and node limit give the same layouts.
 //!
 //! # Complexity
@@ -69,7 +75,7 @@ mod coarse;
 mod contacts;
 mod partial;
 
-use crate::search::valley::{Reduced, Span, lifespans};
+use crate::search::valley::{Reduced, Span, lifespans, luby};
 use coarse::{Cluster, coarsen};
 use partial::Partial;
 use plimsoll_model::Budget;
@@ -79,8 +85,20 @@ use rand::{RngExt, SeedableRng};
 /// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
 const STEP: f64 = 0.3;
 
-/// Number of insertions per buffer after which the first target is abandoned.
-const PATIENCE: u64 = 100;
+/// Number of insertions per buffer after which the first target is abandoned, on instances that are not
+/// long. The numbers for all targets are multiples of it.
+const PATIENCE: u64 = 30;
+
+/// Number of insertions per buffer after which the first target is abandoned on long instances. Each failure
+/// doubles it.
+const LONG_PATIENCE: u64 = 100;
+
+/// Distance by which the target exceeds the best peak after a failed attempt, as a fraction of the distance
+/// from the peak to the bound.
+const RISE: f64 = 0.05;
+
+/// The clusters that are placed last have at most this fraction of the total area.
+const LAST: f64 = 1.0 / 64.0;
 
 /// Number of insertions per thread after which a better layout is returned, and adopted by all threads in the
 /// next call.
@@ -198,17 +216,23 @@ struct Search<'a> {
     /// The offset of each buffer in the best layout, in units, and its peak.
     best: Vec<i32>,
     peak: i32,
+    /// The offset of each buffer in the layout from which the next attempt starts.
+    start: Vec<i32>,
     pending: Vec<u32>,
+    /// Small clusters that become pending when no others are.
+    last: Vec<u32>,
     /// True while the search tries to meet a target.
     begun: bool,
     step: f64,
     /// Number of insertions at this target, and the number after which the target is abandoned.
     tries: u64,
     patience: u64,
+    failures: u64,
 }
 
 impl<'a> Search<'a> {
     fn new(reduced: &'a Reduced, seed: u64) -> Self {
+        let long = reduced.sections * reduced.sections > LONG * lifespans(&reduced.spans);
         Self {
             reduced,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -216,14 +240,17 @@ impl<'a> Search<'a> {
             partial: Partial::new([].into()),
             weight: Vec::new(),
             penalty: Vec::new(),
-            long: reduced.sections * reduced.sections > LONG * lifespans(&reduced.spans),
+            long,
             best: Vec::new(),
             peak: i32::MAX,
+            start: Vec::new(),
             pending: Vec::new(),
+            last: Vec::new(),
             begun: false,
             step: STEP,
             tries: 0,
-            patience: PATIENCE * reduced.len() as u64,
+            patience: if long { LONG_PATIENCE } else { PATIENCE } * reduced.len() as u64,
+            failures: 0,
         }
     }
 
@@ -234,6 +261,7 @@ impl<'a> Search<'a> {
             // An attempt at a still lower target goes on.
             self.begun &= self.partial.target < peak;
             self.best = offsets.to_vec();
+            self.start.clone_from(&self.best);
         }
     }
 
@@ -255,7 +283,8 @@ impl<'a> Search<'a> {
             while let Some(b) = self.next() {
                 self.tries += 1;
                 if self.tries > self.patience {
-                    (self.begun, self.step, self.patience) = (false, self.step / 2.0, self.patience * 2);
+                    self.pending.push(b);
+                    self.fail(low);
                     break;
                 }
                 let (weight, penalty, before) = (&self.weight, &self.penalty, self.pending.len());
@@ -268,15 +297,48 @@ impl<'a> Search<'a> {
                     return;
                 }
             }
-            if self.begun {
-                self.begun = false;
-                self.peak = self.partial.peak();
-                for (cluster, offset) in self.clusters.iter().zip(self.partial.floors()) {
-                    for &(b, distance) in &cluster.parts {
-                        self.best[b as usize] = offset + distance;
-                    }
-                }
+            if self.begun && self.pending.is_empty() {
+                self.succeed();
             }
+        }
+    }
+
+    /// Adopts the complete layout as the start of the next attempts and, if its peak is lower, as the best
+    /// one.
+    fn succeed(&mut self) {
+        self.begun = false;
+        for (cluster, offset) in self.clusters.iter().zip(self.partial.floors()) {
+            for &(b, distance) in &cluster.parts {
+                self.start[b as usize] = offset + distance;
+            }
+        }
+        let peak = self.partial.peak();
+        if peak < self.peak {
+            self.peak = peak;
+            self.best.clone_from(&self.start);
+        }
+    }
+
+    /// Abandons the target. If it is below the best peak and the instance is not long, the attempt goes on
+    /// with a target slightly above the best peak.
+    fn fail(&mut self, low: i32) {
+        self.failures += 1;
+        let below = self.partial.target < self.peak;
+        if below {
+            self.step /= 2.0;
+        }
+        if self.long {
+            self.patience *= 2;
+        } else {
+            self.patience = PATIENCE * self.reduced.len() as u64 * luby(self.failures);
+        }
+        self.begun = below && !self.long;
+        if self.begun {
+            let up = f64::from(self.peak - low) * RISE;
+            self.partial.retarget(self.peak + up as i32);
+            self.tries = 0;
+        } else {
+            self.start.clone_from(&self.best);
         }
     }
 
@@ -291,28 +353,49 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Restores the best layout and sets a target below its peak.
+    /// Restores the layout from which attempts start, and sets a target below the best peak.
     fn begin(&mut self, low: i32) {
         if self.clusters.is_empty() || !self.long {
             self.coarsen();
         }
         let down = (f64::from(self.peak - low) * self.step) as i32;
         self.partial.target = self.peak - down.max(1);
-        let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.best)).collect();
+        let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.start)).collect();
         self.partial.restore(&offsets);
         self.pending.clear();
+        self.last.clear();
+        if !self.long {
+            self.set_aside();
+        }
         (self.begun, self.tries) = (true, 0);
     }
 
-    /// Replaces the clusters by those of the best layout. On long instances, every buffer is a cluster. The
-    /// penalty of a cluster is the largest of its buffers.
+    /// Removes the clusters that are placed last.
+    fn set_aside(&mut self) {
+        let sized = |b: &u32| self.weight[*b as usize] > 0.0;
+        let area = |b: u32| self.weight[b as usize].powi(2);
+        let mut order: Vec<u32> = (0..self.clusters.len() as u32).filter(sized).collect();
+        order.sort_by(|&a, &b| area(a).total_cmp(&area(b)));
+        let mut left = LAST * order.iter().map(|&b| area(b)).sum::<f64>();
+        for b in order {
+            left -= area(b);
+            if left < 0.0 {
+                break;
+            }
+            self.partial.remove(b);
+            self.last.push(b);
+        }
+    }
+
+    /// Replaces the clusters by those of the layout from which attempts start. On long instances, every
+    /// buffer is a cluster. The penalty of a cluster is the largest of its buffers.
     fn coarsen(&mut self) {
         let mut known = vec![1.0; self.reduced.len()];
         for (cluster, &penalty) in self.clusters.iter().zip(&self.penalty) {
             cluster.parts.iter().for_each(|&(b, _)| known[b as usize] = penalty);
         }
         let chance = if self.long { 0.0 } else { self.rng.random::<f64>().cbrt() };
-        self.clusters = coarsen(&self.reduced.spans, &self.best, chance, &mut self.rng);
+        self.clusters = coarsen(&self.reduced.spans, &self.start, chance, &mut self.rng);
         let largest =
             |cluster: &Cluster| cluster.parts.iter().map(|&(b, _)| known[b as usize]).fold(0.0, f64::max);
         self.penalty = self.clusters.iter().map(largest).collect();
@@ -323,6 +406,9 @@ impl<'a> Search<'a> {
 
     /// Removes and returns one of the larger pending clusters.
     fn next(&mut self) -> Option<u32> {
+        if self.pending.is_empty() {
+            self.pending.append(&mut self.last);
+        }
         let early = self.long && !self.rng.random_ratio(1, RARE);
         let at = if early { self.early() } else { self.drawn() }?;
         Some(self.pending.swap_remove(at))

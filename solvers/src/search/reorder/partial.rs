@@ -147,6 +147,15 @@ impl Partial {
         self.place_all(0..offsets.len() as u32, offsets);
     }
 
+    /// Sets a target, and updates the ceilings of all placed buffers.
+    pub fn retarget(&mut self, target: i32) {
+        self.target = target;
+        let floors: Vec<i32> = self.floors().collect();
+        let all = 0..floors.len() as u32;
+        let placed: Vec<u32> = all.filter(|&b| self.places[b as usize].placed).collect();
+        self.place_all(placed.into_iter(), &floors);
+    }
+
     /// Replaces the placed buffers by the given ones, in ascending order of their offsets.
     fn place_all(&mut self, buffers: impl Iterator<Item = u32>, offsets: &[i32]) {
         let mut order: Vec<u32> = buffers.filter(|&b| self.places[b as usize].size > 0).collect();
