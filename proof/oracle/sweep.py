@@ -4,7 +4,7 @@ A tree is a leaf (the number of a buffer, or a hole) or a node: a pair of "P" or
 children of a P-node may be permuted. Those of a Q-node may only be reversed.
 """
 
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, product
 
 
 class Refused(Exception):
@@ -138,6 +138,36 @@ def is_hole(leaf):
     return isinstance(leaf, tuple)
 
 
+def classes(tree, among):
+    """Splits a set of leaves into lists.
+
+    The leaves of a list are children of the same P-node, so an exchange of two of them does not change the tree.
+    """
+    if not is_node(tree):
+        return [[tree]] if tree in among else []
+    kind, children = tree
+    alike = [child for child in children if kind == "P" and not is_node(child) and child in among]
+    others = [child for child in children if kind == "Q" or is_node(child)]
+    return list(chain([alike] if alike else [], *(classes(child, among) for child in others)))
+
+
+def unions(lists):
+    """Joins the first few items of each list, in all possible ways."""
+    return (frozenset(chain(*parts)) for parts in product(*([one[:n] for n in range(len(one) + 1)] for one in lists)))
+
+
+def sequences(lists, first, least=0):
+    """Returns the sequences of as many items as `first` has that keep the order within each list.
+
+    Where `first` is false, the list of an item must not come before that of the previous item.
+    """
+    if not first:
+        return [[]]
+    least = 0 if first[0] else least
+    rests = ((at, lists[:at] + [one[1:]] + lists[at + 1 :]) for at, one in enumerate(lists) if one and at >= least)
+    return ([lists[at][0]] + more for at, rest in rests for more in sequences(rest, first[1:], at))
+
+
 class Sweep:
     def __init__(self, capacity):
         self.capacity, self.before, self.now = capacity, None, None
@@ -187,11 +217,14 @@ class Sweep:
 
         Holes are interchangeable and may be omitted.
         """
-        holes = [leaf for leaf in leaves(tree) if is_hole(leaf)]
+        holes = frozenset(filter(is_hole, leaves(tree)))
+        alike = classes(tree, holes)
         for other in self.now[2]:
-            named = [leaf for leaf in leaves(other) if is_hole(leaf)]
+            same = classes(other, frozenset(filter(is_hole, leaves(other))))
+            named = [hole for one in same for hole in one]
+            first = [hole == one[0] for one in same for hole in one]
             needed = runs(other, True)
-            for kept in permutations(holes, len(named)):
+            for kept in sequences(alike, first):
                 names = {hole: None for hole in holes} | dict(zip(kept, named))
                 if needed <= runs(renamed(tree, names), False):
                     return True
@@ -210,7 +243,8 @@ class Sweep:
                 require(self.contains(tree), "an arrangement is not listed")
                 return
             first = min(old_left) if old_left else min(new_left)
-            for group in subsets((old_left | holes) - {first} if old_left else holes):
+            others = [[leaf] for leaf in old_left - {first}] + classes(tree, holes)
+            for group in unions(others):
                 group |= {first} if old_left else set()
                 size = sum(old.get(leaf, 1) for leaf in group)
                 for begin in subsets(new_left) if group else ():

@@ -215,8 +215,8 @@ impl Sweep {
 /// The trees of a step, indexed by one of the sets that define each tree.
 struct Listed {
     by_set: HashMap<Set, Vec<Vec<Set>>>,
-    /// The distinct hole counts of the trees.
-    holes: BTreeSet<usize>,
+    /// The distinct lists that state, for each hole of a tree, whether it is the first one of its class.
+    holes: BTreeSet<Vec<bool>>,
     /// The leaves of buffers.
     buffers: Set,
     /// The first leaf of a hole.
@@ -228,9 +228,16 @@ impl Listed {
         let buffers = step.leaves();
         let mut listed = Self { by_set: HashMap::new(), holes: BTreeSet::new(), buffers, from };
         for tree in &step.trees {
+            // The holes of a class get consecutive leaves.
+            let classes = classes(tree, tree.leaves() & !buffers);
+            let holes: Vec<Set> = classes.iter().flat_map(|&class| bits(class)).collect();
+            let is_first = |hole: &Set| classes.iter().any(|&class| bits(class).next() == Some(*hole));
+            listed.holes.insert(holes.iter().map(is_first).collect());
+            let place = |leaf: Set| holes.iter().position(|&hole| hole == leaf);
+            let named = tree.renamed(&|leaf| Some(place(leaf).map_or(leaf, |at| 1 << (from + at as u32))));
+            let tree = &named.expect("no leaf is removed");
             let mut sets = Vec::new();
             tree.defining(&mut |set| sets.push(set));
-            listed.holes.insert((tree.leaves() & !buffers).count_ones() as usize);
             // It is possible that no defining set contains the holes, so the set of all leaves is added.
             sets.push(tree.leaves());
             sets.sort_unstable_by_key(|set| {
@@ -245,31 +252,38 @@ impl Listed {
     /// tree may have fewer holes, because the unit of an omitted hole counts as a free unit, which may be
     /// anywhere. All holes are interchangeable.
     fn contains(&self, tree: &Tree, choices: &mut u32) -> Result<bool, Reason> {
-        let holes: Vec<Set> = bits(tree.leaves() & !self.buffers).collect();
-        for &count in self.holes.iter().filter(|&&count| count <= holes.len()) {
-            if self.contains_with(tree, &holes, count, &mut Vec::new(), choices)? {
+        let holes = tree.leaves() & !self.buffers;
+        let classes = classes(tree, holes);
+        for is_first in self.holes.iter().filter(|listed| listed.len() <= holes.count_ones() as usize) {
+            if self.contains_with(tree, &classes, is_first, &mut Vec::new(), choices)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Tries all ways to name `count` of the holes and to omit the others. Returns true if a listed tree then
-    /// contains the tree.
+    /// Tries all ways to name some of the holes as those of a listed tree, and to omit the others. Returns
+    /// true if a listed tree then contains the tree.
+    ///
+    /// The holes of a class are interchangeable in both trees. It is thus enough to name the lowest holes of
+    /// each class of the tree, and to give the names of a class in the listed tree to classes of the tree in
+    /// ascending order.
     fn contains_with(
         &self,
         tree: &Tree,
-        holes: &[Set],
-        count: usize,
+        classes: &[Set],
+        is_first: &[bool],
         chosen: &mut Vec<Set>,
         choices: &mut u32,
     ) -> Result<bool, Reason> {
         choose(choices)?;
-        if chosen.len() < count {
-            for &hole in holes {
-                if !chosen.contains(&hole) {
+        if let Some(is_first_of_class) = is_first.get(chosen.len()) {
+            let last = chosen.last().filter(|_| !is_first_of_class);
+            let from = last.and_then(|last| classes.iter().position(|class| class & last != 0));
+            for &class in &classes[from.unwrap_or(0)..] {
+                if let Some(hole) = bits(class).find(|hole| !chosen.contains(hole)) {
                     chosen.push(hole);
-                    let contains = self.contains_with(tree, holes, count, chosen, choices)?;
+                    let contains = self.contains_with(tree, classes, is_first, chosen, choices)?;
                     chosen.pop();
                     if contains {
                         return Ok(true);
@@ -319,17 +333,19 @@ impl Successors<'_> {
     fn extend(&mut self, tree: &Tree, rest: Rest) -> Result<(), Reason> {
         if rest.old != 0 {
             let first = rest.old & rest.old.wrapping_neg();
-            let others = (rest.old & !first) | rest.holes;
-            return subsets(others).try_for_each(|more| self.exchange(tree, first | more, rest, 0));
+            let mut others: Vec<Set> = bits(rest.old & !first).collect();
+            others.extend(classes(tree, rest.holes));
+            return subsets(&others, first, &mut |group| self.exchange(tree, group, rest, 0));
         }
         let first = rest.new & rest.new.wrapping_neg();
         if first == 0 {
             let contains = self.listed.contains(tree, &mut self.choices)?;
             return if contains { Ok(()) } else { Err(self.unlisted.clone()) };
         }
-        for group in subsets(rest.holes).filter(|&group| group != 0) {
-            self.exchange(tree, group, rest, first)?;
-        }
+        subsets(&classes(tree, rest.holes), 0, &mut |group| match group {
+            0 => Ok(()),
+            _ => self.exchange(tree, group, rest, first),
+        })?;
         let groups = self.groups;
         for &(leaves, size) in groups.iter().take_while(|group| group.1 <= rest.free) {
             if leaves & !rest.new == 0 && leaves & first != 0 {
@@ -376,12 +392,25 @@ fn choose(choices: &mut u32) -> Result<(), Reason> {
     if *choices > MOST_CHOICES { Err(Reason::TooManyChoices) } else { Ok(()) }
 }
 
-/// Returns all subsets of a set.
-fn subsets(set: Set) -> impl Iterator<Item = Set> {
-    let mut next = Some(set);
-    std::iter::from_fn(move || {
-        let subset = next?;
-        next = if subset == 0 { None } else { Some((subset - 1) & set) };
-        Some(subset)
+/// Returns the classes of interchangeable holes of a tree.
+fn classes(tree: &Tree, holes: Set) -> Vec<Set> {
+    let mut classes = Vec::new();
+    tree.classes(holes, &mut |class| classes.push(class));
+    classes
+}
+
+/// Visits `with`, joined with subsets of the classes. Any number of leaves is taken from each class, but
+/// always the lowest ones, since others would give the same result.
+fn subsets(
+    classes: &[Set],
+    with: Set,
+    visit: &mut impl FnMut(Set) -> Result<(), Reason>,
+) -> Result<(), Reason> {
+    let Some((&class, rest)) = classes.split_first() else { return visit(with) };
+    subsets(rest, with, visit)?;
+    let mut some = with;
+    bits(class).try_for_each(|leaf| {
+        some |= leaf;
+        subsets(rest, some, visit)
     })
 }

@@ -41,6 +41,24 @@ impl Tree {
         }
     }
 
+    /// Splits a set of leaves into classes, and calls `found` for each class. The leaves of a class are
+    /// children of the same P-node, so an exchange of two of them does not change the tree.
+    pub fn classes(&self, among: Set, found: &mut impl FnMut(Set)) {
+        let (ordered, children) = self.parts();
+        let (mut all, mut rest) = (0, among & self.leaves());
+        for child in children {
+            match child {
+                Self::Leaf(leaf) if !ordered => all |= leaf & among,
+                _ => child.classes(among, found),
+            }
+            rest &= !child.leaves();
+        }
+        // A leaf has no children, so it is its own class.
+        if all | rest != 0 {
+            found(all | rest);
+        }
+    }
+
     fn parts(&self) -> (bool, &[Self]) {
         match self {
             Self::Leaf(_) => (false, &[]),
@@ -299,6 +317,13 @@ mod tests {
                     |order: &Order| order.iter().copied().filter(|&leaf| set >> leaf & 1 == 1).collect();
                 let restricted = tree.renamed(&|leaf| (leaf & set != 0).then_some(leaf)).unwrap();
                 assert_eq!(orders(&restricted), all.iter().map(kept).collect(), "{tree:?} {set:b}");
+            }
+            let mut classes = Vec::new();
+            tree.classes(63, &mut |class| classes.push(class));
+            assert_eq!(classes.iter().map(|class| class.count_ones()).sum::<u32>(), 6);
+            for pair in classes.iter().flat_map(|&class| bits(class).zip(bits(class).skip(1))) {
+                let swap = |leaf| if leaf & (pair.0 | pair.1) == 0 { leaf } else { leaf ^ pair.0 ^ pair.1 };
+                assert_eq!(orders(&tree.renamed(&|leaf| Some(swap(leaf))).unwrap()), all, "{tree:?}");
             }
             let mut contiguous = BTreeSet::new();
             tree.contiguous(&mut |set| contiguous.extend([set]));

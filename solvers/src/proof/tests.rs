@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::search::arrangements::Wrong as WrongSweep;
+use crate::search::arrangements::tests::flat as large_sizes;
 use crate::search::learn::Wrong;
 use crate::{BruteForce, Exact};
 use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
@@ -154,33 +155,50 @@ fn sweeps_by_unsound_rules_are_rejected() {
     }
 }
 
+/// Proves bounds by sweeps, each with an instance. Both checkers must accept all proofs. Returns their
+/// number.
+fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for (t, bound) in claims {
+        let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
+        let Some(proof) = proof.map(|proof| text(&proof)) else { continue };
+        let proved = checked(&csv(&t), &proof);
+        let is_proved = proved.as_ref().is_ok_and(|proved| proved.bound == bound);
+        assert!(is_proved, "{proved:?}\n{}\n{proof}", csv(&t));
+        let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{}.{end}", files.len())));
+        std::fs::write(&paths[0], csv(&t)).unwrap();
+        std::fs::write(&paths[1], &proof).unwrap();
+        files.extend(paths);
+    }
+    accepted_by_oracle(&files)
+}
+
 #[test]
 fn sweeps_are_proofs() {
-    let (mut swept, mut files) = (0, Vec::new());
-    let folder = tempfile::tempdir().unwrap();
-    for seed in 0..50 {
+    let claims = (0..50).flat_map(|seed| {
         let t = flat(12, seed % 3, seed);
         let (best, load) = (low_peak(&t).get(), load(&t).0.get());
-        for bound in (load + 8..=best + 8).step_by(8) {
-            let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
-            let proof = proof.map(|proof| text(&proof));
-            assert!(bound <= best || proof.is_none(), "{}\n{proof:?}", csv(&t));
-            let Some(proof) = proof else { continue };
-            let proved = checked(&csv(&t), &proof);
-            assert!(
-                proved.as_ref().is_ok_and(|proved| proved.bound == bound),
-                "{proved:?}\n{}\n{proof}",
-                csv(&t)
-            );
-            swept += 1;
-            let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{swept}.{end}")));
-            std::fs::write(&paths[0], csv(&t)).unwrap();
-            std::fs::write(&paths[1], &proof).unwrap();
-            files.extend(paths);
-        }
-    }
+        let above = Proof::swept(&t, Bytes::new(best + 8), sweeps(None), &mut Budget::unlimited());
+        assert!(above.is_none(), "{}\n{above:?}", csv(&t));
+        (load + 8..=best).step_by(8).map(move |bound| (t.clone(), bound))
+    });
+    let swept = sweep_all(claims);
     assert!(swept >= 10, "{swept}");
-    accepted_by_oracle(&files);
+}
+
+/// Checks sweeps with more than 12 free units. The choices of a checker would be too many if it tried all
+/// permutations of holes.
+#[test]
+fn sweeps_with_many_free_units_are_proofs() {
+    let claims = (0..110).filter_map(|seed| {
+        let t = large_sizes(4 + seed as usize % 4, 12, 0.5, (30, 500), seed);
+        let (best, load) = (low_peak(&t).get(), load(&t).0.get());
+        let above = (best - load) / t.grain().get();
+        (13..=52).contains(&above).then_some((t, best))
+    });
+    let swept = sweep_all(claims);
+    assert!(swept >= 4, "{swept}");
 }
 
 #[test]

@@ -141,4 +141,4 @@ impl Default for ArrangementRules {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 /// Returns a random instance with the same load at every step. The number of live buffers at the first step
 /// is `live`. At every following step, each live buffer remains live with probability `stay`, and the total
 /// size of the others is divided randomly into new buffers.
-fn flat(live: usize, steps: u64, stay: f64, sizes: (u64, u64), seed: u64) -> Instance {
+pub(crate) fn flat(live: usize, steps: u64, stay: f64, sizes: (u64, u64), seed: u64) -> Instance {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut now: Vec<(u64, u64)> = (0..live).map(|_| (rng.random_range(sizes.0..=sizes.1), 0)).collect();
     let mut done: Vec<(u64, u64, u64)> = Vec::new();
