@@ -428,12 +428,13 @@ impl Minimiser<'_, '_> {
     /// capacity, if the round and its proofs have `spent` nodes in total. An insertion takes several times as
     /// long as a node.
     fn insertions(&self, nodes: u64, spent: u64) -> u64 {
-        let patience = if self.is_far(FAR) { REORDER_PATIENCE } else { PATIENCE };
+        let is_far = self.is_far(FAR);
+        let patience = if is_far { REORDER_PATIENCE } else { PATIENCE };
         if nodes < FIRST_ROUND * patience {
             0
         } else if self.window_in_units().is_none_or(is_close) {
             spent / CLOSE_NODES_PER_INSERTION
-        } else if self.is_far(FAR) && !self.prover.as_ref().is_some_and(Prover::learns) {
+        } else if is_far && !self.prover.as_ref().is_some_and(Prover::learns) {
             spent.saturating_mul(FAR_INSERTIONS_PER_NODE)
         } else {
             spent
