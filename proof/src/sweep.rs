@@ -231,8 +231,8 @@ impl Listed {
             // The holes of a class get consecutive leaves.
             let classes = classes(tree, tree.leaves() & !buffers);
             let holes: Vec<Set> = classes.iter().flat_map(|&class| bits(class)).collect();
-            let is_first = |hole: &Set| classes.iter().any(|&class| bits(class).next() == Some(*hole));
-            listed.holes.insert(holes.iter().map(is_first).collect());
+            let is_first = |&class: &Set| bits(class).enumerate().map(|(at, _)| at == 0);
+            listed.holes.insert(classes.iter().flat_map(is_first).collect());
             let place = |leaf: Set| holes.iter().position(|&hole| hole == leaf);
             let named = tree.renamed(&|leaf| Some(place(leaf).map_or(leaf, |at| 1 << (from + at as u32))));
             let tree = &named.expect("no leaf is removed");

@@ -72,8 +72,7 @@ proptest! {
 #[test]
 #[ignore = "takes a minute: proves two thousand optima"]
 fn both_checkers_accept_two_thousand_optima() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut files = Vec::new();
+    let mut pairs = Vec::new();
     for seed in 0..2_000 {
         let t = small(3 + seed as usize % 5, seed % 16, seed);
         let best = optimum(&t);
@@ -82,24 +81,33 @@ fn both_checkers_accept_two_thousand_optima() {
         }
         let proof = text(&prove(&t, best).unwrap());
         assert!(checked(&csv(&t), &proof).is_ok_and(|proved| proved.bound == best.get()), "{proof}");
-        let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{seed}.{end}")));
-        std::fs::write(&paths[0], csv(&t)).unwrap();
+        pairs.push((csv(&t), proof));
+    }
+    assert_accepted_by_oracle(&pairs);
+    assert!(pairs.len() > 1_900, "{}", pairs.len());
+}
+
+/// Runs the checker in Python on pairs of an instance and a proof. Returns a line per pair.
+fn oracle(pairs: &[(String, String)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for (at, (instance, proof)) in pairs.iter().enumerate() {
+        let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{at}.{end}")));
+        std::fs::write(&paths[0], instance).unwrap();
         std::fs::write(&paths[1], proof).unwrap();
         files.extend(paths);
     }
-    let count = accepted_by_oracle(&files);
-    assert!(count > 1_900, "{count}");
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
+    let run = Command::new("python3").arg(program).args(&files).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(printed.lines().count(), pairs.len());
+    printed
 }
 
-/// Runs the checker in Python on pairs of an instance and a proof, all of which it must accept. Returns the
-/// number of pairs.
-fn accepted_by_oracle(files: &[std::path::PathBuf]) -> usize {
-    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
-    let run = Command::new("python3").arg(oracle).args(files).output().unwrap();
-    let printed = String::from_utf8(run.stdout).unwrap();
+fn assert_accepted_by_oracle(pairs: &[(String, String)]) {
+    let printed = oracle(pairs);
     assert!(printed.lines().all(|line| line.starts_with("accepted")), "{printed}");
-    assert_eq!(2 * printed.lines().count(), files.len());
-    files.len() / 2
 }
 
 #[test]
@@ -158,20 +166,17 @@ fn sweeps_by_unsound_rules_are_rejected() {
 /// Proves bounds by sweeps, each with an instance. Both checkers must accept all proofs. Returns their
 /// number.
 fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let mut files = Vec::new();
+    let mut pairs = Vec::new();
     for (t, bound) in claims {
         let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
         let Some(proof) = proof.map(|proof| text(&proof)) else { continue };
         let proved = checked(&csv(&t), &proof);
         let is_proved = proved.as_ref().is_ok_and(|proved| proved.bound == bound);
         assert!(is_proved, "{proved:?}\n{}\n{proof}", csv(&t));
-        let paths = ["csv", "proof"].map(|end| folder.path().join(format!("{}.{end}", files.len())));
-        std::fs::write(&paths[0], csv(&t)).unwrap();
-        std::fs::write(&paths[1], &proof).unwrap();
-        files.extend(paths);
+        pairs.push((csv(&t), proof));
     }
-    accepted_by_oracle(&files)
+    assert_accepted_by_oracle(&pairs);
+    pairs.len()
 }
 
 #[test]
@@ -257,9 +262,8 @@ fn low_peak(instance: &Instance) -> Bytes {
 
 /// Alters proofs and instances, and runs both checkers on them. Every accepted claim must be true.
 fn alter(count: usize, seed: u64) {
-    let folder = tempfile::tempdir().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
-    let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
+    let (mut verdicts, mut pairs) = (Vec::new(), Vec::new());
     while verdicts.len() < count {
         let (t, proof) = if verdicts.len() % 3 == 0 {
             let t = flat(8, rng.random_range(0..3), rng.random_range(0..1 << 40));
@@ -290,20 +294,12 @@ fn alter(count: usize, seed: u64) {
                 let least = low_peak(&read.with_capacity(None));
                 assert!(proved.bound <= least.get(), "{instance}\n{proof}");
             }
-            let files = ["csv", "proof"].map(|end| folder.path().join(format!("{}.{end}", verdicts.len())));
-            std::fs::write(&files[0], &instance).unwrap();
-            std::fs::write(&files[1], &proof).unwrap();
-            paths.extend(files);
-            verdicts.push((verdict.map(|proved| proved.bound), instance, proof));
+            pairs.push((instance, proof));
+            verdicts.push(verdict.map(|proved| proved.bound));
         }
     }
-    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/../proof/oracle/check.py");
-    let run = Command::new("python3").arg(oracle).args(&paths).output().unwrap();
-    let printed = String::from_utf8(run.stdout).unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    assert_eq!(printed.lines().count(), verdicts.len());
     let mut accepted = 0;
-    for (line, (verdict, instance, proof)) in printed.lines().zip(&verdicts) {
+    for ((line, verdict), (instance, proof)) in oracle(&pairs).lines().zip(&verdicts).zip(&pairs) {
         let expected = verdict.as_ref().map_or("rejected".to_owned(), |bound| format!("accepted {bound}"));
         assert!(line.starts_with(&expected), "{line}\n{verdict:?}\n{instance}\n{proof}");
         accepted += usize::from(verdict.is_ok());

@@ -418,10 +418,8 @@ impl Partial {
     /// Returns true if restoring the placed buffers at their floors changes nothing, and no floor exceeds its
     /// ceiling.
     pub fn is_up_to_date(&self) -> bool {
-        let mut other = Self { target: self.target, ..Self::new(Arc::clone(&self.spans)) };
-        let placed = |b: &u32| self.places[*b as usize].placed;
-        let floors: Vec<i32> = self.floors().collect();
-        other.place_all((0..self.spans.len() as u32).filter(placed), &floors);
+        let mut other = Self { places: self.places.clone(), ..Self::new(Arc::clone(&self.spans)) };
+        other.retarget(self.target);
         let mut placed = self.places.iter().zip(&other.places).filter(|(place, _)| place.placed);
         other.contacts == self.contacts
             && placed.all(|(place, again)| place == again && place.floor <= place.ceiling)
