@@ -92,11 +92,11 @@ wanted() {
 # Memory maps need seven times the space of all other files, and `bench` regenerates them. Two are kept as
 # examples.
 drop_maps() { # folder of a record
-    local left="not kept here; the command regenerates them"
-    case "$1" in *-head-to-head) left="only A and J are kept here; the command regenerates all" ;; esac
+    local left="not kept, because the command regenerates them"
+    case "$1" in *-head-to-head) left="only A and J are kept, because the command regenerates all" ;; esac
     find "$1" -path '*/maps/*' ! -path '*-head-to-head/maps/[AJ].svg' -delete
     find "$1" -name maps -empty -delete
-    sed -i "s#addresses upwards |#addresses upwards; $left |#" "$1/README.md"
+    sed -i "s#^\(| .maps/.*[^ ]\) *|\$#\1; $left |#" "$1/README.md"
 }
 
 record() {
