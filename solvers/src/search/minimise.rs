@@ -105,8 +105,7 @@ pub(super) const ARRANGEMENT_LIVE: usize = 10;
 const FLAT_SWEEP_SHARE: u64 = 1;
 
 /// Nodes of a round and its proofs per insertion of the ejection search over orders, if the best layout is
-/// close to the bound, or if learning usually finishes the search. If the layout is neither close nor far,
-/// both numbers are equal.
+/// close to the bound. If it is neither close nor far, both numbers are equal.
 const CLOSE_NODES_PER_INSERTION: u64 = 32;
 
 /// Insertions of the ejection search over orders per node of a round and its proofs, if the best layout is
@@ -431,12 +430,11 @@ impl Minimiser<'_, '_> {
     fn insertions(&self, nodes: u64, spent: u64) -> u64 {
         let is_far = self.is_far(FAR);
         let patience = if is_far { REORDER_PATIENCE } else { PATIENCE };
-        let learns = self.prover.as_ref().is_some_and(Prover::learns);
         if nodes < FIRST_ROUND * patience {
             0
-        } else if learns || self.window_in_units().is_none_or(is_close) {
+        } else if self.window_in_units().is_none_or(is_close) {
             spent / CLOSE_NODES_PER_INSERTION
-        } else if is_far {
+        } else if is_far && !self.prover.as_ref().is_some_and(Prover::learns) {
             spent.saturating_mul(FAR_INSERTIONS_PER_NODE)
         } else {
             spent
