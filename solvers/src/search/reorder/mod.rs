@@ -39,6 +39,9 @@
 //! - The numbers of insertions follow Luby's sequence, so that most attempts are short.
 //! - After a failure, the search raises the target slightly above the best peak, and goes on. The next
 //!   attempts start from the layout that it finds. If it fails again, they start from the best layout.
+//! - If the peak has not fallen for long, the search begins a new *descent*: it removes almost a third of the
+//!   clusters of the best layout at random, and places them again below a target above the best peak. The
+//!   layout that it finds then counts as the best one, until a descent reaches a peak that is lower than all.
 //!
 //! ```text
 //!  ┌───┬───────┐        ┌───────────┐     c follows b with the same size, and both cover the lifespan of a:
@@ -96,6 +99,18 @@ const LONG_PATIENCE: u64 = 100;
 /// Distance by which the target exceeds the best peak after a failed attempt, as a fraction of the distance
 /// from the peak to the bound.
 const RISE: f64 = 0.05;
+
+/// A descent ends after this number of insertions per buffer without a lower peak, but not before this
+/// fraction of the insertions that led to its lowest peak.
+const STALE: u64 = 300;
+const STALE_SHARE: f64 = 0.3;
+
+/// Share of the clusters that are removed at the start of a new descent, at random.
+const DISTURBED: f64 = 0.3;
+
+/// Distance by which the first target of a new descent exceeds the best peak, as a fraction of the distance
+/// from the peak to the bound.
+const DISTURBED_RISE: f64 = 0.1;
 
 /// The clusters that are placed last have at most this fraction of the total area.
 const LAST: f64 = 1.0 / 64.0;
@@ -216,8 +231,14 @@ struct Search<'a> {
     /// The offset of each buffer in the best layout, in units, and its peak.
     best: Vec<i32>,
     peak: i32,
+    /// The offset of each buffer in the best layout of the current descent, and its peak. The first descent
+    /// starts from the best known layout, later ones from disturbed layouts.
+    home: Vec<i32>,
+    height: i32,
     /// The offset of each buffer in the layout from which the next attempt starts.
     start: Vec<i32>,
+    /// True if the next attempt begins a descent.
+    disturbed: bool,
     pending: Vec<u32>,
     /// Small clusters that become pending when no others are.
     last: Vec<u32>,
@@ -227,7 +248,10 @@ struct Search<'a> {
     /// Number of insertions at this target, and the number after which the target is abandoned.
     tries: u64,
     patience: u64,
+    /// Number of failures, of insertions, and of insertions until the lowest peak in the current descent.
     failures: u64,
+    spent: u64,
+    gained: u64,
 }
 
 impl<'a> Search<'a> {
@@ -243,7 +267,10 @@ impl<'a> Search<'a> {
             long,
             best: Vec::new(),
             peak: i32::MAX,
+            home: Vec::new(),
+            height: i32::MAX,
             start: Vec::new(),
+            disturbed: false,
             pending: Vec::new(),
             last: Vec::new(),
             begun: false,
@@ -251,17 +278,20 @@ impl<'a> Search<'a> {
             tries: 0,
             patience: if long { LONG_PATIENCE } else { PATIENCE } * reduced.len() as u64,
             failures: 0,
+            spent: 0,
+            gained: 0,
         }
     }
 
     /// Adopts a layout as the best one if its peak is lower.
     fn adopt(&mut self, offsets: &[i32], peak: i32) {
         if peak < self.peak {
-            self.peak = peak;
             // An attempt at a still lower target goes on.
             self.begun &= self.partial.target < peak;
             self.best = offsets.to_vec();
+            self.home.clone_from(&self.best);
             self.start.clone_from(&self.best);
+            (self.peak, self.height, self.disturbed, self.gained) = (peak, peak, false, self.spent);
         }
     }
 
@@ -282,6 +312,7 @@ impl<'a> Search<'a> {
             }
             while let Some(b) = self.next() {
                 self.tries += 1;
+                self.spent += 1;
                 if self.tries > self.patience {
                     self.pending.push(b);
                     self.fail(low);
@@ -304,7 +335,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adopts the complete layout as the start of the next attempts and, if its peak is lower, as the best
-    /// one.
+    /// one of the descent, or of all.
     fn succeed(&mut self) {
         self.begun = false;
         for (cluster, offset) in self.clusters.iter().zip(self.partial.floors()) {
@@ -313,17 +344,25 @@ impl<'a> Search<'a> {
             }
         }
         let peak = self.partial.peak();
+        if peak < self.height {
+            self.height = peak;
+            self.home.clone_from(&self.start);
+            self.gained = self.spent;
+        }
         if peak < self.peak {
             self.peak = peak;
             self.best.clone_from(&self.start);
         }
     }
 
-    /// Abandons the target. If it is below the best peak and the instance is not long, the attempt goes on
-    /// with a target slightly above the best peak.
+    /// Abandons the target. If it is below the peak of the descent and the instance is not long, the attempt
+    /// goes on with a target slightly above this peak. Begins a new descent if this one is stale.
     fn fail(&mut self, low: i32) {
         self.failures += 1;
-        let below = self.partial.target < self.peak;
+        if !self.long && self.is_stale() {
+            return self.disturb(low);
+        }
+        let below = self.partial.target < self.height;
         if below {
             self.step /= 2.0;
         }
@@ -334,12 +373,29 @@ impl<'a> Search<'a> {
         }
         self.begun = below && !self.long;
         if self.begun {
-            let up = f64::from(self.peak - low) * RISE;
-            self.partial.retarget(self.peak + up as i32);
+            let up = f64::from(self.height - low) * RISE;
+            self.partial.retarget(self.height + up as i32);
             self.tries = 0;
         } else {
-            self.start.clone_from(&self.best);
+            self.start.clone_from(&self.home);
         }
+    }
+
+    /// Returns true if the descent should end. It may go on for longer if it has had success until late.
+    fn is_stale(&self) -> bool {
+        let least = STALE * self.reduced.len() as u64;
+        self.spent - self.gained > least.max((STALE_SHARE * self.gained as f64) as u64)
+    }
+
+    /// Begins a new descent, from the best layout without some of its clusters.
+    fn disturb(&mut self, low: i32) {
+        self.home.clone_from(&self.best);
+        self.start.clone_from(&self.best);
+        let up = (f64::from(self.peak - low) * DISTURBED_RISE) as i32;
+        (self.height, self.step, self.disturbed, self.begun) = (self.peak + up + 1, STEP, true, false);
+        (self.failures, self.spent, self.gained) = (0, 0, 0);
+        self.patience = PATIENCE * self.reduced.len() as u64;
+        self.penalty.fill(1.0);
     }
 
     /// Raises the penalty of a buffer that has ejected others.
@@ -353,13 +409,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Restores the layout from which attempts start, and sets a target below the best peak.
+    /// Restores the layout from which attempts start, and sets a target below the peak of the descent.
     fn begin(&mut self, low: i32) {
         if self.clusters.is_empty() || !self.long {
             self.coarsen();
         }
-        let down = (f64::from(self.peak - low) * self.step) as i32;
-        self.partial.target = self.peak - down.max(1);
+        let disturbed = std::mem::take(&mut self.disturbed);
+        let step = if disturbed { 0.0 } else { self.step };
+        let down = (f64::from(self.height - low) * step) as i32;
+        self.partial.target = self.height - down.max(1);
         let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.start)).collect();
         self.partial.restore(&offsets);
         self.pending.clear();
@@ -367,7 +425,21 @@ impl<'a> Search<'a> {
         if !self.long {
             self.set_aside();
         }
+        if disturbed {
+            self.remove_some();
+        }
         (self.begun, self.tries) = (true, 0);
+    }
+
+    /// Removes some clusters at random, except those that are placed last.
+    fn remove_some(&mut self) {
+        for b in 0..self.clusters.len() as u32 {
+            let kept = self.weight[b as usize] == 0.0 || self.last.contains(&b);
+            if !kept && self.rng.random_bool(DISTURBED) {
+                self.partial.remove(b);
+                self.pending.push(b);
+            }
+        }
     }
 
     /// Removes the clusters that are placed last.

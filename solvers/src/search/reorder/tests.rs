@@ -58,6 +58,32 @@ proptest! {
     }
 }
 
+proptest! {
+    /// A new descent keeps the best layout, and its first target is at least the best peak.
+    #[test]
+    fn descents_keep_the_best_layout(
+        rows in proptest::collection::vec((0u64..6, 1u64..4, 1u64..9), 8..30), seed: u64,
+    ) {
+        let reduced = Reduced::of(&instance(&rows)).unwrap();
+        let low = reduced.load.iter().copied().max().unwrap() as i32;
+        let stacked = random_layout(&reduced, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        let peak = |offsets: &[i32]| {
+            offsets.iter().zip(&reduced.spans).map(|(offset, span)| offset + span.size as i32).max().unwrap()
+        };
+        let mut search = Search { long: false, ..Search::new(&reduced, seed) };
+        search.adopt(&stacked, peak(&stacked));
+        search.run(low, &mut Budget::unlimited().part(Some(200), None));
+        let best = (search.best.clone(), search.peak);
+        search.disturb(low);
+        search.begin(low);
+        prop_assert!(search.begun && search.partial.target >= best.1 && search.height > best.1);
+        prop_assert_eq!((&search.best, search.peak), (&best.0, best.1));
+        search.run(low, &mut Budget::unlimited().part(Some(200), None));
+        prop_assert!(search.peak <= best.1 && search.peak <= search.height);
+        prop_assert_eq!(peak(&search.best), search.peak);
+    }
+}
+
 #[test]
 fn most_optima_of_long_instances_are_found() {
     let mut found = 0;
