@@ -41,7 +41,7 @@
 //!   attempts start from the layout that it finds. If it fails again, they start from the best layout.
 //! - If the peak has not fallen for long, the search begins a new *descent*: it removes almost a third of the
 //!   clusters of the best layout at random, and places them again below a target above the best peak. The
-//!   layout that it finds then counts as the best one, until a descent reaches a peak that is lower than all.
+//!   attempts of the descent go on from the layout that it finds, until any thread finds a new best layout.
 //!
 //! ```text
 //!  ┌───┬───────┐        ┌───────────┐     c follows b with the same size, and both cover the lifespan of a:
