@@ -83,7 +83,7 @@ impl Sequence {
     /// `rules.waste` units above it, or if [`Steps::of`] selects no steps. If `alike` is false, no two
     /// buffers are interchangeable.
     pub fn at(reduced: &Reduced, capacity: i64, rules: ArrangementRules, alike: bool) -> Option<Self> {
-        let load = reduced.load.iter().copied().max().unwrap_or(0);
+        let load = reduced.highest_load();
         let own = usize::try_from(capacity - load).ok().filter(|&own| own <= rules.waste)?;
         let steps = Steps::of(reduced, capacity, (rules.leaves, own), alike)?;
         let exchanges = steps.list.iter().map(|_| [OnceLock::new(), OnceLock::new()]).collect();

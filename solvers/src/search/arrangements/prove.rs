@@ -124,7 +124,7 @@ fn search(
     nodes: u64,
     budget: &mut Budget,
 ) -> Option<Proof> {
-    let load = reduced.load.iter().copied().max().unwrap_or(0);
+    let load = reduced.highest_load();
     let high = high.min(load + rules.waste as i64);
     let mut last = low - 1;
     for (capacity, share) in [(low, 2), (low + 1, 4), (high, 4)] {

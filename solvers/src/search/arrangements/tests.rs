@@ -59,7 +59,7 @@ fn optimum(instance: &Instance) -> u64 {
 fn swept(instance: &Instance, rules: ArrangementRules) -> u64 {
     let reduced = Reduced::of(instance).unwrap();
     let mut refuter = Refuter::new(&reduced, rules);
-    let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
+    let mut capacity = reduced.highest_load();
     loop {
         match refuter.refute(capacity, u64::MAX, &mut Budget::unlimited().with_node_limit(200_000)) {
             Some(Found::Refuted((from, to))) => assert!(from < to && to <= reduced.sections),

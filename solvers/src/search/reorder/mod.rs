@@ -170,7 +170,7 @@ impl<'a> Reorder<'a> {
     pub fn improve(&mut self, low: i64, best: &[i64], nodes: u64, budget: &mut Budget) -> Option<Vec<i64>> {
         let end = |(offset, span): (&i64, &Span)| offset + span.size;
         let peak = best.iter().zip(&self.reduced.spans).map(end).max()?;
-        let low = low.max(self.reduced.load.iter().copied().max()?);
+        let low = low.max(self.reduced.highest_load());
         if peak > MOST_UNITS || low >= peak {
             return None;
         }
@@ -415,9 +415,8 @@ impl<'a> Search<'a> {
             self.coarsen();
         }
         let disturbed = std::mem::take(&mut self.disturbed);
-        let step = if disturbed { 0.0 } else { self.step };
-        let down = (f64::from(self.height - low) * step) as i32;
-        self.partial.target = self.height - down.max(1);
+        let down = (f64::from(self.height - low) * self.step) as i32;
+        self.partial.target = self.height - if disturbed { 1 } else { down.max(1) };
         let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.start)).collect();
         self.partial.restore(&offsets);
         self.pending.clear();

@@ -56,16 +56,14 @@ proptest! {
         let seeds: Vec<u64> = (0..threads as u64).map(|at| seed ^ at).collect();
         prop_assert_eq!(peaks(&instance, &seeds, 3, 600), peaks(&instance, &seeds, 3, 600));
     }
-}
 
-proptest! {
     /// A new descent keeps the best layout, and its first target is at least the best peak.
     #[test]
     fn descents_keep_the_best_layout(
         rows in proptest::collection::vec((0u64..6, 1u64..4, 1u64..9), 8..30), seed: u64,
     ) {
         let reduced = Reduced::of(&instance(&rows)).unwrap();
-        let low = reduced.load.iter().copied().max().unwrap() as i32;
+        let low = reduced.highest_load() as i32;
         let stacked = random_layout(&reduced, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         let peak = |offsets: &[i32]| {
             offsets.iter().zip(&reduced.spans).map(|(offset, span)| offset + span.size as i32).max().unwrap()

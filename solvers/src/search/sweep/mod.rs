@@ -82,7 +82,7 @@ mod tests {
         let reduced = Reduced::of(instance).unwrap();
         let sections = Sections::of(&reduced);
         let (window, bytes) = ((0, reduced.sections), 1 << 24);
-        let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
+        let mut capacity = reduced.highest_load();
         loop {
             let pass = Pass { sections: &sections, window, backwards, capacity, bytes, ahead, beam: None };
             match pass.run(&mut Budget::unlimited()) {

@@ -68,6 +68,11 @@ impl Reduced {
         Some(Self::from_rows(grain, intervals.len(), rows))
     }
 
+    /// Returns the highest load of a section, in units, or 0 if there are no sections.
+    pub fn highest_load(&self) -> i64 {
+        self.load.iter().copied().max().unwrap_or(0)
+    }
+
     /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers that are
     /// live only outside. In the result, `origin` does not refer to the instance. The restriction is a
     /// relaxation, so a capacity that is infeasible for the result is infeasible for the whole instance. The
@@ -130,8 +135,8 @@ impl Reduced {
     /// Returns true if the live bytes of most sections equal the load. The optimum is then often above the
     /// load.
     pub fn is_flat(&self) -> bool {
-        let most = self.load.iter().copied().max();
-        2 * self.load.iter().filter(|&&own| Some(own) == most).count() > self.load.len()
+        let most = self.highest_load();
+        2 * self.load.iter().filter(|&&own| own == most).count() > self.load.len()
     }
 
     /// Returns the maximum number of simultaneously live buffers. The time is linear.
