@@ -237,8 +237,6 @@ struct Search<'a> {
     height: i32,
     /// The offset of each buffer in the layout from which the next attempt starts.
     start: Vec<i32>,
-    /// True if the next attempt begins a descent.
-    disturbed: bool,
     pending: Vec<u32>,
     /// Small clusters that become pending when no others are.
     last: Vec<u32>,
@@ -270,7 +268,6 @@ impl<'a> Search<'a> {
             home: Vec::new(),
             height: i32::MAX,
             start: Vec::new(),
-            disturbed: false,
             pending: Vec::new(),
             last: Vec::new(),
             begun: false,
@@ -291,7 +288,7 @@ impl<'a> Search<'a> {
             self.best = offsets.to_vec();
             self.home.clone_from(&self.best);
             self.start.clone_from(&self.best);
-            (self.peak, self.height, self.disturbed, self.gained) = (peak, peak, false, self.spent);
+            (self.peak, self.height, self.gained) = (peak, peak, self.spent);
         }
     }
 
@@ -391,11 +388,13 @@ impl<'a> Search<'a> {
     fn disturb(&mut self, low: i32) {
         self.home.clone_from(&self.best);
         self.start.clone_from(&self.best);
-        let up = (f64::from(self.peak - low) * DISTURBED_RISE) as i32;
-        (self.height, self.step, self.disturbed, self.begun) = (self.peak + up + 1, STEP, true, false);
-        (self.failures, self.spent, self.gained) = (0, 0, 0);
+        (self.step, self.failures, self.spent, self.gained) = (STEP, 0, 0, 0);
         self.patience = PATIENCE * self.reduced.len() as u64;
         self.penalty.fill(1.0);
+        let target = self.peak + (f64::from(self.peak - low) * DISTURBED_RISE) as i32;
+        self.height = target + 1;
+        self.restart(target);
+        self.remove_some();
     }
 
     /// Raises the penalty of a buffer that has ejected others.
@@ -409,23 +408,24 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Restores the layout from which attempts start, and sets a target below the peak of the descent.
+    /// Begins an attempt at a target below the peak of the descent.
     fn begin(&mut self, low: i32) {
+        let down = (f64::from(self.height - low) * self.step) as i32;
+        self.restart(self.height - down.max(1));
+    }
+
+    /// Restores the layout from which attempts start, and sets a target.
+    fn restart(&mut self, target: i32) {
         if self.clusters.is_empty() || !self.long {
             self.coarsen();
         }
-        let disturbed = std::mem::take(&mut self.disturbed);
-        let down = (f64::from(self.height - low) * self.step) as i32;
-        self.partial.target = self.height - if disturbed { 1 } else { down.max(1) };
+        self.partial.target = target;
         let offsets: Vec<i32> = self.clusters.iter().map(|cluster| cluster.offset(&self.start)).collect();
         self.partial.restore(&offsets);
         self.pending.clear();
         self.last.clear();
         if !self.long {
             self.set_aside();
-        }
-        if disturbed {
-            self.remove_some();
         }
         (self.begun, self.tries) = (true, 0);
     }
