@@ -148,7 +148,7 @@ class Checker:
 
     def statement(self, words):
         kind, rest = words[0], words[1:]
-        if self.sweep or kind in ("at", "tree"):
+        if self.sweep or kind in ("at", "tree", "bond"):
             require(self.sweep, f"misplaced {kind}")
             self.swept(kind, rest)
             return False
@@ -212,18 +212,29 @@ class Checker:
             for b in range(len(self.names))
         )
         require(fits, f"not a unit: {unit}")
+        if self.sweep:
+            require(unit == self.unit, "another unit")
+            self.sweep.restart()
+            return
         self.unit, self.sweep = unit, Sweep(self.capacity // unit)
 
     def swept(self, kind, words):
         if kind == "tree":
             self.sweep.tree(words, number)
             return
+        if kind == "bond":
+            self.sweep.bonded(words, number)
+            return
+        if kind == "sweep":
+            require(len(words) == 1, "sweep needs a unit")
+            self.start_sweep(number(words[0]))
+            return
         require(kind == "at" and len(words) == 1, f"not a statement of a sweep: {kind}")
         step = number(words[0])
         live = [b for b in range(len(self.names)) if any(s <= step < e for s, e in self.of(b).live)]
         require(live, f"no buffer is live at step {step}")
         self.pairwise(live)
-        self.sweep.at({b: self.of(b).size // self.unit for b in live})
+        self.sweep.at(step, {b: self.of(b).size // self.unit for b in live})
 
     def symmetry(self, kind, a, b):
         x, y = self.of(a), self.of(b)

@@ -1,4 +1,4 @@
-"""The statements `sweep`, `at` and `tree` of proofs, which list trees of all arrangements possible at a step.
+"""The statements `sweep`, `at`, `tree` and `bond` of proofs, which list trees of all arrangements possible at a step.
 
 A tree is a leaf (the number of a buffer, or a hole) or a node: a pair of "P" or "Q" and a list of trees. The
 children of a P-node may be permuted. Those of a Q-node may only be reversed.
@@ -92,6 +92,79 @@ def exchanged(tree, chosen, block):
     return node("P", outside + [node("Q", middle)])
 
 
+def lined_up(tree, chosen):
+    """Returns the leaves outside `chosen` and then those in it, as a fixed sequence of trees, or None."""
+    if not is_node(tree) or leaves(tree) <= chosen or not leaves(tree) & chosen:
+        return [tree]
+    kind, children = tree
+    for order in (children, children[::-1]):
+        rank = [(bool(leaves(child) & chosen)) + (leaves(child) <= chosen) for child in order]
+        if rank.count(1) > 1 or (kind == "Q" and rank != sorted(rank)):
+            continue
+        parts = [[child for child, r in zip(order, rank) if r == wanted] for wanted in (0, 1, 2)]
+        if kind == "P":
+            parts[0], parts[2] = ([node("P", part)] if part else [] for part in (parts[0], parts[2]))
+        inner = lined_up(parts[1][0], chosen) if parts[1] else []
+        return None if inner is None else parts[0] + inner + parts[2]
+    return None
+
+
+def reduced(tree, chosen):
+    """Returns the tree of all permutations with the chosen leaves contiguous, or None."""
+    if leaves(tree) == chosen:
+        return tree
+    kind, children = tree
+    for at, child in enumerate(children):
+        if chosen <= leaves(child):
+            inner = reduced(child, chosen)
+            return None if inner is None else node(kind, children[:at] + [inner] + children[at + 1 :])
+    touched = [at for at, child in enumerate(children) if leaves(child) & chosen]
+    partial = [at for at in touched if not leaves(children[at]) <= chosen]
+    first, last = touched[0], touched[-1]
+    if kind == "Q":
+        if touched != list(range(first, last + 1)) or not set(partial) <= {first, last}:
+            return None
+        full = children[first + 1 : last]
+        ends = [lined_up(children[first], chosen), lined_up(children[last], chosen)]
+    else:
+        if len(partial) > 2:
+            return None
+        full = [children[at] for at in touched if at not in partial]
+        full = [node("P", full)] if full else []
+        ends = [lined_up(children[at], chosen) for at in partial] + [[], []]
+    if ends[0] is None or ends[1] is None:
+        return None
+    middle = ends[0] + full + ends[1][::-1]
+    if kind == "Q":
+        return node("Q", children[:first] + middle + children[last + 1 :])
+    outside = [child for child in children if not leaves(child) & chosen]
+    return node("P", outside + [node("Q", middle)])
+
+
+def possible(tree, bond):
+    """Returns the trees of the permutations in which a bond holds, one per choice of loose buffers."""
+    some = (reduced(tree, frozenset(bond[0]) | more) for more in subsets(bond[1]))
+    return [one for one in some if one is not None]
+
+
+def narrowed(tree, bonds):
+    """Returns a tree of all permutations without holes in which all bonds hold, or None if there are none."""
+    bare = renamed(tree, {hole: None for hole in leaves(tree) if is_hole(hole)})
+    changed = True
+    while changed:
+        changed, rest = False, []
+        for bond in bonds:
+            found = possible(bare, bond)
+            if not found:
+                return None
+            if len(found) == 1:
+                bare, changed = found[0], True
+            else:
+                rest.append(bond)
+        bonds = rest
+    return bare
+
+
 def inserted(tree, block, top=True):
     """Returns trees that together have all permutations of `tree` with `block` inserted at any place.
 
@@ -173,20 +246,29 @@ class Sweep:
         self.capacity, self.before, self.now = capacity, None, None
         # No step has more free units than the first one.
         self.most = 52
+        # The number of the current step, its bond, and the bonds of all steps.
+        self.step, self.bond, self.bonds = None, None, {}
 
-    def at(self, live):
+    def restart(self):
+        """Starts another sweep."""
+        require(not self.finish(), "text after the proof")
+        self.before, self.now, self.most = None, None, 52
+
+    def at(self, step, live):
         """Starts the next step; `live` maps buffers to their sizes in units."""
         self.settle()
         free = self.capacity - sum(live.values())
         require(live and 0 <= free <= self.most, "not full")
         self.most = self.most if self.before else free
+        self.step, self.bond = step, None
         if self.before is None:
-            self.before = (live, free, [node("P", list(live))])
+            tree = narrowed(node("P", list(live)), self.bonds.get(step, []))
+            self.before = (live, free, [] if tree is None else [tree])
         else:
             self.now = (live, free, [])
 
     def tree(self, words, number):
-        require(self.now, "misplaced tree")
+        require(self.now and self.bond is None, "misplaced tree")
         live, free, trees = self.now
         open_nodes, done = [("P", [])], []
         for word in words:
@@ -207,6 +289,16 @@ class Sweep:
         require(len(open_nodes) == 1 and open_nodes[0][1], "not a tree")
         require(set(live) <= set(done) and len(done) - len(live) <= free, "not a tree of the step")
         trees.append(open_nodes[0][1][0])
+
+    def bonded(self, words, number):
+        """Lists all trees of a bond."""
+        require(self.now and not self.now[2], "misplaced bond")
+        at = words.index("|") if "|" in words else len(words)
+        members, loose = [number(word) for word in words[:at]], [number(word) for word in words[at + 1 :]]
+        both, live = members + loose, self.now[0]
+        require(members and len(set(both)) == len(both) and set(both) <= set(live), "not a bond")
+        self.now[2].extend(possible(node("P", list(live)), (members, loose)))
+        self.bond = (members, loose)
 
     def finish(self):
         self.settle()
@@ -238,9 +330,13 @@ class Sweep:
         old = {b: size for b, size in then.items() if b not in now}
         new = {b: size for b, size in now.items() if b not in then}
 
+        bonds = self.bonds.get(self.step, [])
+
         def extend(tree, old_left, holes, new_left, free, made):
             if not old_left and not new_left:
-                require(self.contains(tree), "an arrangement is not listed")
+                if not self.contains(tree):
+                    narrow = narrowed(tree, bonds)
+                    require(narrow is None or self.contains(narrow), "an arrangement is not listed")
                 return
             first = min(old_left) if old_left else min(new_left)
             others = [[leaf] for leaf in old_left - {first}] + classes(tree, holes)
@@ -265,4 +361,6 @@ class Sweep:
         for tree in trees:
             holes = frozenset(filter(is_hole, leaves(tree)))
             extend(tree, frozenset(old), holes, frozenset(new), free - len(holes), 0)
+        if self.bond is not None:
+            self.bonds.setdefault(self.step, []).append(self.bond)
         self.before, self.now = self.now, None

@@ -108,6 +108,11 @@ impl Checker<'_> {
         match statement {
             "at" => return self.swept("at", words),
             "tree" => return self.swept("tree", words),
+            "bond" => return self.swept("bond", words),
+            "sweep" => {
+                self.close()?;
+                return self.sweep(words);
+            }
             other if self.sweep.is_some() => return Err(Reason::UnknownStatement(other.to_owned())),
             "u" | "t" | "b" | "a" | "o" | "x" => return self.step(statement, words),
             _ => self.close()?,
@@ -129,12 +134,6 @@ impl Checker<'_> {
                 let number = words.number("the number of a clause")?;
                 let clause = words.rest().map(order).collect::<Result<Clause, Reason>>()?;
                 self.derive(number, clause)
-            }
-            "sweep" => {
-                let unit = words.number("a number of bytes")?;
-                words.end()?;
-                self.sweep = Some(Sweep::new(unit, self.facts.units(unit).ok_or(Reason::NotAUnit(unit))?));
-                Ok(Added::Fact)
             }
             "delete" => {
                 for word in words.rest() {
@@ -163,16 +162,31 @@ impl Checker<'_> {
         Ok(Added::Fact)
     }
 
-    /// Processes an `at` or `tree` statement, which lists the arrangements that are possible at a step.
+    fn sweep(&mut self, mut words: Words<'_>) -> Result<Added, Reason> {
+        let unit = words.number("a number of bytes")?;
+        words.end()?;
+        match &mut self.sweep {
+            Some(sweep) => sweep.restart(unit)?,
+            None => {
+                self.sweep = Some(Sweep::new(unit, self.facts.units(unit).ok_or(Reason::NotAUnit(unit))?));
+            }
+        }
+        Ok(Added::Fact)
+    }
+
+    /// Processes an `at`, `tree` or `bond` statement, which list the arrangements that are possible at a
+    /// step.
     fn swept(&mut self, statement: &'static str, mut words: Words<'_>) -> Result<Added, Reason> {
         let sweep = self.sweep.as_mut().ok_or(Reason::Misplaced(statement))?;
         self.proved.steps += 1;
-        if statement == "tree" {
-            sweep.tree(words.rest())?;
-        } else {
-            let step = words.number("a step")?;
-            words.end()?;
-            sweep.at(step, &self.facts.live(step, sweep.unit)?)?;
+        match statement {
+            "tree" => sweep.tree(words.rest())?,
+            "bond" => sweep.bond(words.rest())?,
+            _ => {
+                let step = words.number("a step")?;
+                words.end()?;
+                sweep.at(step, &self.facts.live(step, sweep.unit)?)?;
+            }
         }
         Ok(Added::Fact)
     }

@@ -21,9 +21,10 @@
 //! mirror I J           I lies below J, because layouts can be turned upside down; at most once
 //! clause K I<J ...     starts the derivation of clause K: at least one of these orders holds
 //! delete K ...         deletes clauses
-//! sweep U              starts a sweep in units of U bytes; only `at` and `tree` may follow
+//! sweep U              starts a sweep in units of U bytes; only `at`, `tree`, `bond` and `sweep` may follow
 //! at T                 starts the list of trees of step T
 //! tree ...             arrangements that are possible at this step: ( ) permutes, [ ] reverses, * is a hole
+//! bond I ... | K ...   all trees in which I ... are contiguous, apart from some of K ...: later sweeps use it
 //! ```
 //!
 //! The steps of a derivation add facts until two of them contradict each other, which proves the clause. At
@@ -71,6 +72,8 @@
 //!   that begin replace this group. Free units make up the difference in size. All divisions of the buffers
 //!   and holes into groups are tried, and each result must be contained in a listed tree. At the first step,
 //!   all arrangements are possible. If none is possible at the last step, there is no layout.
+//! - `bond`: the arrangement of the layout is contained in one of these trees. Later sweeps may therefore
+//!   omit arrangements that contradict the bond. Holes are omitted before a tree is compared with a bond.
 //!
 //! # Complexity
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
@@ -81,7 +84,9 @@
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.
 
+mod bond;
 mod check;
+mod choices;
 mod error;
 mod facts;
 mod instance;

@@ -1,5 +1,7 @@
 //! Sweeps: lists of trees that contain, step by step, all arrangements that are still possible.
 
+use crate::bond::{Bond, Buffers, narrowed};
+use crate::choices::Choices;
 use crate::error::Reason;
 use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
@@ -7,9 +9,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Maximum number of free units at a step.
 const MOST_FREE: u32 = 52;
-
-/// Maximum number of choices that are tried for the successors of one tree.
-const MOST_CHOICES: u32 = 1 << 20;
 
 /// Maximum number of buffers that begin between two steps.
 const MOST_NEW: usize = 16;
@@ -30,6 +29,8 @@ struct Step {
     /// Free units at the step.
     free: u64,
     trees: Vec<Tree>,
+    /// The bond that stands for the trees.
+    bond: Option<Buffers>,
 }
 
 impl Step {
@@ -38,13 +39,15 @@ impl Step {
     }
 }
 
-/// A sweep over the steps of the statements `at`.
+/// Sweeps over the steps of the statements `at`.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     /// Bytes per unit.
     pub unit: u64,
     /// The capacity in units.
     capacity: u64,
+    /// The bonds of each step, by its number.
+    bonds: HashMap<u64, Vec<Buffers>>,
     /// The previous step, whose trees have been checked.
     before: Option<Step>,
     /// The step whose trees are being listed.
@@ -58,7 +61,20 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     pub fn new(unit: u64, capacity: u64) -> Self {
-        Self { unit, capacity, before: None, now: None, holes: MOST_FREE, half: 0 }
+        let (bonds, before, now) = (HashMap::new(), None, None);
+        Self { unit, capacity, bonds, before, now, holes: MOST_FREE, half: 0 }
+    }
+
+    /// `sweep U`: ends a sweep and starts another one in the same unit. The bonds remain.
+    pub fn restart(&mut self, unit: u64) -> Result<(), Reason> {
+        if unit != self.unit {
+            return Err(Reason::NotAUnit(unit));
+        }
+        if self.finish()? {
+            return Err(Reason::TextAfterProof);
+        }
+        (self.before, self.now, self.holes, self.half) = (None, None, MOST_FREE, 0);
+        Ok(())
     }
 
     /// Returns the last leaf for buffers, as a set.
@@ -81,7 +97,7 @@ impl Sweep {
         if is_first {
             self.holes = free as u32;
         }
-        let mut step = Step { number, live: BTreeMap::new(), free, trees: Vec::new() };
+        let mut step = Step { number, live: BTreeMap::new(), free, trees: Vec::new(), bond: None };
         let known = |buffer: &u32| self.before.as_ref().and_then(|before| before.live.get(buffer));
         let mut used = self.before.as_ref().map_or(0, Step::leaves);
         for one in live {
@@ -100,7 +116,8 @@ impl Sweep {
         }
         self.half ^= 1;
         if is_first {
-            step.trees.push(Tree::all(step.leaves()));
+            let (buffers, bonds) = (step.leaves(), self.bonds_of(&step));
+            step.trees.extend(narrowed(&Tree::all(buffers), buffers, &bonds, &mut Choices::default())?);
             self.before = Some(step);
         } else {
             self.now = Some(step);
@@ -113,7 +130,7 @@ impl Sweep {
     /// hole.
     pub fn tree<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
         let holes = self.first_hole(self.half);
-        let step = self.now.as_mut().ok_or(Reason::Misplaced("tree"))?;
+        let step = self.now.as_mut().filter(|step| step.bond.is_none()).ok_or(Reason::Misplaced("tree"))?;
         let wrong = |found: &str| Reason::Word { expected: "a tree", found: found.to_owned() };
         let mut open: Vec<(bool, Vec<Tree>)> = Vec::new();
         let (mut seen, mut count, mut done) = (0, 0, None);
@@ -164,6 +181,48 @@ impl Sweep {
         Ok(())
     }
 
+    /// `bond I .. | K ..`: lists the trees of the current step in which the buffers `I ..` are contiguous,
+    /// apart from some of the buffers `K ..`. If this list is complete, later sweeps use the bond at this
+    /// step.
+    pub fn bond<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
+        let step = self.now.as_mut().filter(|step| step.trees.is_empty()).ok_or(Reason::Misplaced("bond"))?;
+        let mut bond = Bond { set: 0, loose: 0 };
+        let mut buffers = Buffers::default();
+        let mut is_loose = false;
+        for word in words {
+            let wrong = || Reason::Word { expected: "a live buffer", found: word.to_owned() };
+            if word == "|" && !is_loose && bond.set != 0 {
+                is_loose = true;
+                continue;
+            }
+            let buffer = buffer(word)?;
+            let leaf = step.live.get(&buffer).ok_or_else(wrong)?.0;
+            if (bond.set | bond.loose) & leaf != 0 {
+                return Err(wrong());
+            }
+            let (leaves, list) = if is_loose {
+                (&mut bond.loose, &mut buffers.loose)
+            } else {
+                (&mut bond.set, &mut buffers.set)
+            };
+            *leaves |= leaf;
+            list.push(buffer);
+        }
+        if bond.set == 0 {
+            return Err(Reason::MissingWord("a live buffer"));
+        }
+        step.trees = bond.trees(step.leaves())?;
+        step.bond = Some(buffers);
+        Ok(())
+    }
+
+    /// Returns the bonds of a step that are known so far.
+    fn bonds_of(&self, step: &Step) -> Vec<Bond> {
+        let leaves = |buffers: &[u32]| buffers.iter().fold(0, |all, buffer| all | step.live[buffer].0);
+        let bonds = self.bonds.get(&step.number).into_iter().flatten();
+        bonds.map(|bond| Bond { set: leaves(&bond.set), loose: leaves(&bond.loose) }).collect()
+    }
+
     /// Ends the sweep. Returns true if no arrangement is left.
     pub fn finish(&mut self) -> Result<bool, Reason> {
         self.settle()?;
@@ -193,6 +252,7 @@ impl Sweep {
         }
         groups.sort_unstable_by_key(|&(leaves, size)| (size, leaves));
         let listed = Listed::of(now, self.first_hole(self.half));
+        let bonds = self.bonds_of(now);
         for (at, tree) in before.trees.iter().enumerate() {
             let holes = tree.leaves() & !before.leaves();
             let mut successors = Successors {
@@ -200,12 +260,16 @@ impl Sweep {
                 groups: &groups,
                 most_holes: now.free,
                 listed: &listed,
-                choices: 0,
+                bonds: &bonds,
+                choices: Choices::default(),
                 unlisted: Reason::Unlisted { step: now.number, tree: at },
             };
             let set = |list: &[(Set, u64)]| list.iter().fold(0, |all, &(leaf, _)| all | leaf);
             let free = before.free - u64::from(holes.count_ones());
             successors.extend(tree, Rest { old: set(&old), holes, new: set(&new), free, made: 0 })?;
+        }
+        if let Some(bond) = &now.bond {
+            self.bonds.entry(now.number).or_default().push(bond.clone());
         }
         self.before = self.now.take();
         Ok(())
@@ -251,7 +315,7 @@ impl Listed {
     /// Returns true if all permutations of a tree are permutations of a listed tree. A listed
     /// tree may have fewer holes, because the unit of an omitted hole counts as a free unit, which may be
     /// anywhere. All holes are interchangeable.
-    fn contains(&self, tree: &Tree, choices: &mut u32) -> Result<bool, Reason> {
+    fn contains(&self, tree: &Tree, choices: &mut Choices) -> Result<bool, Reason> {
         let holes = tree.leaves() & !self.buffers;
         let classes = classes(tree, holes);
         for is_first in self.holes.iter().filter(|listed| listed.len() <= holes.count_ones() as usize) {
@@ -274,9 +338,9 @@ impl Listed {
         classes: &[Set],
         is_first: &[bool],
         chosen: &mut Vec<Set>,
-        choices: &mut u32,
+        choices: &mut Choices,
     ) -> Result<bool, Reason> {
-        choose(choices)?;
+        choices.next()?;
         if let Some(is_first_of_class) = is_first.get(chosen.len()) {
             let last = chosen.last().filter(|_| !is_first_of_class);
             let from = last.and_then(|last| classes.iter().position(|class| class & last != 0));
@@ -323,7 +387,9 @@ struct Successors<'a> {
     groups: &'a [(Set, u64)],
     most_holes: u64,
     listed: &'a Listed,
-    choices: u32,
+    /// The bonds of the current step.
+    bonds: &'a [Bond],
+    choices: Choices,
     unlisted: Reason,
 }
 
@@ -339,8 +405,14 @@ impl Successors<'_> {
         }
         let first = rest.new & rest.new.wrapping_neg();
         if first == 0 {
-            let contains = self.listed.contains(tree, &mut self.choices)?;
-            return if contains { Ok(()) } else { Err(self.unlisted.clone()) };
+            let choices = &mut self.choices;
+            if self.listed.contains(tree, choices)? {
+                return Ok(());
+            }
+            let Some(narrow) = narrowed(tree, self.listed.buffers, self.bonds, choices)? else {
+                return Ok(());
+            };
+            return if self.listed.contains(&narrow, choices)? { Ok(()) } else { Err(self.unlisted.clone()) };
         }
         subsets(&classes(tree, rest.holes), 0, &mut |group| match group {
             0 => Ok(()),
@@ -360,7 +432,7 @@ impl Successors<'_> {
     /// Exchanges a set of leaves for every set of beginning buffers that contains `with` and has the same
     /// size after holes or free units are added.
     fn exchange(&mut self, tree: &Tree, set: Set, rest: Rest, with: Set) -> Result<(), Reason> {
-        choose(&mut self.choices)?;
+        self.choices.next()?;
         let ended = self.old.iter().filter(|&&(leaf, _)| leaf & set != 0).map(|&(_, size)| size).sum::<u64>();
         let size = ended + u64::from((set & rest.holes).count_ones());
         let (groups, low) = (self.groups, size.saturating_sub(self.most_holes - rest.made));
@@ -384,12 +456,6 @@ impl Successors<'_> {
         }
         Ok(())
     }
-}
-
-/// Counts a choice. Fails if there are too many.
-fn choose(choices: &mut u32) -> Result<(), Reason> {
-    *choices += 1;
-    if *choices > MOST_CHOICES { Err(Reason::TooManyChoices) } else { Ok(()) }
 }
 
 /// Returns the classes of interchangeable holes of a tree.

@@ -11,12 +11,12 @@ pub(crate) enum Tree {
     Node { ordered: bool, children: Vec<Tree>, leaves: Set },
 }
 
-/// Whether a set contains all, some or none of the leaves of a tree.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Whether a set contains none, some or all of the leaves of a tree.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Part {
-    All,
-    Some,
     None,
+    Some,
+    All,
 }
 
 impl Tree {
@@ -74,74 +74,92 @@ impl Tree {
         }
     }
 
-    /// Returns the tree of the permutations in which a nonempty set is contiguous, with the set replaced by
-    /// the block `by`. Returns `None` if there are none. Takes O(leaves) time.
+    /// Returns the tree of the permutations in which a nonempty set is contiguous. Returns `None` if there
+    /// are none. Takes O(leaves) time.
+    pub fn reduced(&self, set: Set) -> Option<Self> {
+        self.with_block(set, None)
+    }
+
+    /// Like [`Tree::reduced`], but replaces the set by the block `by`.
     pub fn replaced(&self, set: Set, by: &Self) -> Option<Self> {
+        self.with_block(set, Some(by))
+    }
+
+    fn with_block(&self, set: Set, by: Option<&Self>) -> Option<Self> {
         if self.leaves() == set {
-            return Some(by.clone());
+            return Some(by.unwrap_or(self).clone());
         }
         let (ordered, children) = self.parts();
         if let Some(at) = children.iter().position(|child| set & !child.leaves() == 0) {
             let mut children = children.to_vec();
-            children[at] = children[at].replaced(set, by)?;
+            children[at] = children[at].with_block(set, by)?;
             return Some(Self::new(ordered, children));
         }
-        let partial = |child: &&Self| child.part(set) == Part::Some;
-        let (first, last) = (children.iter().find(partial), children.iter().rfind(partial));
+        let keeps = by.is_none();
         if !ordered {
-            if children.iter().filter(partial).count() > 2 {
+            let [outside, partial, inside] = self.split(set);
+            let mut ends = partial.iter().map(|child| child.lined_up(set, keeps));
+            let mut middle = ends.next().unwrap_or(Some(Vec::new()))?;
+            let last = ends.next().unwrap_or(Some(Vec::new()))?;
+            if ends.next().is_some() {
                 return None;
             }
-            let mut middle = first.map_or(Some(Vec::new()), |child| child.lined_up(set))?;
-            middle.push(by.clone());
-            if children.iter().filter(partial).count() == 2 {
-                middle.extend(last?.lined_up(set)?.into_iter().rev());
+            match by {
+                Some(by) => middle.push(by.clone()),
+                None => middle.extend(joined(inside)),
             }
-            let outside = children.iter().filter(|child| child.part(set) == Part::None).cloned();
-            return Some(Self::new(false, outside.chain([Self::new(true, middle)]).collect()));
+            middle.extend(last.into_iter().rev());
+            return Some(Self::new(false, outside.into_iter().chain([Self::new(true, middle)]).collect()));
         }
         let from = children.iter().position(|child| child.part(set) != Part::None)?;
         let to = children.iter().rposition(|child| child.part(set) != Part::None)?;
         if children[from + 1..to].iter().any(|child| child.part(set) != Part::All) {
             return None;
         }
-        let side =
-            |child: &Self| if child.part(set) == Part::All { Some(Vec::new()) } else { child.lined_up(set) };
+        let side = |child: &Self| match child.part(set) {
+            Part::All => Some(if keeps { vec![child.clone()] } else { Vec::new() }),
+            _ => child.lined_up(set, keeps),
+        };
         let mut sequence = children[..from].to_vec();
         sequence.extend(side(&children[from])?);
-        sequence.push(by.clone());
+        match by {
+            Some(by) => sequence.push(by.clone()),
+            None => sequence.extend_from_slice(&children[from + 1..to]),
+        }
         sequence.extend(side(&children[to])?.into_iter().rev());
         sequence.extend_from_slice(&children[to + 1..]);
         Some(Self::new(true, sequence))
     }
 
+    /// Returns the children of which a set contains no, some and all leaves.
+    fn split(&self, set: Set) -> [Vec<Self>; 3] {
+        let children = |part| self.parts().1.iter().filter(move |child| child.part(set) == part);
+        [Part::None, Part::Some, Part::All].map(|part| children(part).cloned().collect())
+    }
+
     /// Returns the leaves outside a set as a fixed sequence of trees, such that all leaves of the set can
-    /// come after them. Returns `None` if they cannot.
-    fn lined_up(&self, set: Set) -> Option<Vec<Self>> {
+    /// come after them. If `keeps` is true, the leaves of the set follow. Returns `None` if this is
+    /// impossible.
+    fn lined_up(&self, set: Set, keeps: bool) -> Option<Vec<Self>> {
         let (ordered, children) = self.parts();
-        let outside = children.iter().filter(|child| child.part(set) == Part::None).cloned();
-        let mut partial = children.iter().filter(|child| child.part(set) == Part::Some);
-        let inner = partial.next().map_or(Some(Vec::new()), |child| child.lined_up(set))?;
-        if partial.next().is_some() {
+        let [mut outside, partial, mut inside] = self.split(set);
+        if partial.len() > 1 {
             return None;
         }
-        let mut sequence: Vec<Self> = outside.collect();
-        if ordered {
-            let rank = |child: &Self| match child.part(set) {
-                Part::None => 0,
-                Part::Some => 1,
-                Part::All => 2,
-            };
-            if !children.iter().map(rank).is_sorted() {
-                if !children.iter().rev().map(rank).is_sorted() {
-                    return None;
-                }
-                sequence.reverse();
+        if !ordered {
+            (outside, inside) = (joined(outside), joined(inside));
+        } else if !children.is_sorted_by_key(|child| child.part(set)) {
+            if !children.iter().rev().is_sorted_by_key(|child| child.part(set)) {
+                return None;
             }
-        } else if !sequence.is_empty() {
-            sequence = vec![Self::new(false, sequence)];
+            outside.reverse();
+            inside.reverse();
         }
-        sequence.extend(inner);
+        let mut sequence = outside;
+        if let Some(child) = partial.first() {
+            sequence.extend(child.lined_up(set, keeps)?);
+        }
+        sequence.extend(inside.into_iter().filter(|_| keeps));
         Some(sequence)
     }
 
@@ -219,6 +237,11 @@ impl Tree {
             }
         }
     }
+}
+
+/// Returns at most one tree, which has all permutations of the trees.
+fn joined(trees: Vec<Tree>) -> Vec<Tree> {
+    if trees.is_empty() { trees } else { vec![Tree::new(false, trees)] }
 }
 
 /// Returns the elements of a set.
@@ -312,6 +335,9 @@ mod tests {
                 let expected: BTreeSet<Order> =
                     all.iter().filter(|o| is_contiguous(o, set)).map(block).collect();
                 let found = tree.replaced(set, &by).map(|tree| orders(&tree)).unwrap_or_default();
+                assert_eq!(found, expected, "{tree:?} {set:b}");
+                let expected = all.iter().filter(|order| is_contiguous(order, set)).cloned().collect();
+                let found = tree.reduced(set).map(|tree| orders(&tree)).unwrap_or_default();
                 assert_eq!(found, expected, "{tree:?} {set:b}");
                 let kept =
                     |order: &Order| order.iter().copied().filter(|&leaf| set >> leaf & 1 == 1).collect();

@@ -257,6 +257,11 @@ const SEARCHES: &[Entry<Offsets>] = &[
             p.arrangements = Some(ArrangementRules { meet: false, ..ArrangementRules::default() });
         }))
     }),
+    valley("search:no-bonds", "sweeps over sets of arrangements ignore later exchanges", &|s| {
+        guarded(search(s, |p| {
+            p.arrangements = Some(ArrangementRules { bonds: false, ..ArrangementRules::default() });
+        }))
+    }),
     valley("search:no-reorder", "no ejection search over orders on tight instances", &|s| {
         guarded(search(s, |p| p.reorder = false))
     }),

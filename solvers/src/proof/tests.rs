@@ -145,7 +145,7 @@ fn sweeps(wrong: Option<WrongSweep>) -> (ArrangementRules, u64) {
 
 #[test]
 fn sweeps_by_unsound_rules_are_rejected() {
-    for wrong in [WrongSweep::Dominance, WrongSweep::Groups, WrongSweep::Waste] {
+    for wrong in [WrongSweep::Dominance, WrongSweep::Groups, WrongSweep::Waste, WrongSweep::Bonds] {
         let mut rejected = 0;
         for seed in 0..40 {
             let t = flat(12, seed % 3, seed);
@@ -164,8 +164,8 @@ fn sweeps_by_unsound_rules_are_rejected() {
 }
 
 /// Proves bounds by sweeps, each with an instance. Both checkers must accept all proofs. Returns their
-/// number.
-fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> usize {
+/// number, and the number of those with bonds.
+fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> (usize, usize) {
     let mut pairs = Vec::new();
     for (t, bound) in claims {
         let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
@@ -176,7 +176,7 @@ fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> usize {
         pairs.push((csv(&t), proof));
     }
     assert_accepted_by_oracle(&pairs);
-    pairs.len()
+    (pairs.len(), pairs.iter().filter(|(_, proof)| proof.contains("\nbond ")).count())
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn sweeps_are_proofs() {
         assert!(above.is_none(), "{}\n{above:?}", csv(&t));
         (load + 8..=best).step_by(8).map(move |bound| (t.clone(), bound))
     });
-    let swept = sweep_all(claims);
-    assert!(swept >= 10, "{swept}");
+    let (swept, bonded) = sweep_all(claims);
+    assert!(swept >= 10 && bonded >= 5, "{bonded} of {swept}");
 }
 
 /// Checks sweeps with more than 12 free units. The choices of a checker would be too many if it tried all
@@ -202,8 +202,8 @@ fn sweeps_with_many_free_units_are_proofs() {
         let above = (best - load) / t.grain().get();
         (13..=52).contains(&above).then_some((t, best))
     });
-    let swept = sweep_all(claims);
-    assert!(swept >= 4, "{swept}");
+    let (swept, bonded) = sweep_all(claims);
+    assert!(swept >= 4 && bonded >= 1, "{bonded} of {swept}");
 }
 
 #[test]

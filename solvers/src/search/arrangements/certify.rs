@@ -1,32 +1,38 @@
 //! Sweeps whose states are stored as a proof.
 
+use super::bonds::{Bond, Bonds};
 use super::pass::{Limit, PassEnd, Sequence, Trail};
 use super::refute::GROWTH;
 use super::{ArrangementRules, Wrong};
+use crate::pqtree::Leaves;
 use crate::search::valley::Reduced;
 use plimsoll_model::{Budget, Instance, Stop, sections};
 use std::io::{self, Write};
 
-/// A sweep that leaves no arrangement: the steps, and the trees of arrangements at each of them.
+/// Per step that a sweep passes: its number in the instance, and the statements that list its trees.
+type Listed = Vec<(u64, Vec<String>)>;
+
+/// A sweep that leaves no arrangement, after other sweeps that show its bonds.
 #[derive(Clone, Debug)]
 pub(crate) struct Swept {
     /// Bytes per unit.
     unit: u64,
     /// The position in the instance of each buffer of the sweep.
     pub origin: Vec<u32>,
-    /// Per step that the sweep passed: its number in the instance, and its trees. The first step has no
-    /// trees, because all arrangements are possible there. The last step has none, because no arrangement is
-    /// left.
-    steps: Vec<(u64, Vec<String>)>,
+    /// The first step of a sweep has no statements, because all arrangements are possible there. The last
+    /// step of the last sweep has none, because no arrangement is left.
+    sweeps: Vec<Listed>,
 }
 
 impl Swept {
     /// Writes the statements of the sweep.
     pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
-        writeln!(file, "sweep {}", self.unit)?;
-        for (step, trees) in &self.steps {
-            writeln!(file, "at {step}")?;
-            trees.iter().try_for_each(|tree| writeln!(file, "tree {tree}"))?;
+        for steps in &self.sweeps {
+            writeln!(file, "sweep {}", self.unit)?;
+            for (step, statements) in steps {
+                writeln!(file, "at {step}")?;
+                statements.iter().try_for_each(|statement| writeln!(file, "{statement}"))?;
+            }
         }
         Ok(())
     }
@@ -53,6 +59,9 @@ pub(crate) fn certify(
     }
     if rules.is_wrong(Wrong::Waste) {
         sequence.steps.list.iter_mut().for_each(|step| step.waste = step.waste.saturating_sub(1));
+    }
+    if rules.bonds {
+        sequence.bonds = Bonds::of(&sequence.steps, rules.is_wrong(Wrong::Bonds), budget);
     }
     let mut starts: Vec<(usize, bool)> = sequence.steps.starts().collect();
     starts.sort_by_key(|&(at, backwards)| (sequence.steps.list[at].live.len(), at, backwards));
@@ -91,26 +100,44 @@ impl Sequence {
         trail: &Trail,
         number: &dyn Fn(usize) -> u64,
     ) -> Swept {
-        let passed = 0..=trail.states.len();
-        let at = |i: usize| &self.steps.list[if backwards { from - i } else { from + i }];
-        let mut used: Vec<u32> = passed.clone().flat_map(|i| at(i).live.iter().copied()).collect();
+        let step = |i: usize| if backwards { from - i } else { from + i };
+        let last = trail.states.len();
+        let chains = self.bonds.behind((from, step(last)), backwards);
+        let steps = (0..=last).map(step).chain(chains.iter().flatten().map(|&(at, _)| at));
+        let mut used: Vec<u32> = steps.flat_map(|at| self.steps.list[at].live.iter().copied()).collect();
         used.sort_unstable();
         used.dedup();
-        let step = |i: usize| {
-            let step = at(i);
-            let name = |leaf: u8| {
-                let buffer = step.live.iter().find(|&&buffer| self.steps.leaf_of(buffer) == leaf);
-                let place = buffer.and_then(|buffer| used.binary_search(buffer).ok());
-                place.map_or_else(|| "*".to_owned(), |place| place.to_string())
+        let place =
+            |buffer: &u32| used.binary_search(buffer).map(|place| place.to_string()).unwrap_or_default();
+        let named = |at: usize, statements| (number(self.steps.list[at].section), statements);
+        let bond = |at: usize, bond: Bond| {
+            let words = |set: Leaves| {
+                let live =
+                    self.steps.list[at].live.iter().filter(|&&buffer| self.steps.leaf(buffer) & set != 0);
+                live.map(place).collect::<Vec<String>>()
             };
-            let listed = trail.states.get(i).filter(|_| i > 0);
-            let trees = listed.map_or(Vec::new(), |states| {
+            let loose = Some("|".to_owned()).filter(|_| bond.loose != 0);
+            let words = words(bond.set).into_iter().chain(loose).chain(words(bond.loose));
+            format!("bond {}", words.collect::<Vec<String>>().join(" "))
+        };
+        let trees = |i: usize| {
+            let name = |leaf: u8| {
+                let live = &self.steps.list[step(i)].live;
+                live.iter().find(|&&buffer| self.steps.leaf_of(buffer) == leaf).map_or("*".to_owned(), place)
+            };
+            let states = trail.states.get(i).filter(|_| i > 0);
+            let words = states.map_or(Vec::new(), |states| {
                 (0..states.len()).map(|state| crate::pqtree::words(states.key(state), &name)).collect()
             });
-            (number(step.section), trees)
+            words.into_iter().map(|tree| format!("tree {tree}")).collect()
         };
-        let steps = passed.map(step).collect();
+        let shown = chains.iter().map(|steps| {
+            let steps = steps.iter();
+            steps.map(|&(at, own)| named(at, own.map(|own| bond(at, own)).into_iter().collect())).collect()
+        });
+        let swept = (0..=last).map(|i| named(step(i), trees(i))).collect();
+        let sweeps: Vec<Listed> = shown.chain([swept]).collect();
         let origin = used.iter().map(|&buffer| reduced.origin[buffer as usize]).collect();
-        Swept { unit: reduced.grain, origin, steps }
+        Swept { unit: reduced.grain, origin, sweeps }
     }
 }

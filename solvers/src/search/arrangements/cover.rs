@@ -47,7 +47,7 @@ pub(super) struct Cover<'a, 'f> {
     pub budget: &'f mut Budget,
     /// A callback that receives each successor and the exchanged groups. It returns false if it needs no more
     /// successors. Different exchanges may lead to the same tree.
-    pub found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
+    pub found: &'f mut dyn FnMut(&mut Forest, Tree, &[Chosen]) -> bool,
     /// Number of nodes that may still be spent on the tree. Large groups are tried first, so a limit omits
     /// exchanges of small groups.
     pub most: u64,
@@ -76,7 +76,7 @@ impl<'a, 'f> Cover<'a, 'f> {
         (steps, exchange): (&'a Steps, &'a Exchange),
         forest: &'f mut Forest,
         budget: &'f mut Budget,
-        found: &'f mut dyn FnMut(&Forest, Tree, &[Chosen]) -> bool,
+        found: &'f mut dyn FnMut(&mut Forest, Tree, &[Chosen]) -> bool,
     ) -> Self {
         let (chosen, most) = (Vec::new(), u64::MAX);
         Self { steps, exchange, forest, budget, found, most, chosen, atoms: Vec::new(), required: 0 }

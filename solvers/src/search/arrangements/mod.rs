@@ -57,6 +57,8 @@
 //!   sweep in the other direction. The refuted sections then include those of the other sweep. Holes are
 //!   omitted from this comparison, and all exchanges of leaves with equal labels are tried. Both are
 //!   relaxations.
+//! - *Bonds.* Later exchanges make some sets of buffers contiguous (`bonds`). A state keeps only arrangements
+//!   in which they are. The refuted sections then include those exchanges.
 //! - *Labels.* Two buffers of equal size that end at the same step can be exchanged in a state without any
 //!   effect on the rest of the sweep. In a backward sweep, they must begin at the same step. States that
 //!   differ only by such exchanges count as equal.
@@ -73,6 +75,7 @@
 //! **Source.** This project. PQ-trees were introduced by Booth and Lueker 1976.
 
 mod beam;
+mod bonds;
 mod certify;
 mod cover;
 mod exchange;
@@ -102,6 +105,8 @@ pub(crate) struct ArrangementRules {
     pub last: usize,
     /// Whether to drop states that have no arrangement in common with sweeps in the other direction.
     pub meet: bool,
+    /// Whether to drop arrangements that contradict [bonds](bonds).
+    pub bonds: bool,
     /// Whether to search for layouts by beams.
     pub beam: bool,
     /// An unsound rule, with which tests show that the checker rejects unsound proofs.
@@ -117,6 +122,8 @@ pub(crate) enum Wrong {
     Groups,
     /// Every section has one unit less waste.
     Waste,
+    /// No buffer of a bond is loose.
+    Bonds,
 }
 
 impl ArrangementRules {
@@ -134,6 +141,7 @@ impl Default for ArrangementRules {
             first: 256,
             last: 1 << 16,
             meet: true,
+            bonds: true,
             beam: true,
             wrong: None,
         }

@@ -1,6 +1,7 @@
 //! A sweep from one step, in one direction.
 
 use super::ArrangementRules;
+use super::bonds::Bonds;
 use super::cover::{Chosen, Cover, Failed};
 use super::exchange::Exchange;
 use super::states::{Sets, States, permutations, reduced, undominated};
@@ -26,6 +27,8 @@ pub(super) struct Sequence {
     pub steps: Steps,
     /// The exchanges from each step, forwards and backwards.
     exchanges: Vec<[OnceLock<Option<Exchange>>; 2]>,
+    /// Empty if the rule is not in use.
+    pub bonds: Bonds,
 }
 
 /// The maximum number of states per step.
@@ -87,7 +90,7 @@ impl Sequence {
         let own = usize::try_from(capacity - load).ok().filter(|&own| own <= rules.waste)?;
         let steps = Steps::of(reduced, capacity, (rules.leaves, own), alike)?;
         let exchanges = steps.list.iter().map(|_| [OnceLock::new(), OnceLock::new()]).collect();
-        Some(Self { steps, exchanges })
+        Some(Self { steps, exchanges, bonds: Bonds::default() })
     }
 
     pub fn exchange(&self, at: usize, backwards: bool) -> Option<&Exchange> {
@@ -125,12 +128,15 @@ impl Sequence {
         if trail.states.is_empty() {
             let first = &self.steps.list[from];
             let tree = forest.universal(first.leaves);
+            let reason = self.bonds.reason((from, backwards), true);
+            trail.extent = (from.min(reason), from.max(reason));
+            let tree = self.bonds.narrow(&mut forest, tree, 0, (from, backwards), true);
+            let Some(tree) = tree else { return PassEnd::Refuted };
             let mut key = Vec::new();
             forest.write(tree, first.labels(backwards), &mut key);
             let mut states = States::default();
             states.insert(&key, 0);
             trail.states.push(states);
-            trail.extent = (from, from);
         }
         let last = self.steps.end(from, backwards);
         let step = |passed: usize| if backwards { from - passed } else { from + passed };
@@ -156,7 +162,8 @@ impl Sequence {
                 }
             }
             trail.partial |= !all;
-            trail.extend((next, next));
+            let reason = self.bonds.reason((next, backwards), false);
+            trail.extend((next.min(reason), next.max(reason)));
             if states.len() == 0 {
                 return if trail.partial { PassEnd::TooMany } else { PassEnd::Refuted };
             }
@@ -196,7 +203,10 @@ impl Sequence {
             let mut siblings = States::default();
             let mut sets: Vec<Sets> = Vec::new();
             let earlier = all.len();
-            let mut found = |forest: &Forest, tree: Tree, _: &[Chosen]| {
+            let mut found = |forest: &mut Forest, tree: Tree, _: &[Chosen]| {
+                let Some(tree) = self.bonds.narrow(forest, tree, holes, (next, backwards), false) else {
+                    return true;
+                };
                 if least > 0 && permutations(forest, tree, holes, exchange.waste.1) < least {
                     return true;
                 }

@@ -1,6 +1,7 @@
 //! Schedules sweeps from all starts in both directions, with growing limits.
 
 use super::ArrangementRules;
+use super::bonds::Bonds;
 use super::pass::{Limit, PassEnd, Reached, Sequence, Trail};
 use crate::search::valley::Reduced;
 use crate::search::windows::Proof;
@@ -76,7 +77,7 @@ impl<'a> Refuter<'a> {
     /// over all steps may find a layout instead.
     pub fn refute(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Found> {
         if self.capacity != capacity {
-            self.aim(capacity);
+            self.aim(capacity, budget);
         }
         self.run(nodes, budget)
     }
@@ -99,11 +100,15 @@ impl<'a> Refuter<'a> {
         proofs
     }
 
-    fn aim(&mut self, capacity: i64) {
+    fn aim(&mut self, capacity: i64, budget: &mut Budget) {
         self.capacity = capacity;
         self.begun = None;
         self.starts.clear();
         self.sequence = Sequence::at(self.reduced, capacity, self.rules, true);
+        let plain = Sequence::at(self.reduced, capacity, self.rules, false);
+        if let (Some(sequence), Some(plain), true) = (&mut self.sequence, plain, self.rules.bonds) {
+            sequence.bonds = Bonds::of(&plain.steps, false, budget);
+        }
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
         self.reached = [vec![None; steps.len()], vec![None; steps.len()]];

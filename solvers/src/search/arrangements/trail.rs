@@ -102,7 +102,11 @@ impl Sequence {
         let labels = self.steps.list[next].labels(backwards);
         let mut result = None;
         let mut own = Vec::new();
-        let mut found = |forest: &Forest, tree: Tree, groups: &[Chosen]| {
+        let holes = self.steps.all_holes();
+        let mut found = |forest: &mut Forest, tree: Tree, groups: &[Chosen]| {
+            let Some(tree) = self.bonds.narrow(forest, tree, holes, (next, backwards), false) else {
+                return true;
+            };
             own.clear();
             forest.write(tree, labels, &mut own);
             if own == key {
