@@ -77,7 +77,8 @@ impl Proof {
         Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
     }
 
-    /// Refutes the capacity just below the bound by alternating sweeps and clause learning.
+    /// Refutes the capacity just below the bound by alternating sweeps and clause learning. If the instance is
+    /// too large for clause learning, only sweeps remain.
     fn searched(
         instance: &Instance,
         bound: Bytes,
@@ -89,16 +90,23 @@ impl Proof {
         let mut nodes = FIRST_ROUND;
         loop {
             let sweeps = ArrangementRules::default();
-            if let Some(proof) = Self::swept(instance, bound, (sweeps, nodes / share), budget) {
+            let swept = Self::swept(instance, bound, (sweeps, nodes / share), budget);
+            if let Ok(Some(proof)) = swept {
                 return Ok(proof);
             }
             let mut part = budget.part(Some(nodes), None);
             let derived = derive(instance, bound, rules, &mut part);
             let is_over = budget.spend(part.nodes()).is_some();
-            match derived {
-                Err(NoProof::Stopped(Stop::NodeLimit)) if !is_over => nodes = nodes.saturating_mul(GROWTH),
-                Err(reason) => return Err(reason),
-                Ok(derivation) => {
+            match (derived, swept) {
+                (Err(NoProof::Stopped(Stop::NodeLimit)), _)
+                | (Err(NoProof::TooLarge { .. }), Err(Stop::NodeLimit))
+                    if !is_over =>
+                {
+                    nodes = nodes.saturating_mul(GROWTH);
+                }
+                (Err(NoProof::TooLarge { .. }), Err(stop)) => return Err(NoProof::Stopped(stop)),
+                (Err(reason), _) => return Err(reason),
+                (Ok(derivation), _) => {
                     let buffers = names(instance, &derivation.origin);
                     return Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) });
                 }
@@ -106,20 +114,24 @@ impl Proof {
         }
     }
 
-    /// Refutes the capacity just below the bound by a sweep. Returns `None` if no sweep of at most `nodes`
-    /// nodes refutes it.
+    /// Refutes the capacity just below the bound by a sweep. Returns `None` if no sweep refutes it.
+    ///
+    /// # Errors
+    /// If the budget or `nodes` nodes are spent before all sweeps have ended.
     fn swept(
         instance: &Instance,
         bound: Bytes,
         (rules, nodes): (ArrangementRules, u64),
         budget: &mut Budget,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, Stop> {
         let mut part = budget.part(Some(nodes), None);
         let swept = certify(instance, bound.get(), rules, &mut part);
         budget.spend(part.nodes());
-        let swept = swept.ok().flatten()?;
-        let buffers = names(instance, &swept.origin);
-        Some(Self { bound, buffers, body: Body::Sweep(Box::new(swept)) })
+        let proof = |swept: Swept| {
+            let buffers = names(instance, &swept.origin);
+            Self { bound, buffers, body: Body::Sweep(Box::new(swept)) }
+        };
+        Ok(swept?.map(proof))
     }
 
     /// Returns the bound in bytes.

@@ -153,7 +153,7 @@ fn sweeps_by_unsound_rules_are_rejected() {
             for bound in [best, best + 8] {
                 let swept =
                     Proof::swept(&t, Bytes::new(bound), sweeps(Some(wrong)), &mut Budget::unlimited());
-                let Some(proof) = swept.map(|proof| text(&proof)) else { continue };
+                let Some(proof) = swept.ok().flatten().map(|proof| text(&proof)) else { continue };
                 let verdict = checked(&csv(&t), &proof);
                 assert!(bound <= best || verdict.is_err(), "{wrong:?}\n{}\n{proof}", csv(&t));
                 rejected += u32::from(verdict.is_err());
@@ -169,7 +169,7 @@ fn sweep_all(claims: impl Iterator<Item = (Instance, u64)>) -> (usize, usize) {
     let mut pairs = Vec::new();
     for (t, bound) in claims {
         let proof = Proof::swept(&t, Bytes::new(bound), sweeps(None), &mut Budget::unlimited());
-        let Some(proof) = proof.map(|proof| text(&proof)) else { continue };
+        let Some(proof) = proof.ok().flatten().map(|proof| text(&proof)) else { continue };
         let proved = checked(&csv(&t), &proof);
         let is_proved = proved.as_ref().is_ok_and(|proved| proved.bound == bound);
         assert!(is_proved, "{proved:?}\n{}\n{proof}", csv(&t));
@@ -185,7 +185,7 @@ fn sweeps_are_proofs() {
         let t = flat(12, seed % 3, seed);
         let (best, load) = (low_peak(&t).get(), load(&t).0.get());
         let above = Proof::swept(&t, Bytes::new(best + 8), sweeps(None), &mut Budget::unlimited());
-        assert!(above.is_none(), "{}\n{above:?}", csv(&t));
+        assert!(!matches!(above, Ok(Some(_))), "{}\n{above:?}", csv(&t));
         (load + 8..=best).step_by(8).map(move |bound| (t.clone(), bound))
     });
     let (swept, bonded) = sweep_all(claims);
@@ -204,6 +204,17 @@ fn sweeps_with_many_free_units_are_proofs() {
     });
     let (swept, bonded) = sweep_all(claims);
     assert!(swept >= 4 && bonded >= 1, "{bonded} of {swept}");
+}
+
+#[test]
+fn sweeps_prove_bounds_of_instances_that_are_too_large_for_clause_learning() {
+    let t = large_sizes(14, 1_500, 0.75, (3, 17), 1);
+    let bound = Bytes::new(load(&t).0.get() + 1);
+    let one_round = Proof::of(&t, &searched(bound), &mut Budget::unlimited().with_node_limit(1_000));
+    assert!(matches!(one_round, Err(NoProof::Stopped(Stop::NodeLimit))), "{one_round:?}");
+    let proof = text(&prove(&t, bound).unwrap());
+    assert_eq!(checked(&csv(&t), &proof).unwrap().bound, bound.get());
+    assert!(proof.contains("\nsweep "), "{proof}");
 }
 
 #[test]
@@ -268,7 +279,7 @@ fn alter(count: usize, seed: u64) {
         let (t, proof) = if verdicts.len() % 3 == 0 {
             let t = flat(8, rng.random_range(0..3), rng.random_range(0..1 << 40));
             let bound = Bytes::new(load(&t).0.get() + 8);
-            let Some(proof) = Proof::swept(&t, bound, sweeps(None), &mut Budget::unlimited()) else {
+            let Ok(Some(proof)) = Proof::swept(&t, bound, sweeps(None), &mut Budget::unlimited()) else {
                 continue;
             };
             (t, proof)
