@@ -77,8 +77,8 @@ impl Proof {
         Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
     }
 
-    /// Refutes the capacity just below the bound by alternating sweeps and clause learning. If the instance is
-    /// too large for clause learning, only sweeps remain.
+    /// Refutes the capacity just below the bound by alternating sweeps and clause learning. If the instance
+    /// is too large for clause learning, only sweeps remain.
     fn searched(
         instance: &Instance,
         bound: Bytes,
