@@ -148,7 +148,7 @@ class Checker:
 
     def statement(self, words):
         kind, rest = words[0], words[1:]
-        if self.sweep or kind in ("at", "tree", "bond"):
+        if kind != "sweep" and (self.sweep or kind in ("at", "tree", "bond")):
             require(self.sweep, f"misplaced {kind}")
             self.swept(kind, rest)
             return False
@@ -224,10 +224,6 @@ class Checker:
             return
         if kind == "bond":
             self.sweep.bonded(words, number)
-            return
-        if kind == "sweep":
-            require(len(words) == 1, "sweep needs a unit")
-            self.start_sweep(number(words[0]))
             return
         require(kind == "at" and len(words) == 1, f"not a statement of a sweep: {kind}")
         step = number(words[0])

@@ -35,88 +35,38 @@ def node(kind, children):
     return ("P" if len(children) == 2 else kind, children)
 
 
-def line(tree, chosen):
+def line(tree, chosen, keep):
     """Returns the leaves outside `chosen` as a fixed sequence of trees, or None.
 
-    All chosen leaves can come after this sequence.
+    All chosen leaves can come after this sequence. If `keep` is true, they follow.
     """
-    if not is_node(tree):
-        return [] if tree in chosen else [tree]
+    if not is_node(tree) or leaves(tree) <= chosen:
+        return [tree] if keep or not leaves(tree) <= chosen else []
     kind, children = tree
     for order in (children, children[::-1]):
         rank = [(bool(leaves(child) & chosen)) + (leaves(child) <= chosen) for child in order]
         if rank.count(1) > 1 or (kind == "Q" and rank != sorted(rank)):
             continue
-        outside = [child for child, r in zip(order, rank) if r == 0]
-        if kind == "P" and outside:
-            outside = [node("P", outside)]
-        for child, r in zip(order, rank):
-            if r == 1:
-                inner = line(child, chosen)
-                if inner is None:
-                    return None
-                outside += inner
-        return outside
+        outside, partial, inside = ([child for child, r in zip(order, rank) if r == part] for part in range(3))
+        if kind == "P":
+            outside, inside = ([node("P", part)] if part else [] for part in (outside, inside))
+        inner = line(partial[0], chosen, keep) if partial else []
+        return None if inner is None else outside + inner + (inside if keep else [])
     return None
 
 
-def exchanged(tree, chosen, block):
-    """Returns the tree of all permutations with the chosen leaves contiguous and replaced by `block`.
+def exchanged(tree, chosen, block=None):
+    """Returns the tree of all permutations with the chosen leaves contiguous and replaced by `block`, if given.
 
     Returns None if there are no such permutations.
     """
+    keep = block is None
     if leaves(tree) == chosen:
-        return block
+        return tree if keep else block
     kind, children = tree
     for at, child in enumerate(children):
         if chosen <= leaves(child):
             inner = exchanged(child, chosen, block)
-            return None if inner is None else node(kind, children[:at] + [inner] + children[at + 1 :])
-    touched = [at for at, child in enumerate(children) if leaves(child) & chosen]
-    partial = [at for at in touched if not leaves(children[at]) <= chosen]
-    if kind == "Q":
-        first, last = touched[0], touched[-1]
-        if touched != list(range(first, last + 1)) or not set(partial) <= {first, last}:
-            return None
-        ends = [line(children[first], chosen), line(children[last], chosen)]
-    else:
-        if len(partial) > 2:
-            return None
-        ends = [line(children[at], chosen) for at in partial] + [[], []]
-    if ends[0] is None or ends[1] is None:
-        return None
-    middle = ends[0] + [block] + ends[1][::-1]
-    if kind == "Q":
-        return node("Q", children[:first] + middle + children[last + 1 :])
-    outside = [child for child in children if not leaves(child) & chosen]
-    return node("P", outside + [node("Q", middle)])
-
-
-def lined_up(tree, chosen):
-    """Returns the leaves outside `chosen` and then those in it, as a fixed sequence of trees, or None."""
-    if not is_node(tree) or leaves(tree) <= chosen or not leaves(tree) & chosen:
-        return [tree]
-    kind, children = tree
-    for order in (children, children[::-1]):
-        rank = [(bool(leaves(child) & chosen)) + (leaves(child) <= chosen) for child in order]
-        if rank.count(1) > 1 or (kind == "Q" and rank != sorted(rank)):
-            continue
-        parts = [[child for child, r in zip(order, rank) if r == wanted] for wanted in (0, 1, 2)]
-        if kind == "P":
-            parts[0], parts[2] = ([node("P", part)] if part else [] for part in (parts[0], parts[2]))
-        inner = lined_up(parts[1][0], chosen) if parts[1] else []
-        return None if inner is None else parts[0] + inner + parts[2]
-    return None
-
-
-def reduced(tree, chosen):
-    """Returns the tree of all permutations with the chosen leaves contiguous, or None."""
-    if leaves(tree) == chosen:
-        return tree
-    kind, children = tree
-    for at, child in enumerate(children):
-        if chosen <= leaves(child):
-            inner = reduced(child, chosen)
             return None if inner is None else node(kind, children[:at] + [inner] + children[at + 1 :])
     touched = [at for at, child in enumerate(children) if leaves(child) & chosen]
     partial = [at for at in touched if not leaves(children[at]) <= chosen]
@@ -125,16 +75,16 @@ def reduced(tree, chosen):
         if touched != list(range(first, last + 1)) or not set(partial) <= {first, last}:
             return None
         full = children[first + 1 : last]
-        ends = [lined_up(children[first], chosen), lined_up(children[last], chosen)]
+        ends = [line(children[first], chosen, keep), line(children[last], chosen, keep)]
     else:
         if len(partial) > 2:
             return None
         full = [children[at] for at in touched if at not in partial]
         full = [node("P", full)] if full else []
-        ends = [lined_up(children[at], chosen) for at in partial] + [[], []]
+        ends = [line(children[at], chosen, keep) for at in partial] + [[], []]
     if ends[0] is None or ends[1] is None:
         return None
-    middle = ends[0] + full + ends[1][::-1]
+    middle = ends[0] + (full if keep else [block]) + ends[1][::-1]
     if kind == "Q":
         return node("Q", children[:first] + middle + children[last + 1 :])
     outside = [child for child in children if not leaves(child) & chosen]
@@ -143,7 +93,7 @@ def reduced(tree, chosen):
 
 def possible(tree, bond):
     """Returns the trees of the permutations in which a bond holds, one per choice of loose buffers."""
-    some = (reduced(tree, frozenset(bond[0]) | more) for more in subsets(bond[1]))
+    some = (exchanged(tree, frozenset(bond[0]) | more) for more in subsets(bond[1]))
     return [one for one in some if one is not None]
 
 

@@ -37,6 +37,11 @@ impl Step {
     fn leaves(&self) -> Set {
         self.live.values().fold(0, |all, &(leaf, _)| all | leaf)
     }
+
+    fn bond(&self, buffers: &Buffers) -> Bond {
+        let leaves = |list: &[u32]| list.iter().fold(0, |all, buffer| all | self.live[buffer].0);
+        Bond { set: leaves(&buffers.set), loose: leaves(&buffers.loose) }
+    }
 }
 
 /// Sweeps over the steps of the statements `at`.
@@ -186,41 +191,34 @@ impl Sweep {
     /// step.
     pub fn bond<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
         let step = self.now.as_mut().filter(|step| step.trees.is_empty()).ok_or(Reason::Misplaced("bond"))?;
-        let mut bond = Bond { set: 0, loose: 0 };
         let mut buffers = Buffers::default();
-        let mut is_loose = false;
+        let (mut seen, mut is_loose) = (0, false);
         for word in words {
             let wrong = || Reason::Word { expected: "a live buffer", found: word.to_owned() };
-            if word == "|" && !is_loose && bond.set != 0 {
+            if word == "|" && !is_loose && seen != 0 {
                 is_loose = true;
                 continue;
             }
             let buffer = buffer(word)?;
             let leaf = step.live.get(&buffer).ok_or_else(wrong)?.0;
-            if (bond.set | bond.loose) & leaf != 0 {
+            if seen & leaf != 0 {
                 return Err(wrong());
             }
-            let (leaves, list) = if is_loose {
-                (&mut bond.loose, &mut buffers.loose)
-            } else {
-                (&mut bond.set, &mut buffers.set)
-            };
-            *leaves |= leaf;
+            seen |= leaf;
+            let list = if is_loose { &mut buffers.loose } else { &mut buffers.set };
             list.push(buffer);
         }
-        if bond.set == 0 {
+        if seen == 0 {
             return Err(Reason::MissingWord("a live buffer"));
         }
-        step.trees = bond.trees(step.leaves())?;
+        step.trees = step.bond(&buffers).trees(step.leaves())?;
         step.bond = Some(buffers);
         Ok(())
     }
 
     /// Returns the bonds of a step that are known so far.
     fn bonds_of(&self, step: &Step) -> Vec<Bond> {
-        let leaves = |buffers: &[u32]| buffers.iter().fold(0, |all, buffer| all | step.live[buffer].0);
-        let bonds = self.bonds.get(&step.number).into_iter().flatten();
-        bonds.map(|bond| Bond { set: leaves(&bond.set), loose: leaves(&bond.loose) }).collect()
+        self.bonds.get(&step.number).into_iter().flatten().map(|bond| step.bond(bond)).collect()
     }
 
     /// Ends the sweep. Returns true if no arrangement is left.

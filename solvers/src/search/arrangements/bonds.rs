@@ -95,9 +95,8 @@ pub(super) struct Bonds {
 }
 
 impl Bonds {
-    /// Finds the bonds of steps without interchangeable buffers. If such buffers were exchanged in one order
-    /// only, some divisions would be missing. Spends at most [`MOST_NODES`] nodes per step, and none
-    /// beyond the budget. If `is_strict` is true, no buffer is loose, which is unsound.
+    /// Finds all bonds. Spends at most [`MOST_NODES`] nodes per step, and none beyond the budget. If
+    /// `is_strict` is true, no buffer is loose, which is unsound.
     pub fn of(steps: &Steps, is_strict: bool, budget: &mut Budget) -> Self {
         let count = steps.list.len();
         let divisions: Vec<Vec<Division>> = (0..count).map(|at| divisions(steps, at, budget)).collect();
@@ -147,10 +146,10 @@ impl Bonds {
         Some(if leaves & holes == 0 { narrow } else { tree })
     }
 
-    /// Returns the last step in the direction of the sweep on which [`Bonds::narrow`] depends.
-    pub fn reason(&self, (at, backwards): (usize, bool), is_first: bool) -> usize {
+    /// Returns the first and the last step on which [`Bonds::narrow`] depends.
+    pub fn extent(&self, (at, backwards): (usize, bool), is_first: bool) -> (usize, usize) {
         let reasons = self.applied((at, backwards), is_first).map(|chain| chain.reason);
-        reasons.fold(at, if backwards { usize::min } else { usize::max })
+        reasons.fold((at, at), |(first, last), reason| (first.min(reason), last.max(reason)))
     }
 
     /// Returns the chains with bonds at the steps of a sweep: per chain, the steps from the one after the
@@ -287,7 +286,10 @@ fn divisions(steps: &Steps, at: usize, budget: &mut Budget) -> Vec<Division> {
     // The fewer buffers end, the fewer sets of them are tried.
     let backwards = (after & !before).count_ones() < (before & !after).count_ones();
     let (from, to) = if backwards { (at, at - 1) } else { (at - 1, at) };
-    let Some(exchange) = Exchange::of(steps, from, to) else { return Vec::new() };
+    // If interchangeable buffers began in one order only, some divisions would be missing.
+    let Some(exchange) = Exchange::of(steps, from, to).map(Exchange::without_elders) else {
+        return Vec::new();
+    };
     let mut forest = Forest::default();
     let tree = forest.universal(list[from].leaves);
     let mut all: Vec<Division> = Vec::new();

@@ -74,6 +74,12 @@ impl Exchange {
         self
     }
 
+    /// Makes all buffers that begin distinct.
+    pub fn without_elders(mut self) -> Self {
+        self.elder.fill(0);
+        self
+    }
+
     /// Returns the total size of those buffers in `leaves` that end.
     pub fn size(&self, leaves: Leaves) -> i64 {
         self.sizes.iter().filter(|&&(leaf, _)| leaf & leaves != 0).map(|&(_, size)| size).sum()

@@ -128,8 +128,7 @@ impl Sequence {
         if trail.states.is_empty() {
             let first = &self.steps.list[from];
             let tree = forest.universal(first.leaves);
-            let reason = self.bonds.reason((from, backwards), true);
-            trail.extent = (from.min(reason), from.max(reason));
+            trail.extent = self.bonds.extent((from, backwards), true);
             let tree = self.bonds.narrow(&mut forest, tree, 0, (from, backwards), true);
             let Some(tree) = tree else { return PassEnd::Refuted };
             let mut key = Vec::new();
@@ -162,8 +161,7 @@ impl Sequence {
                 }
             }
             trail.partial |= !all;
-            let reason = self.bonds.reason((next, backwards), false);
-            trail.extend((next.min(reason), next.max(reason)));
+            trail.extend(self.bonds.extent((next, backwards), false));
             if states.len() == 0 {
                 return if trail.partial { PassEnd::TooMany } else { PassEnd::Refuted };
             }

@@ -105,9 +105,8 @@ impl<'a> Refuter<'a> {
         self.begun = None;
         self.starts.clear();
         self.sequence = Sequence::at(self.reduced, capacity, self.rules, true);
-        let plain = Sequence::at(self.reduced, capacity, self.rules, false);
-        if let (Some(sequence), Some(plain), true) = (&mut self.sequence, plain, self.rules.bonds) {
-            sequence.bonds = Bonds::of(&plain.steps, false, budget);
+        if let Some(sequence) = self.sequence.as_mut().filter(|_| self.rules.bonds) {
+            sequence.bonds = Bonds::of(&sequence.steps, false, budget);
         }
         let Some(sequence) = &self.sequence else { return };
         let steps = &sequence.steps.list;
