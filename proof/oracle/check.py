@@ -95,7 +95,7 @@ class Facts:
 class Checker:
     def __init__(self, instance, bound):
         self.instance, self.capacity = instance, bound - 1
-        self.names, self.facts, self.clauses = [], Facts(), {}
+        self.names, self.slabs, self.facts, self.clauses = [], [], Facts(), {}
         self.permanent, self.open = None, None
         self.twins, self.mirrored, self.started = set(), False, False
         self.sweep, self.unit = None, None
@@ -167,6 +167,9 @@ class Checker:
         if kind == "buffer":
             require(len(rest) == 1 and not self.started, "misplaced buffer")
             self.declare(decode(rest[0]))
+        elif kind == "slab":
+            require(len(rest) == 1 and not self.started, "misplaced slab")
+            self.slab(decode(rest[0]))
         elif kind in ("twin", "mirror"):
             require(len(rest) == 2 and not self.mirrored, f"misplaced {kind}")
             self.started = True
@@ -198,6 +201,7 @@ class Checker:
         require(name in self.instance.buffers, f"unknown buffer {name}")
         require(self.instance.buffers[name].size > 0, f"buffer {name} has size 0")
         require(name not in self.names, f"buffer {name} is declared twice")
+        require(not self.slabs, "a buffer after a slab")
         self.names.append(name)
         b = len(self.names) - 1
         below, above = self.of(b).fixed, 0
@@ -206,8 +210,20 @@ class Checker:
         self.facts.heights[0].append(below or 0)
         self.facts.heights[1].append(self.rounded(1, b, above))
 
+    def slab(self, name):
+        """Omits a buffer that can be moved below all others: they all conflict with it and can move freely."""
+        known = name in self.instance.buffers and name not in self.names + self.slabs
+        require(known, f"unknown or declared buffer {name}")
+        for other in [name, *self.names, *self.slabs]:
+            buffer = self.instance.buffers[other]
+            require(buffer.alignment == 1 and buffer.fixed is None, f"{other} cannot move freely")
+            require(other == name or self.instance.conflict(name, other), f"no conflict {name} {other}")
+        require(self.instance.buffers[name].size > 0, f"buffer {name} has size 0")
+        self.slabs.append(name)
+        self.capacity -= self.instance.buffers[name].size
+
     def start_sweep(self, unit):
-        fits = unit > 0 and all(
+        fits = unit > 0 and self.capacity >= 0 and all(
             self.of(b).fixed is None and self.of(b).size % unit == 0 and unit % self.of(b).alignment == 0
             for b in range(len(self.names))
         )

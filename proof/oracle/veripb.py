@@ -521,6 +521,8 @@ load_order sorted {" ".join(bit for _, bit in values)};"""
 
 def translate(instance, proof, question, refutation):
     lines = [line.split() for line in proof if line.strip() and not line.startswith("c ")]
+    if any(words[0] == "slab" for words in lines):
+        raise Untranslatable("slabs are not supported")
     names = [decode(words[1]) for words in lines if words[0] == "buffer"]
     formula = Formula(instance, names, int(lines[1][1]) - 1)
     formula.write(question)

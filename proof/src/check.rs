@@ -118,10 +118,10 @@ impl Checker<'_> {
             _ => self.close()?,
         }
         match statement {
-            "buffer" => {
+            "buffer" | "slab" => {
                 let id = decode(words.word("an id")?);
                 words.end()?;
-                self.declare(id)
+                self.declare(statement == "slab", id)
             }
             "twin" | "mirror" => {
                 let (a, b) = (words.buffer()?, words.buffer()?);
@@ -146,9 +146,12 @@ impl Checker<'_> {
         }
     }
 
-    fn declare(&mut self, id: String) -> Result<Added, Reason> {
-        if self.mirrored || !self.twins.is_empty() || self.proved.clauses + self.proved.steps > 0 {
-            return Err(Reason::Misplaced("buffer"));
+    /// Processes a `buffer` or `slab` statement. All buffers must come before the slabs, because a slab must
+    /// conflict with all of them.
+    fn declare(&mut self, is_slab: bool, id: String) -> Result<Added, Reason> {
+        let begun = self.mirrored || !self.twins.is_empty() || self.proved.clauses + self.proved.steps > 0;
+        if begun || !is_slab && self.facts.has_slabs() {
+            return Err(Reason::Misplaced(if is_slab { "slab" } else { "buffer" }));
         }
         let Some(&position) = self.instance.by_id.get(&id) else { return Err(Reason::UnknownBuffer(id)) };
         if self.instance.buffers[position].size == 0 {
@@ -157,8 +160,12 @@ impl Checker<'_> {
         if !self.declared.insert(position) {
             return Err(Reason::DeclaredTwice(id));
         }
-        self.facts.declare(position);
-        self.proved.buffers = self.facts.len();
+        if is_slab {
+            self.facts.slab(position).map_err(|()| Reason::NotASlab(id))?;
+        } else {
+            self.facts.declare(position);
+        }
+        self.proved.buffers = self.declared.len();
         Ok(Added::Fact)
     }
 

@@ -37,6 +37,9 @@ pub enum Reason {
     DeclaredTwice(String),
     /// The buffer has size 0. A proof must not declare such a buffer.
     EmptyBuffer(String),
+    /// The slab does not conflict with a declared buffer or another slab, or one of them has an alignment
+    /// above 1 or a fixed offset.
+    NotASlab(String),
     /// The statement comes after a statement that it must precede, or before a statement that it must follow.
     Misplaced(&'static str),
     /// The number of the buffer has not been declared.
@@ -123,6 +126,9 @@ impl fmt::Display for Reason {
             Self::UnknownBuffer(id) => write!(f, "the instance has no buffer '{id}'"),
             Self::DeclaredTwice(id) => write!(f, "buffer '{id}' is declared twice"),
             Self::EmptyBuffer(id) => write!(f, "buffer '{id}' has size 0"),
+            Self::NotASlab(id) => {
+                write!(f, "buffer '{id}' cannot be moved below all declared buffers and all other slabs")
+            }
             Self::Misplaced(statement) => write!(f, "'{statement}' is not allowed here"),
             Self::Undeclared(buffer) => write!(f, "buffer {buffer} is not declared"),
             Self::NoConflict(a, b) => write!(f, "buffers {a} and {b} do not conflict"),

@@ -23,10 +23,12 @@ enum Change {
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
     instance: &'a Instance,
-    /// The largest peak in bytes that the proof excludes.
+    /// The largest peak in bytes that the proof excludes, minus the sizes of the slabs. It may be negative.
     capacity: i128,
     /// The position of each declared buffer in the instance.
     origin: Vec<usize>,
+    /// The positions of the slabs.
+    slabs: Vec<usize>,
     /// Pairs of buffers. The first of each pair lies below the second.
     orders: HashSet<(u32, u32)>,
     /// The heights below and above each buffer: lower bounds, in bytes, on its offset and on the distance
@@ -38,12 +40,12 @@ pub(crate) struct Facts<'a> {
 impl<'a> Facts<'a> {
     pub fn new(instance: &'a Instance, capacity: i128) -> Self {
         let (origin, heights, changes) = (Vec::new(), [Vec::new(), Vec::new()], Vec::new());
-        Self { instance, capacity, origin, orders: HashSet::new(), heights, changes }
+        Self { instance, capacity, origin, slabs: Vec::new(), orders: HashSet::new(), heights, changes }
     }
 
-    /// Returns the number of declared buffers.
-    pub fn len(&self) -> usize {
-        self.origin.len()
+    /// Returns true if the proof has slabs.
+    pub fn has_slabs(&self) -> bool {
+        !self.slabs.is_empty()
     }
 
     /// Declares a buffer of the instance.
@@ -59,16 +61,37 @@ impl<'a> Facts<'a> {
         self.heights[1].push(self.rounded(1, number, above));
     }
 
-    /// Returns the capacity in units of `unit` bytes. Returns `None` if a layout might need offsets that are
-    /// not multiples of the unit: the unit must divide all sizes and be a multiple of all alignments, and no
-    /// offset may be fixed.
+    /// Omits a buffer that conflicts with all declared buffers and all other slabs. Fails if it does not, or
+    /// if an alignment or a fixed offset could prevent buffers from moving down by its size.
+    pub fn slab(&mut self, position: usize) -> Result<(), ()> {
+        let mut others = self.origin.iter().chain(&self.slabs);
+        let is_free = |&position: &usize| self.is_free(position);
+        let conflicting = |&other: &usize| self.instance.conflict(position, other);
+        if !is_free(&position) || !others.all(|other| is_free(other) && conflicting(other)) {
+            return Err(());
+        }
+        self.slabs.push(position);
+        self.capacity -= self.instance.buffers[position].size;
+        Ok(())
+    }
+
+    /// Returns true if every offset of a buffer is permitted.
+    fn is_free(&self, position: usize) -> bool {
+        let buffer = &self.instance.buffers[position];
+        buffer.alignment == 1 && buffer.fixed.is_none()
+    }
+
+    /// Returns the capacity in units of `unit` bytes. Returns `None` if it is negative, or if a layout might
+    /// need offsets that are not multiples of the unit: the unit must divide all sizes and be a multiple of
+    /// all alignments, and no offset may be fixed.
     pub fn units(&self, unit: u64) -> Option<u64> {
         let unit = i128::from(unit);
         let fits = |&at: &usize| {
             let buffer = &self.instance.buffers[at];
             buffer.fixed.is_none() && buffer.size % unit == 0 && unit % buffer.alignment == 0
         };
-        (unit > 0 && self.origin.iter().all(fits)).then(|| (self.capacity / unit) as u64)
+        (unit > 0 && self.capacity >= 0 && self.origin.iter().all(fits))
+            .then(|| (self.capacity / unit) as u64)
     }
 
     /// Returns the declared buffers that are live at a step, with their sizes in units. Fails if two of them
@@ -166,11 +189,7 @@ impl<'a> Facts<'a> {
 
     /// `mirror`: fixes the order of one pair if all layouts can be turned upside down.
     pub fn mirror(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
-        let free = |&position: &usize| {
-            let buffer = &self.instance.buffers[position];
-            buffer.alignment == 1 && buffer.fixed.is_none()
-        };
-        if !self.origin.iter().all(free) {
+        if !self.origin.iter().all(|&position| self.is_free(position)) {
             return Err(Reason::NotMirrored(a, b));
         }
         self.order(a, b)

@@ -17,6 +17,7 @@
 //! plimsoll-proof 1     the first line: name and version of the format
 //! bound B              the claim: no layout has a peak below B bytes
 //! buffer ID            declares the next buffer: 0, 1, 2 ...; a blank in the id is written %20
+//! slab ID              omits a buffer that conflicts with all declared buffers, and its size from the capacity
 //! twin I J             I lies below J, because they are interchangeable and I < J
 //! mirror I J           I lies below J, because layouts can be turned upside down; at most once
 //! clause K I<J ...     starts the derivation of clause K: at least one of these orders holds
@@ -46,6 +47,10 @@
 //! it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the
 //! other. *Heights* are lower bounds: the height below a buffer bounds its offset, and the height above it
 //! bounds the distance from its end to `C`.
+//! - `slab`: if all alignments are 1 and no offset is fixed, every declared buffer and every other slab lies
+//!   above or below the slab. Two of them on different sides are at least its size apart if they conflict.
+//!   All those above it can therefore move down by its size, once it is omitted. The peak falls by its size,
+//!   so its size is subtracted from `C`.
 //! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
 //!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
 //!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.

@@ -30,6 +30,8 @@ pub struct Proof {
     bound: Bytes,
     /// The declared buffers by name.
     buffers: Vec<String>,
+    /// The omitted buffers by name. They conflict with all declared buffers and with each other.
+    slabs: Vec<String>,
     body: Body,
 }
 
@@ -55,7 +57,6 @@ impl Proof {
         if bound.value == Bytes::ZERO {
             return Err(NoProof::Nothing);
         }
-        let rules = LearnRules::default();
         let (buffers, body) = match &bound.witness {
             Witness::Load { step } => (live_at(instance, *step), Body::NoSpace),
             Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
@@ -64,17 +65,42 @@ impl Proof {
             Witness::Fixed { buffer } => (vec![*buffer], Body::NoSpace),
             Witness::Contradiction { buffers } => (buffers.clone(), Body::Contradiction),
             Witness::Search { .. } => {
-                return Self::searched(instance, bound.value, (rules, SWEEP_SHARES[1]), budget);
+                return Self::without_slabs(instance, bound.value, SWEEP_SHARES[1], budget);
             }
             Witness::Window { lower, upper, .. } => {
                 let part = live_within(instance, Interval::new(*lower, *upper));
-                return Self::searched(&part, bound.value, (rules, SWEEP_SHARES[0]), budget);
+                return Self::without_slabs(&part, bound.value, SWEEP_SHARES[0], budget);
             }
             other => return Err(NoProof::Unsupported(other.to_string())),
         };
         let sized = |id: &BufferId| !instance.buffer(*id).is_empty();
         let buffers = buffers.into_iter().filter(sized).map(|id| instance.buffer(id).name().to_owned());
-        Ok(Self { bound: bound.value, buffers: buffers.collect(), body })
+        Ok(Self { bound: bound.value, buffers: buffers.collect(), slabs: Vec::new(), body })
+    }
+
+    /// Omits the slabs of an instance, and refutes the remaining capacity for the other buffers.
+    fn without_slabs(
+        instance: &Instance,
+        bound: Bytes,
+        share: u64,
+        budget: &mut Budget,
+    ) -> Result<Self, NoProof> {
+        let (slabs, others) = slabs(instance);
+        let size: u64 = slabs.iter().map(|&id| instance.buffer(id).size().get()).sum();
+        if slabs.is_empty() || size >= bound.get() {
+            return Self::searched(instance, bound, (LearnRules::default(), share), budget);
+        }
+        let low = Bytes::new(bound.get() - size);
+        match Self::searched(&instance.induced(&others), low, (LearnRules::default(), share), budget) {
+            Ok(proof) => {
+                let slabs = slabs.iter().map(|&id| instance.buffer(id).name().to_owned()).collect();
+                Ok(Self { bound, slabs, ..proof })
+            }
+            Err(NoProof::Refuted { peak, .. }) => {
+                Err(NoProof::Refuted { peak: Bytes::new(peak.get() + size), bound })
+            }
+            Err(other) => Err(other),
+        }
     }
 
     /// Refutes the capacity just below the bound by alternating sweeps and clause learning. If the instance
@@ -108,7 +134,8 @@ impl Proof {
                 (Err(reason), _) => return Err(reason),
                 (Ok(derivation), _) => {
                     let buffers = names(instance, &derivation.origin);
-                    return Ok(Self { bound, buffers, body: Body::Derivation(Box::new(derivation)) });
+                    let body = Body::Derivation(Box::new(derivation));
+                    return Ok(Self { bound, buffers, slabs: Vec::new(), body });
                 }
             }
         }
@@ -129,7 +156,7 @@ impl Proof {
         budget.spend(part.nodes());
         let proof = |swept: Swept| {
             let buffers = names(instance, &swept.origin);
-            Self { bound, buffers, body: Body::Sweep(Box::new(swept)) }
+            Self { bound, buffers, slabs: Vec::new(), body: Body::Sweep(Box::new(swept)) }
         };
         Ok(swept?.map(proof))
     }
@@ -148,6 +175,9 @@ impl Proof {
         for name in &self.buffers {
             writeln!(file, "buffer {}", plimsoll_model::csv::listed_id(name))?;
         }
+        for name in &self.slabs {
+            writeln!(file, "slab {}", plimsoll_model::csv::listed_id(name))?;
+        }
         match &self.body {
             Body::NoSpace => {
                 write!(file, "x")?;
@@ -159,6 +189,19 @@ impl Proof {
             Body::Sweep(swept) => swept.write(file),
         }
     }
+}
+
+/// Divides the non-empty buffers of an instance into *slabs* and others. A slab conflicts with all of them.
+/// The time is linear. Instances that are not intervals, or that restrict offsets, have no slabs.
+fn slabs(instance: &Instance) -> (Vec<BufferId>, Vec<BufferId>) {
+    let sized: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
+    if !instance.is_interval() || instance.has_alignment() || instance.has_fixed() {
+        return (Vec::new(), sized);
+    }
+    let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
+    let first_end = sized.iter().map(|&id| hull(id).upper).min();
+    let last_start = sized.iter().map(|&id| hull(id).lower).max();
+    sized.into_iter().partition(|&id| Some(hull(id).lower) < first_end && Some(hull(id).upper) > last_start)
 }
 
 fn names(instance: &Instance, positions: &[u32]) -> Vec<String> {

@@ -262,6 +262,9 @@ const SEARCHES: &[Entry<Offsets>] = &[
             p.arrangements = Some(ArrangementRules { bonds: false, ..ArrangementRules::default() });
         }))
     }),
+    valley("search:no-cores", "no searches on cores of windows", &|s| {
+        guarded(search(s, |p| p.cores = false))
+    }),
     valley("search:no-reorder", "no ejection search over orders on tight instances", &|s| {
         guarded(search(s, |p| p.reorder = false))
     }),

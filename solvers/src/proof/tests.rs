@@ -217,6 +217,66 @@ fn sweeps_prove_bounds_of_instances_that_are_too_large_for_clause_learning() {
     assert!(proof.contains("\nsweep "), "{proof}");
 }
 
+/// Returns an instance from rows of a name, the first step, the step after the last, a size, an alignment and
+/// a fixed offset.
+fn rows(rows: &[&str]) -> String {
+    format!("id,lower,upper,size,alignment,offset\n{}\n", rows.join("\n"))
+}
+
+#[test]
+fn a_slab_lowers_the_capacity_for_the_buffers_that_conflict_with_it() {
+    let free = rows(&["a,0,4,4,1,", "b,2,6,3,1,", "c,3,8,4,1,", "d,5,8,4,1,"]);
+    let aligned = rows(&["a,0,4,4,1,", "b,2,6,3,1,", "c,3,8,4,2,", "d,5,8,4,1,"]);
+    let fixed = rows(&["a,0,4,4,1,", "b,2,6,3,1,0", "c,3,8,4,1,", "d,5,8,4,1,"]);
+    let slab = Reason::NotASlab;
+    let cases = [
+        (&free, "buffer a\nbuffer c\nslab b\nx 0 1\n", None),
+        (&free, "slab b\nslab c\nslab d\nbuffer a\nx 0\n", Some(Reason::Misplaced("buffer"))),
+        (&free, "buffer a\nslab b\nslab c\nx 0\n", None),
+        (&free, "buffer a\nslab d\nslab b\nx 0\n", Some(slab("d".to_owned()))),
+        (&free, "buffer b\nslab a\nslab d\nx 0\n", Some(slab("d".to_owned()))),
+        (&free, "buffer a\nslab a\nx 0\n", Some(Reason::DeclaredTwice("a".to_owned()))),
+        (&free, "buffer a\nslab b\nslab b\nx 0\n", Some(Reason::DeclaredTwice("b".to_owned()))),
+        (&free, "buffer a\nbuffer c\nx 0 1\nslab b\n", Some(Reason::EnoughSpace { needed: 8, capacity: 10 })),
+        (&free, "buffer a\nbuffer c\nslab b\nx 0 2\n", Some(Reason::Undeclared(2))),
+        (&aligned, "buffer a\nbuffer c\nslab b\nx 0 1\n", Some(slab("b".to_owned()))),
+        (&fixed, "buffer a\nbuffer c\nslab b\nx 0 1\n", Some(slab("b".to_owned()))),
+    ];
+    let mut pairs = Vec::new();
+    for (csv, proof, expected) in &cases {
+        let proof = format!("plimsoll-proof 1\nbound 11\n{proof}");
+        let reason = checked(csv, &proof).err().map(|error| error.reason);
+        assert_eq!(reason, *expected, "{proof}");
+        pairs.push(((*csv).clone(), proof));
+    }
+    for (line, (_, proof, expected)) in oracle(&pairs).lines().zip(&cases) {
+        assert_eq!(line.starts_with("accepted 11"), expected.is_none(), "{line}\n{proof}");
+    }
+}
+
+#[test]
+fn proofs_omit_the_slabs_of_instances_and_windows() {
+    let mut pairs = Vec::new();
+    for seed in 0..200 {
+        let t = small(7, 0, seed);
+        let best = optimum(&t);
+        let steps = (seed % 3, 5 + seed % 3);
+        let part = live_within(&t, Interval::new(steps.0, steps.1));
+        let least = optimum(&part);
+        let window =
+            Witness::Window { lower: steps.0.into(), upper: steps.1.into(), solver: "search".to_owned() };
+        for bound in [searched(best), LowerBound::new(least, window)] {
+            let Ok(proof) = Proof::of(&t, &bound, &mut Budget::unlimited()) else { continue };
+            let proof = text(&proof);
+            assert_eq!(checked(&csv(&t), &proof).unwrap().bound, bound.value.get(), "{proof}");
+            pairs.push((csv(&t), proof));
+        }
+    }
+    pairs.retain(|(_, proof)| proof.contains("\nslab "));
+    assert!(pairs.len() > 50, "{}", pairs.len());
+    assert_accepted_by_oracle(&pairs);
+}
+
 #[test]
 fn contradicting_fixed_offsets_refute_every_capacity() {
     let buffer =

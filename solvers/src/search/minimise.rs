@@ -17,7 +17,7 @@ use super::learn::Learner;
 use super::portfolio;
 use super::reorder::Reorder;
 use super::valley::Reduced;
-use super::windows::{Proof, Windows};
+use super::windows::{Proof, Raise, Windows};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, sections,
 };
@@ -75,6 +75,7 @@ pub(super) struct Prover<'a> {
     pub arrangements: Option<Arrangements<'a>>,
     pub windows: Option<Windows<'a>>,
     pub learner: Option<Learner<'a>>,
+    pub cores: Option<Box<dyn Raise + 'a>>,
     /// The search for layouts on tight instances.
     pub reorder: Option<Reorder<'a>>,
 }
@@ -99,6 +100,9 @@ const LATE_FLAT_ARRANGEMENT_SHARE: u64 = 128;
 /// Minimum number of simultaneously live buffers for sweeps over arrangements in early rounds. With fewer,
 /// learning and windows alone settle most instances.
 pub(super) const ARRANGEMENT_LIVE: usize = 10;
+
+/// Nodes of searches on cores per node of a round.
+const CORE_SHARE: u64 = 16;
 
 /// Nodes of windows per node of a round, if sweeps over arrangements apply as well. On flat loads, windows
 /// rarely refute what those sweeps leave open.
@@ -176,6 +180,12 @@ impl Prover<'_> {
             });
             let learn = learn.as_mut().map(|learn| learn as &mut Beside<'_>);
             let proofs = arrangements.prove((low, high), nodes.saturating_mul(share), learn, budget);
+            if !proofs.is_empty() {
+                return proofs;
+            }
+        }
+        if let Some(cores) = self.cores.as_mut().filter(|_| sweeps && !learns) {
+            let proofs = cores.raise((low, high), nodes.saturating_mul(CORE_SHARE), budget);
             if !proofs.is_empty() {
                 return proofs;
             }

@@ -18,6 +18,7 @@
 
 pub(crate) mod arrangements;
 pub mod canonical;
+mod cores;
 mod decide;
 pub mod learn;
 mod memo;

@@ -2,12 +2,13 @@
 
 use super::arrangements::{ArrangementRules, Arrangements};
 use super::canonical::{self, Canonical};
+use super::cores::Cores;
 use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{ARRANGEMENT_LIVE, Progress, Prover, minimise, raise};
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
-use super::windows::{WindowRules, Windows};
+use super::windows::{Raise, WindowRules, Windows};
 use crate::bounds::{conflicts, quick_bound};
 use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, valley_fit};
 use plimsoll_model::{
@@ -37,6 +38,8 @@ pub struct SearchParams {
     pub learn: Option<LearnRules>,
     /// Switches for sweeps over arrangements; `None` disables them.
     pub arrangements: Option<ArrangementRules>,
+    /// Whether to raise the bounds of tight instances by searches on cores.
+    pub cores: bool,
     /// Whether to improve layouts of tight instances by ejection search over orders.
     pub reorder: bool,
 }
@@ -49,6 +52,7 @@ impl Default for SearchParams {
             windows: Some(WindowRules::default()),
             learn: Some(LearnRules::default()),
             arrangements: Some(ArrangementRules::default()),
+            cores: true,
             reorder: true,
         }
     }
@@ -85,6 +89,14 @@ impl Search {
         Reorder::new(reduced, self.seeds()).filter(|_| self.params.reorder)
     }
 
+    /// Returns the searches on the cores of a tight instance.
+    fn cores<'a>(&self, reduced: &'a Reduced) -> Option<Box<dyn Raise + 'a>> {
+        let params = SearchParams { cores: false, ..self.params };
+        let search = Search::new(Setup { threads: 1, ..self.setup }).with_params(params);
+        let applies = self.params.cores && reduced.is_flat();
+        applies.then(|| Box::new(Cores::new(reduced, search, self.setup.threads)) as _)
+    }
+
     /// Returns a seed for each thread. The first is the seed of the setup.
     fn seeds(&self) -> impl Iterator<Item = u64> {
         let seed = self.setup.seed;
@@ -117,7 +129,7 @@ impl Search {
         let most = budget.nodes_left().map_or(u64::MAX, |left| left / 4);
         let arrangements = Some(arrangements);
         let reorder = self.reorder(reduced);
-        let prover = Prover { reduced, arrangements, windows: None, learner: None, reorder };
+        let prover = Prover { reduced, arrangements, windows: None, learner: None, cores: None, reorder };
         let limits = (nodes.min(most), insertions.min(most));
         raise(instance, reduced.grain, prover, progress, limits, budget, observer)
     }
@@ -154,6 +166,7 @@ impl Search {
                 arrangements,
                 windows: self.params.windows.map(windows),
                 learner,
+                cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)

@@ -101,6 +101,12 @@ impl Proof {
     }
 }
 
+/// A method that raises a lower bound. It keeps what it has learnt between calls.
+pub(super) trait Raise: std::fmt::Debug {
+    /// Tries to raise a bound from `low` units to more than `high` units, with about `nodes` nodes.
+    fn raise(&mut self, range: (i64, i64), nodes: u64, budget: &mut Budget) -> Vec<Proof>;
+}
+
 /// Maximum number of sections of a sweep that is not over all sections. Longer windows would be slow to set
 /// up and are rarely needed.
 const LONGEST_SWEEP: usize = 256;

@@ -1,6 +1,6 @@
 //! Converts an instance to buffers that cover runs of sections, with sizes in units of the grain.
 
-use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, Step, sections};
 
 /// An interval instance reduced to sections. Each buffer covers a run of sections and has a size in units.
 ///
@@ -93,6 +93,31 @@ impl Reduced {
             })
             .collect();
         Self::from_rows(self.grain, to - from, rows)
+    }
+
+    /// Returns the buffers that are live in some but not all of the sections `from..to`, with lifespans
+    /// clipped to them, and the total size of those that are live in all of these sections, in units. The time
+    /// is O(n) for n buffers.
+    ///
+    /// # Panics
+    /// If the window is empty or extends beyond the sections.
+    pub fn core(&self, from: usize, to: usize) -> (Instance, i64) {
+        assert!(from < to && to <= self.sections, "a window must be non-empty and within the sections");
+        let mut slabs = 0;
+        let mut builder = InstanceBuilder::new("core");
+        for (b, span) in self.spans[..self.first_at[to] as usize].iter().enumerate() {
+            let (start, end) = span.sections();
+            if start <= from && to <= end {
+                slabs += span.size;
+            } else if end > from {
+                let clip = |s: usize| s.clamp(from, to) as u64;
+                let life =
+                    Lifespan::single(clip(start), clip(end)).expect("the buffer is live in the window");
+                let size = Bytes::new(span.size as u64 * self.grain);
+                builder = builder.buffer(Buffer::new(b.to_string(), size, life));
+            }
+        }
+        (builder.build().expect("names are distinct and sizes are within limits"), slabs)
     }
 
     /// Builds the instance from rows (first section, section after the last, size in units, origin).
