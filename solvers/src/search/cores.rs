@@ -33,8 +33,8 @@
 //! that the core cannot raise this bound, so the core is dropped. Otherwise, the next visit of the core has
 //! twice as many nodes. After one visit of each core, the core with the lowest cost is visited next. The
 //! cost is the number of nodes times the square of the number of buffers, divided by the distance from the
-//! bound to the best known peak of the window. Most windows are easy. The nodes go to those that are short and
-//! hard.
+//! bound to the best known peak of the window. Most windows are easy. The nodes go to those that are short
+//! and hard.
 //!
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.

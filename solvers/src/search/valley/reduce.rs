@@ -96,8 +96,8 @@ impl Reduced {
     }
 
     /// Returns the buffers that are live in some but not all of the sections `from..to`, with lifespans
-    /// clipped to them, and the total size of those that are live in all of these sections, in units. The time
-    /// is O(n) for n buffers.
+    /// clipped to them, and the total size of those that are live in all of these sections, in units. The
+    /// time is O(n) for n buffers.
     ///
     /// # Panics
     /// If the window is empty or extends beyond the sections.
