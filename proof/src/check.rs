@@ -13,7 +13,7 @@ use std::io::BufRead;
 pub struct Proved {
     /// The proved bound in bytes: no layout of the instance has a lower peak.
     pub bound: u64,
-    /// Number of declared buffers.
+    /// Number of declared buffers and slabs.
     pub buffers: usize,
     /// Number of derived clauses.
     pub clauses: u64,

@@ -39,6 +39,7 @@
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.
 
+use super::portfolio::on_threads;
 use super::valley::Reduced;
 use super::windows::{Proof, Raise};
 use plimsoll_model::{Budget, Bytes, Claim, Offsets, Silent, Solver};
@@ -117,23 +118,6 @@ impl<'a, S: Solver<Offsets> + Sync> Cores<'a, S> {
         let open = Some(next).filter(|_| outcome.claim != Claim::Optimal);
         Visited { core: open, bound: units(outcome.lower_bound.value), nodes: part.nodes() }
     }
-
-    /// Visits several cores, each on its own thread.
-    fn visit_all(&self, cores: &[Core], low: i64, budget: &Budget) -> Vec<Visited> {
-        let nodes = budget.nodes_left().map(|left| left / cores.len() as u64);
-        let visit = |core: Core| self.visit(core, low, &budget.part(nodes, None));
-        match cores {
-            [only] => vec![visit(*only)],
-            _ => std::thread::scope(|scope| {
-                let visit = &visit;
-                let started: Vec<_> = cores.iter().map(|&core| scope.spawn(move || visit(core))).collect();
-                let join = |thread: std::thread::ScopedJoinHandle<'_, Visited>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                started.into_iter().map(join).collect()
-            }),
-        }
-    }
 }
 
 impl<S: Solver<Offsets> + Sync + std::fmt::Debug> Raise for Cores<'_, S> {
@@ -148,7 +132,9 @@ impl<S: Solver<Offsets> + Sync + std::fmt::Debug> Raise for Cores<'_, S> {
             if next.is_empty() {
                 break;
             }
-            let visited = self.visit_all(&next, low, budget);
+            let share = budget.nodes_left().map(|left| left / next.len() as u64);
+            let visit = |&core: &Core| self.visit(core, low, &budget.part(share, None));
+            let visited = on_threads(next.iter(), visit);
             for (Core { window, .. }, Visited { core, bound, nodes }) in next.into_iter().zip(visited) {
                 budget.spend(nodes);
                 self.open.extend(core);

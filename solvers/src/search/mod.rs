@@ -12,9 +12,9 @@
 //!
 //! On interval instances, most bounds above the load are proved by other methods, which alternate with valley
 //! branching. These methods are sweeps over sets of arrangements (`arrangements`), clause learning over
-//! orders ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
-//! ([`crate::search::windows`]). On tight instances, an ejection search over orders (`reorder`) improves the
-//! best layout.
+//! orders ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, windows of time
+//! ([`crate::search::windows`]), and their `cores`. On tight instances, an ejection search over
+//! orders (`reorder`) improves the best layout.
 
 pub(crate) mod arrangements;
 pub mod canonical;

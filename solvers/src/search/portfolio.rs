@@ -10,6 +10,26 @@ use plimsoll_model::{Budget, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Runs `run` on every item, each on its own thread, and returns the results in the order of the items. A
+/// single item needs no thread. A panic of a thread continues in the caller.
+pub(super) fn on_threads<T: Send, R: Send>(
+    items: impl ExactSizeIterator<Item = T>,
+    run: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    if items.len() == 1 {
+        return items.map(run).collect();
+    }
+    std::thread::scope(|scope| {
+        let run = &run;
+        // Start all threads before waiting for the first.
+        let started: Vec<_> = items.map(|item| scope.spawn(move || run(item))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, R>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(join).collect()
+    })
+}
+
 /// Runs every member for at most `nodes` nodes and charges the nodes to the budget. Nodes of members after
 /// the one whose verdict is returned are not charged.
 pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
@@ -31,18 +51,7 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
         (verdict, part.nodes())
     };
     let shared = &*budget;
-    let answers: Vec<(Verdict, u64)> = match members {
-        [only] => vec![run(0, only, shared)],
-        _ => std::thread::scope(|scope| {
-            let spawn = |(at, member)| scope.spawn(move || run(at, member, shared));
-            // Start all members before waiting for the first.
-            let started: Vec<_> = members.iter_mut().enumerate().map(spawn).collect();
-            started
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        }),
-    };
+    let answers = on_threads(members.iter_mut().enumerate(), |(at, member)| run(at, member, shared));
     let mut spent = 0;
     for (verdict, nodes) in answers {
         spent += nodes;

@@ -89,12 +89,11 @@ impl Search {
         Reorder::new(reduced, self.seeds()).filter(|_| self.params.reorder)
     }
 
-    /// Returns the searches on the cores of a tight instance.
+    /// Returns the searches on the cores of an instance.
     fn cores<'a>(&self, reduced: &'a Reduced) -> Option<Box<dyn Raise + 'a>> {
         let params = SearchParams { cores: false, ..self.params };
         let search = Search::new(Setup { threads: 1, ..self.setup }).with_params(params);
-        let applies = self.params.cores && reduced.is_flat();
-        applies.then(|| Box::new(Cores::new(reduced, search, self.setup.threads)) as _)
+        self.params.cores.then(|| Box::new(Cores::new(reduced, search, self.setup.threads)) as _)
     }
 
     /// Returns a seed for each thread. The first is the seed of the setup.

@@ -78,6 +78,7 @@ mod coarse;
 mod contacts;
 mod partial;
 
+use crate::search::portfolio::on_threads;
 use crate::search::valley::{Reduced, Span, lifespans, luby};
 use coarse::{Cluster, coarsen};
 use partial::Partial;
@@ -201,17 +202,7 @@ impl<'a> Reorder<'a> {
             search.run(low, &mut part);
             part.nodes()
         };
-        match &mut self.searches[..] {
-            [only] => run(only),
-            all => std::thread::scope(|scope| {
-                let run = &run;
-                let started: Vec<_> = all.iter_mut().map(|search| scope.spawn(move || run(search))).collect();
-                let join = |thread: std::thread::ScopedJoinHandle<'_, u64>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                started.into_iter().map(join).sum()
-            }),
-        }
+        on_threads(self.searches.iter_mut(), run).into_iter().sum()
     }
 }
 

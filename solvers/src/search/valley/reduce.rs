@@ -73,6 +73,19 @@ impl Reduced {
         self.load.iter().copied().max().unwrap_or(0)
     }
 
+    /// Returns the buffers that are live in some of the sections `from..to`, with lifespans clipped to them
+    /// and counted from `from`. The time is O(n) for n buffers.
+    ///
+    /// # Panics
+    /// If the window is empty or extends beyond the sections.
+    fn within(&self, from: usize, to: usize) -> impl Iterator<Item = Span> {
+        assert!(from < to && to <= self.sections, "a window must be non-empty and within the sections");
+        let clip = move |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
+        let begun = &self.spans[..self.first_at[to] as usize];
+        let live = begun.iter().filter(move |span| span.end as usize > from);
+        live.map(move |&Span { start, end, size }| Span { start: clip(start), end: clip(end), size })
+    }
+
     /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers that are
     /// live only outside. In the result, `origin` does not refer to the instance. The restriction is a
     /// relaxation, so a capacity that is infeasible for the result is infeasible for the whole instance. The
@@ -82,17 +95,8 @@ impl Reduced {
     /// If the window is empty or extends beyond the sections.
     #[must_use]
     pub fn clipped(&self, from: usize, to: usize) -> Self {
-        assert!(from < to && to <= self.sections, "a window must be non-empty and within the sections");
-        let clip = |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
-        let rows = (0..self.first_at[to] as usize)
-            .filter(|&b| self.spans[b].end as usize > from)
-            .enumerate()
-            .map(|(at, b)| {
-                let Span { start, end, size } = self.spans[b];
-                (clip(start), clip(end), size, at as u32)
-            })
-            .collect();
-        Self::from_rows(self.grain, to - from, rows)
+        let row = |(at, Span { start, end, size })| (start, end, size, at);
+        Self::from_rows(self.grain, to - from, (0..).zip(self.within(from, to)).map(row).collect())
     }
 
     /// Returns the buffers that are live in some but not all of the sections `from..to`, with lifespans
@@ -102,20 +106,17 @@ impl Reduced {
     /// # Panics
     /// If the window is empty or extends beyond the sections.
     pub fn core(&self, from: usize, to: usize) -> (Instance, i64) {
-        assert!(from < to && to <= self.sections, "a window must be non-empty and within the sections");
         let mut slabs = 0;
         let mut builder = InstanceBuilder::new("core");
-        for (b, span) in self.spans[..self.first_at[to] as usize].iter().enumerate() {
-            let (start, end) = span.sections();
-            if start <= from && to <= end {
+        for (b, span) in self.within(from, to).enumerate() {
+            if span.sections() == (0, to - from) {
                 slabs += span.size;
-            } else if end > from {
-                let clip = |s: usize| s.clamp(from, to) as u64;
-                let life =
-                    Lifespan::single(clip(start), clip(end)).expect("the buffer is live in the window");
-                let size = Bytes::new(span.size as u64 * self.grain);
-                builder = builder.buffer(Buffer::new(b.to_string(), size, life));
+                continue;
             }
+            let life = Lifespan::single(u64::from(span.start), u64::from(span.end));
+            let life = life.expect("the buffer is live in the window");
+            let size = Bytes::new(span.size as u64 * self.grain);
+            builder = builder.buffer(Buffer::new(b.to_string(), size, life));
         }
         (builder.build().expect("names are distinct and sizes are within limits"), slabs)
     }
