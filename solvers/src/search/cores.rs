@@ -34,7 +34,7 @@
 //! twice as many nodes. After one visit of each core, the core with the lowest cost is visited next. The
 //! cost is the number of nodes times the square of the number of buffers, divided by the distance from the
 //! bound to the best known peak of the window. Most windows are easy. The nodes go to those that are short
-//! and hard.
+//! and hard. If a call raises no bound, the next one has half as many nodes, down to a quarter.
 //!
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.
@@ -49,6 +49,9 @@ const WIDTHS: [usize; 3] = [12, 25, 50];
 
 /// Nodes of the first visit of a core.
 const FIRST_VISIT: u64 = 200_000;
+
+/// Maximum number of times that the nodes of a call are halved because the calls before it raised no bound.
+const HALVINGS: u32 = 2;
 
 /// The core of a window.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +90,8 @@ pub(super) struct Cores<'a, S> {
     threads: usize,
     /// The cores that may raise the bound.
     open: Vec<Core>,
+    /// Number of calls since the bound rose.
+    idle: u32,
 }
 
 impl<'a, S: Solver<Offsets> + Sync> Cores<'a, S> {
@@ -100,7 +105,7 @@ impl<'a, S: Solver<Offsets> + Sync> Cores<'a, S> {
             starts.map(move |from| (from, from + width))
         });
         let core = |window| Core { window, buffers: 0, visit: FIRST_VISIT, peak: i64::MAX };
-        Self { reduced, solver, threads: threads.max(1), open: windows.map(core).collect() }
+        Self { reduced, solver, threads: threads.max(1), open: windows.map(core).collect(), idle: 0 }
     }
 
     /// Runs the solver on a core, at a bound of the whole instance in units.
@@ -122,7 +127,7 @@ impl<'a, S: Solver<Offsets> + Sync> Cores<'a, S> {
 
 impl<S: Solver<Offsets> + Sync + std::fmt::Debug> Raise for Cores<'_, S> {
     fn raise(&mut self, (low, high): (i64, i64), nodes: u64, budget: &mut Budget) -> Vec<Proof> {
-        let end = budget.nodes().saturating_add(nodes);
+        let end = budget.nodes().saturating_add(nodes >> self.idle.min(HALVINGS));
         let (mut low, mut proofs) = (low, Vec::new());
         while low <= high && budget.nodes() < end && budget.check().is_none() {
             self.open.retain(|core| core.peak > low);
@@ -144,6 +149,7 @@ impl<S: Solver<Offsets> + Sync + std::fmt::Debug> Raise for Cores<'_, S> {
                 }
             }
         }
+        self.idle = if proofs.is_empty() { self.idle + 1 } else { 0 };
         proofs
     }
 }
@@ -156,7 +162,9 @@ mod tests {
     use crate::search::arrangements::tests::flat;
     use crate::search::valley::Span;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan, Setup, load};
+    use plimsoll_model::{
+        Buffer, Instance, InstanceBuilder, Lifespan, Observer, Outcome, Setup, SolveError, load,
+    };
     use proptest::prelude::*;
 
     fn optimum(instance: &Instance) -> u64 {
@@ -187,6 +195,38 @@ mod tests {
                 let peak = optimum(&core) + slabs as u64 * reduced.grain;
                 prop_assert_eq!(peak, optimum(&window(&reduced, from, to)));
             }
+        }
+    }
+
+    /// A solver that spends all nodes and finds nothing.
+    #[derive(Debug)]
+    struct Futile;
+
+    impl Solver<Offsets> for Futile {
+        fn name(&self) -> &'static str {
+            "futile"
+        }
+
+        fn solve(
+            &self,
+            _: &Instance,
+            budget: &mut Budget,
+            _: &mut dyn Observer<Offsets>,
+        ) -> Result<Outcome<Offsets>, SolveError> {
+            budget.spend(budget.nodes_left().unwrap());
+            Err(SolveError::Internal { solver: "futile", reason: "it finds nothing".to_owned() })
+        }
+    }
+
+    #[test]
+    fn calls_after_futile_ones_have_fewer_nodes() {
+        let t = flat(9, 80, 0.7, (3, 17), 1);
+        let reduced = Reduced::of(&t).unwrap();
+        let mut cores = Cores::new(&reduced, Futile, 1);
+        for visits in [8, 4, 2, 2] {
+            let mut budget = Budget::unlimited();
+            assert!(cores.raise((0, 1), 8 * FIRST_VISIT, &mut budget).is_empty());
+            assert_eq!(budget.nodes(), visits * FIRST_VISIT);
         }
     }
 
