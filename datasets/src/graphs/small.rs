@@ -22,11 +22,13 @@ pub struct SmallOrderParams {
     /// Whether some storages are passed on: operators that are not direct successors of the producer use
     /// them, as with in-place operators.
     pub passed_on: bool,
+    /// Whether some storages may begin with any of several users, as with parts that are written separately.
+    pub parts: bool,
 }
 
 impl SmallOrderParams {
     /// Returns parameters with the features given by the bits of `mask`: 1 for `from_start`, 2 for `to_end`,
-    /// 4 for `scratch`, 8 for `passed_on`.
+    /// 4 for `scratch`, 8 for `passed_on`, 16 for `parts`.
     pub fn with_features(operators: usize, mask: u64) -> Self {
         Self {
             operators,
@@ -35,6 +37,7 @@ impl SmallOrderParams {
             to_end: mask & 2 != 0,
             scratch: mask & 4 != 0,
             passed_on: mask & 8 != 0,
+            parts: mask & 16 != 0,
         }
     }
 }
@@ -87,6 +90,12 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
                 std::iter::once(a).chain((0..n).filter(|_| rng.random_bool(0.15))).map(id).collect();
             let to_end = params.to_end && rng.random_bool(0.3);
             add(users, true, to_end, &mut rng);
+        }
+    }
+    for b in (0..n).filter(|_| params.parts) {
+        let users: Vec<_> = (0..=b).filter(|&a| a == b || direct[a][b]).map(id).collect();
+        if rng.random_bool(0.3) {
+            add(users, false, params.to_end && rng.random_bool(0.15), &mut rng);
         }
     }
     if params.from_start && params.to_end && rng.random_bool(0.2) {
@@ -172,7 +181,7 @@ mod tests {
     #[test]
     fn sets_agree_with_orders() {
         for seed in 0..96 {
-            let params = SmallOrderParams::with_features(seed as usize % 7, seed % 16);
+            let params = SmallOrderParams::with_features(seed as usize % 7, seed % 32);
             let problem = small_order_problem(params, seed);
             let best = min_peak_brute(&problem);
             assert_eq!(best.get(), walk(&problem, &mut Vec::new()), "seed {seed}");

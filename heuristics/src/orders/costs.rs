@@ -1,7 +1,8 @@
 //! The bytes that an operator allocates and frees.
 //!
-//! A storage that is not live from the start is allocated by the same operator in every order. The allocated
-//! bytes of an operator are therefore known in advance. A storage that is not live at the end is freed by the
+//! In a problem with [first users](OrderProblem::with_first_users), a storage that is not live from the start
+//! is allocated by the same operator in every order. The allocated bytes of an operator are therefore known
+//! in advance. A storage that is not live at the end is freed by the
 //! last of its users in the order.
 
 use plimsoll_model::OperatorId;

@@ -197,7 +197,7 @@ mod tests {
     fn linked_moves_agree_with_list_moves() {
         let mut moved = [0; 3];
         for seed in 0..600 {
-            let problem = small_order_problem(SmallOrderParams::with_features(14, seed % 16), seed);
+            let problem = small_order_problem(SmallOrderParams::with_features(14, seed % 32), seed);
             let order = problem.as_in_file();
             for (at, rules) in [Adjust::Fixed, Adjust::Dynamic, Adjust::Both].into_iter().enumerate() {
                 let adjusted = adjust(&problem, &order, rules);

@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn lists_agree_with_their_definitions() {
         for seed in 0..400 {
-            let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
+            let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 32), seed);
             let expected = plain(&problem, |_, _, begun, ended, _, id| (begun - ended, Reverse(ended), id));
             let budget = &mut Budget::unlimited();
             assert_eq!(greedy(&problem, budget).unwrap().operators(), expected, "seed {seed}");

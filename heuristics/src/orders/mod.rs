@@ -7,6 +7,9 @@
 //! | `greedy`, `lpmf`, `inductor-bfs`, `inductor-dfs` | live bytes, or bytes used, at the current step |
 //! | `sethi-ullman` | whole branches, as hills and valleys of live bytes |
 //! | `local-search` | whole orders |
+//!
+//! Rules that use live bytes must know in advance which operator begins a storage. If that depends on the
+//! order, they search only the orders in which the first user in file order begins the storage.
 
 mod costs;
 mod engine;

@@ -75,9 +75,10 @@ impl OrderRule {
             Self::ReverseDepth => walk::reverse_depth(problem, budget),
             Self::PredecessorSteps => walk::predecessor_steps(problem, budget),
             Self::LightReads => walk::light_reads(problem, budget),
-            Self::Greedy => list::greedy(problem, budget),
-            Self::LeastPeak => list::least_peak(problem, budget),
+            Self::Greedy => list::greedy(&problem.with_first_users(), budget),
+            Self::LeastPeak => list::least_peak(&problem.with_first_users(), budget),
             Self::Engine { base, adjust: rules } => {
+                let problem = &problem.with_first_users();
                 let order = base.rule().of(problem, budget)?;
                 Ok(adjust(problem, &order, rules))
             }

@@ -53,6 +53,7 @@ pub(super) fn sethi_ullman(
         run.offer(Order::new(Vec::new()));
         return Ok(());
     }
+    let problem = &*problem.with_first_users();
     let mut order = OrderRule::File.of(problem, &mut Budget::unlimited())?;
     for _ in 0..ROUNDS {
         let next = merged(problem, &order, budget)?;

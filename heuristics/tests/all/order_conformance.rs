@@ -48,7 +48,7 @@ fn conforms(entry: &Entry<Orders>, problem: &OrderProblem) -> Bytes {
 #[test]
 fn every_entry_conforms() {
     for seed in 0..160 {
-        let params = SmallOrderParams::with_features(1 + seed as usize % 11, seed % 16);
+        let params = SmallOrderParams::with_features(1 + seed as usize % 11, seed % 32);
         let problem = small_order_problem(params, seed);
         let best = min_peak_brute(&problem);
         for entry in ORDERS {

@@ -46,11 +46,11 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
 /// Returns for each operator the bytes that are live in every order while the operator runs.
 ///
 /// In every order, a storage is live while an operator runs if it has begun and is still needed. It has
-/// begun if it is held from the start, or if the operator is the first user of the storage or a descendant
-/// of that user. It is still needed if it is held to the end, or if the operator is a user or an ancestor of
-/// a user. Consider a storage held neither from the start nor to the end. It is live during each operator
-/// that is a descendant of the first user of the storage and an ancestor of some user. Each operator counts
-/// as its own ancestor and descendant. Sets of operators are stored as bitsets.
+/// begun if it is held from the start, or if the operator is a user of the storage or a descendant of a user.
+/// It is still needed if it is held to the end, or if the operator is a user or an ancestor of a user.
+/// Consider a storage held neither from the start nor to the end. It is live during each operator that is a
+/// descendant of some user of the storage and an ancestor of some user. Each operator counts as its own
+/// ancestor and descendant. Sets of operators are stored as bitsets.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);
@@ -72,7 +72,7 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
     let before = close(&mut ids.iter().copied(), &|id| problem.predecessors(id).to_vec());
     let after = close(&mut ids.iter().rev().copied(), &|id| problem.successors(id).to_vec());
     let mut live: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
-    let mut row = vec![0u64; words];
+    let (mut row, mut begun) = (vec![0u64; words], vec![0u64; words]);
     for (at, storage) in problem.storages().iter().enumerate() {
         row.fill(if storage.to_end { u64::MAX } else { 0 });
         if !storage.to_end {
@@ -81,9 +81,15 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
                 row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
             }
         }
-        if let Some(first) = problem.first(at) {
-            let theirs = &after[first.index() * words..][..words];
-            row.iter_mut().zip(theirs).for_each(|(own, their)| *own &= their);
+        if !storage.from_start {
+            // Usually, one user precedes all others, and whatever follows any user follows that one.
+            let first = problem.first(at);
+            begun.fill(0);
+            for user in first.iter().chain(storage.users.iter().filter(|_| first.is_none())) {
+                let theirs = &after[user.index() * words..][..words];
+                begun.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
+            }
+            row.iter_mut().zip(&begun).for_each(|(own, begun)| *own &= begun);
         }
         for (word, &bits) in row.iter().enumerate() {
             let mut bits = bits;

@@ -164,7 +164,7 @@ fn larger_problems_agree_with_a_search_without_reductions() {
         OrderRules { settling: Settling { free: false, chain: 0 }, ahead: false, ..OrderRules::default() };
     let mut solved = 0;
     for seed in 0..400 {
-        let params = SmallOrderParams::with_features(12 + seed as usize % 12, seed % 16);
+        let params = SmallOrderParams::with_features(12 + seed as usize % 12, seed % 32);
         let problem = if seed % 2 == 0 { odd(seed, 40) } else { small_order_problem(params, seed) };
         let mut budget = Budget::unlimited().with_node_limit(20_000);
         let reference = solver(Method::Paths, NONE, rules).solve(&problem, &mut budget, &mut Silent).unwrap();
