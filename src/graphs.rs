@@ -174,6 +174,15 @@ impl PlannedRegion {
 }
 
 impl GraphRun<'_> {
+    /// Returns these settings for a run whose order is final. If the order is `as-in-file`, operators may write
+    /// in place of an input of which they are the last reader in the file, and all bounds apply to this order
+    /// only.
+    #[must_use]
+    pub fn with_final_order(mut self) -> Self {
+        self.liveness.file_order = self.liveness.in_place && self.order.name == "as-in-file";
+        self
+    }
+
     /// Orders every region, innermost first; the body is last. While an operator with regions runs, it
     /// occupies as many bytes as the largest peak of its regions.
     ///
@@ -304,7 +313,7 @@ impl GraphRun<'_> {
             let own = graph.operator(id).regions.iter().map(|region| blocks[region.index()]);
             own.max().unwrap_or(Bytes::ZERO)
         };
-        graph.storages(region, &self.liveness.inside(region), block).map_err(|e| invalid(graph, region, e))
+        graph.storages(region, &self.liveness, block).map_err(|e| invalid(graph, region, e))
     }
 
     fn order_region(

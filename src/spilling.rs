@@ -3,7 +3,7 @@
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};
-use plimsoll_model::graph::{Alias, AliasKind, Graph, Operator};
+use plimsoll_model::graph::{Alias, AliasKind, Graph};
 use plimsoll_model::orders::OrderError;
 use plimsoll_model::{
     BufferId, Bytes, Claim, Entry, Instance, LowerBound, Offsets, Setup, Silent, SolveError, Stop, TensorId,
@@ -23,38 +23,42 @@ const DECISION_NODES: u64 = 200_000;
 /// bytes. Takes time linear in the number of inputs and outputs of all operators.
 pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> Vec<Option<Bytes>> {
     let storages = &region.storages;
-    let mut place: HashMap<TensorId, usize> = HashMap::new();
-    for (at, tensors) in storages.tensors.iter().enumerate() {
-        place.extend(tensors.iter().map(|&tensor| (tensor, at)));
+    let mut place: HashMap<TensorId, (usize, i64)> = HashMap::new();
+    for (at, members) in storages.tensors.iter().enumerate() {
+        place.extend(members.iter().map(|one| (one.tensor, (at, one.offset.get() as i64))));
     }
+    let bytes = |tensor: TensorId| graph.tensor(tensor).bytes.get();
+    let lies_there = |view: &&Alias| {
+        let (input, output) = (place.get(&view.input), place.get(&view.output));
+        let distance = graph.displacement(view);
+        view.kind != AliasKind::InPlace
+            && input.is_some_and(|&(at, offset)| output == Some(&(at, offset + distance)))
+    };
     let mut moved = vec![0u64; storages.tensors.len()];
     for &id in &storages.operators {
         let operator = graph.operator(id);
-        let mut count = |tensor: TensorId| {
-            if let Some(&at) = place.get(&tensor) {
-                moved[at] = moved[at].saturating_add(graph.tensor(tensor).bytes.get());
+        let mut count = |tensor: TensorId, bytes: u64| {
+            if let Some(&(at, _)) = place.get(&tensor) {
+                moved[at] = moved[at].saturating_add(bytes);
             }
         };
-        let shares = |a: TensorId, b: TensorId| place.contains_key(&a) && place.get(&a) == place.get(&b);
-        let viewed = views(operator, &shares);
-        let written =
-            operator.outputs.iter().filter(|output| !viewed.iter().any(|alias| alias.output == **output));
-        written.for_each(|&output| count(output));
-        // An operator whose outputs are all views does not read the viewed input.
-        let only_viewed = |input: &TensorId| {
-            viewed.iter().any(|alias| alias.input == *input) && viewed.len() == operator.outputs.len()
+        let views: Vec<&Alias> = operator.aliases.iter().filter(lies_there).collect();
+        // The bytes of an output that the operator does not write, because they lie in inputs.
+        let viewed = |output: TensorId| -> u64 {
+            let own = views.iter().filter(|view| view.output == output);
+            own.map(|view| bytes(view.input)).sum::<u64>().min(bytes(output))
         };
-        graph.reads(id).into_iter().filter(|input| !only_viewed(input)).for_each(count);
+        operator.outputs.iter().for_each(|&output| count(output, bytes(output) - viewed(output)));
+        let copies_nothing = operator.outputs.iter().all(|&output| viewed(output) == bytes(output));
+        let is_read = |input: &TensorId| {
+            let is_part = |view: &&Alias| bytes(view.input) < bytes(view.output);
+            !views.iter().any(|view| view.input == *input && (copies_nothing || is_part(view)))
+        };
+        graph.reads(id).into_iter().filter(is_read).for_each(|input| count(input, bytes(input)));
     }
     let mut traffic: Vec<Option<Bytes>> = moved.into_iter().map(|bytes| Some(Bytes::new(bytes))).collect();
     traffic.resize(buffers, None);
     traffic
-}
-
-/// Returns the aliases whose output occupies the memory of the input.
-fn views<'a>(operator: &'a Operator, shares: &dyn Fn(TensorId, TensorId) -> bool) -> Vec<&'a Alias> {
-    let is_view = |alias: &&Alias| alias.kind == AliasKind::View && shares(alias.input, alias.output);
-    operator.aliases.iter().filter(is_view).collect()
 }
 
 /// Returns the offset problem of an ordered region, with a capacity in bytes.

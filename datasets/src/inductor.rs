@@ -3,14 +3,14 @@
 //! The file contains the kernels in execution order with their buffers. For each buffer, it lists the bytes
 //! allocated and freed, and the buffers that its kernel reads. Kernels become operators, and buffers become
 //! tensors. A kernel with several results has one buffer without a size of its own, from which other kernels
-//! extract the results. In the graph, the first kernel produces the memory of these results. The extracted
-//! tensors have no bytes, and operators that read them also read that memory.
+//! extract the results. In the graph, the first kernel produces the memory of these results, and the extracted
+//! tensors are views of that memory.
 //!
 //! **Source.** `export_graph_for_simulator` and `compute_size_for_scheduler_buffer` in
 //! `torch/_inductor/memory.py`, `PyTorch` 2.15.
 
 use crate::import::{Import, ImportProblem};
-use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
+use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{TensorId, json_error};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -186,30 +186,36 @@ impl<'a> Reader<'a> {
                 if origin.is_none() {
                     return vec![graph.tensor(own(buffer.size_free))];
                 }
-                let memory = memory_of(&buffer.name);
-                vec![graph.tensor(own(0)), graph.tensor(Tensor::new(memory, buffer.size_free, role))]
+                let memory = Tensor::new(memory_of(&buffer.name), buffer.size_free, Role::Activation);
+                vec![graph.tensor(own(buffer.size_free)), graph.tensor(memory)]
             })
             .collect();
         let all = |chosen: &dyn Fn(&Buffer) -> bool| -> Vec<TensorId> {
             let rows = self.file.buffers.iter().zip(&tensors);
-            rows.filter(|(buffer, _)| chosen(buffer)).flat_map(|(_, own)| own.clone()).collect()
+            rows.filter(|(buffer, _)| chosen(buffer)).map(|(_, own)| own[0]).collect()
         };
         let body = graph.body();
         graph.interface(body, all(&|buffer| buffer.is_input), all(&|buffer| buffer.is_output));
         let mut reads: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.file.nodes.len()];
         let mut makes: Vec<Vec<TensorId>> = vec![Vec::new(); self.file.nodes.len()];
+        let mut views: Vec<Vec<(TensorId, TensorId)>> = vec![Vec::new(); self.file.nodes.len()];
         for (at, node) in self.node.iter().enumerate() {
             let Some(node) = *node else { continue };
             makes[node].push(tensors[at][0]);
             if let (Some(origin), Some(&memory)) = (self.origin[at], tensors[at].get(1)) {
                 makes[origin].push(memory);
                 reads[node].insert(memory);
+                views[node].push((memory, tensors[at][0]));
             }
             let others = self.deps[at].iter().filter(|&&dep| self.node[dep] != Some(node));
-            reads[node].extend(others.flat_map(|&dep| &tensors[dep]));
+            reads[node].extend(others.map(|&dep| tensors[dep][0]));
         }
-        for ((own, reads), makes) in self.file.nodes.iter().zip(reads).zip(makes) {
-            graph.operator(body, Operator::new(own.name.clone(), KIND).reads(reads).makes(makes));
+        for (at, (own, (reads, makes))) in
+            self.file.nodes.iter().zip(reads.into_iter().zip(makes)).enumerate()
+        {
+            let operator = Operator::new(own.name.clone(), KIND).reads(reads).makes(makes);
+            let view = |operator: Operator, &(from, to): &_| operator.alias(from, to, AliasKind::View);
+            graph.operator(body, views[at].iter().fold(operator, view));
         }
         graph.build().map_err(|error| Box::new(error).into())
     }
@@ -264,7 +270,7 @@ mod tests {
         let graph = read("split", text.as_bytes()).unwrap().graph;
         let bytes =
             |name: &str| graph.tensors().iter().find(|tensor| tensor.name == name).unwrap().bytes.get();
-        assert_eq!([bytes("buf0"), bytes("buf1"), bytes("buf2"), bytes("buf2 (memory)")], [16, 0, 0, 4]);
+        assert_eq!([bytes("buf0"), bytes("buf1"), bytes("buf2"), bytes("buf2 (memory)")], [16, 0, 4, 4]);
         let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
         let problem = storages.problem;
         // While op1 runs, buf0 has 16 bytes, and the results that it allocates have 12.

@@ -80,7 +80,7 @@ fn ordered(
     limits: Limits,
 ) -> Result<Vec<OrderedRegion>, PoseError> {
     let run = GraphRun { liveness, order: order_of(terms)?, setup, limits: limits.from_now().share(3) };
-    run.order(graph).map_err(PoseError::subject)
+    run.with_final_order().order(graph).map_err(PoseError::subject)
 }
 
 impl From<GraphRunError> for Unanswered {
@@ -364,6 +364,7 @@ impl Posed for Tiers {
         let boundary = if boundary_off_chip { Boundary::Arena } else { liveness.boundary };
         let liveness = LivenessOptions { boundary, ..liveness };
         let run = GraphRun { liveness, order: order_of(&terms)?, setup, limits: limits.from_now() };
+        let run = run.with_final_order();
         let fusing = rule.map(|rule| Fusing { patterns: &patterns, rule });
         let addresses = terms.one_of("addresses", ADDRESSES)?;
         let setting = TierSetting { machine: &machine, run, fusing, addresses, boundary_off_chip };

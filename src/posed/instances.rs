@@ -44,7 +44,7 @@ pub fn instance(graph: &Graph, terms: &Terms) -> Result<Instance, PoseError> {
     let solver = registry.find::<Offsets>("exact").unwrap_or(registry.offsets[0]);
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let (liveness, order) = (terms.liveness()?, order_of(&terms)?);
-    let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+    let run = GraphRun { liveness, order, setup: Setup::default(), limits }.with_final_order();
     let instance = run.instance(graph, solver).map_err(PoseError::subject)?;
     Ok(instance.with_capacity(None).with_name(graph.name()))
 }

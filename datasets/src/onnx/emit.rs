@@ -4,9 +4,9 @@ use super::program::{Program, Slot, Step};
 use super::proto::plain;
 use crate::operators::Share;
 use crate::operators::element::Element;
-use crate::operators::value::effective;
+use crate::operators::value::{count, effective};
 use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
-use plimsoll_model::{OperatorId, RegionId, TensorId};
+use plimsoll_model::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
 /// Builds the graph. Tensors and operators keep their ids.
@@ -56,20 +56,35 @@ fn operator(program: &Program, step: &Step) -> Operator {
         Operator::new(&step.node.name, kind).reads(ids(&step.inputs)).makes(ids(&step.outputs));
     operator.cost = step.cost;
     operator.handovers = super::flow::handovers(program, step);
-    let Some(output) = step.outputs.first().copied().flatten() else { return operator };
     let mut shared = HashSet::new();
     for share in &step.shares {
-        let (at, kind) = match *share {
-            Share::View(at) => (at, AliasKind::View),
-            Share::Over(at) => (at, AliasKind::InPlace),
-        };
-        let Some(input) = step.inputs.get(at).copied().flatten() else { continue };
-        let (from, to) = (&program.slots[input], &program.slots[output]);
-        let fits = from.bytes == to.bytes && (kind == AliasKind::View || from.fact.shape == to.fact.shape);
-        let alias = Alias { input: TensorId::at(input), output: TensorId::at(output), kind };
-        if fits && input != output && shared.insert(alias) {
-            operator.aliases.push(alias);
-        }
+        let alias = alias(program, step, share);
+        operator.aliases.extend(alias.filter(|one| one.input != one.output && shared.insert(*one)));
     }
     operator
+}
+
+/// Returns the alias for an input and an output that may share memory, or `None` if their sizes do not fit.
+fn alias(program: &Program, step: &Step, share: &Share) -> Option<Alias> {
+    let (input, output, kind, first) = match *share {
+        Share::View(at) => (at, 0, AliasKind::View, 0),
+        Share::Over(at) => (at, 0, AliasKind::InPlace, 0),
+        Share::Part { input, output, first } => (input, output, AliasKind::Part, first),
+    };
+    let input = step.inputs.get(input).copied().flatten()?;
+    let output = step.outputs.get(output).copied().flatten()?;
+    let (from, to) = (&program.slots[input], &program.slots[output]);
+    let offset = if kind == AliasKind::Part {
+        let whole = if from.bytes < to.bytes { to } else { from };
+        let (bytes, elements) = (whole.bytes?, count(whole.fact.shape.as_deref()?)?);
+        let size = bytes.checked_div(elements).filter(|size| size.checked_mul(elements) == Some(bytes))?;
+        let offset = first.checked_mul(size)?;
+        let part = from.bytes?.min(to.bytes?);
+        Some(offset).filter(|offset| part > 0 && offset.checked_add(part).is_some_and(|end| end <= bytes))?
+    } else {
+        let same_shape = kind == AliasKind::View || from.fact.shape == to.fact.shape;
+        (from.bytes == to.bytes && same_shape).then_some(0)?
+    };
+    let (input, output) = (TensorId::at(input), TensorId::at(output));
+    Some(Alias { input, output, kind, offset: Bytes::new(offset) })
 }

@@ -141,6 +141,9 @@ impl<'m> Run<'m, '_> {
             step.cost = operators::cost(&call, facts);
         }
         step.shares = operators::shares(&call);
+        if let Ok(facts) = &made {
+            step.shares.extend(operators::parts(&call, facts));
+        }
         let doubt = operators::doubt(&call).filter(|_| !dead);
         let bounds = made
             .iter()

@@ -3,7 +3,9 @@
 use super::call::{Call, Facts, axes, axis, extent, product, ranked};
 use super::fold::{joined, padded, spread, tuples};
 use crate::operators::element::Element;
-use crate::operators::value::{Fact, Value, extents, gather_positions, misfit, show, strides, unknown};
+use crate::operators::value::{
+    Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown,
+};
 
 /// Returns the fact about the first input in another shape with the same number of elements.
 fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
@@ -204,16 +206,38 @@ pub fn split(call: &Call) -> Facts {
     Ok(sizes.iter().map(part).collect())
 }
 
+/// The shape of a slice and, for each dimension, the first selected index and the step.
+pub(super) type Selection = (Vec<u64>, Vec<(i128, i128)>);
+
 /// Infers the output of `Slice`. The operator selects a range of indices, with a step, along each of the
 /// given dimensions.
 pub fn slice(call: &Call) -> Facts {
+    let from = call.shape(0)?;
+    let Some((shape, plan)) = selection(call)? else {
+        return Ok(vec![Fact::new(call.element(0), from).bounded()]);
+    };
+    let strides = strides(from);
+    let picked = |value: &Value| {
+        // Positions are small and not negative, because each lies inside the constant.
+        let offset = |dimension: usize, index: usize| {
+            let (start, step) = plan[dimension];
+            (start + step * index as i128) as usize * strides[dimension]
+        };
+        Some(value.pick(&gather_positions(&shape, offset)?))
+    };
+    let value = call.value(0).and_then(picked);
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+}
+
+/// Returns the elements that `Slice` selects. Returns `None` if starts or ends are not constant: the shape of
+/// the input is then an upper bound.
+pub(super) fn selection(call: &Call) -> Result<Option<Selection>, Reason> {
     let from = call.shape(0)?;
     let (starts, ends) = match (call.ints_or_attr(1, "starts"), call.ints_or_attr(2, "ends")) {
         (Ok(starts), Ok(ends)) => {
             (starts.ok_or("the starts are missing")?, ends.ok_or("the ends are missing")?)
         }
-        // Without constant starts and ends, the shape of the input is an upper bound.
-        _ => return Ok(vec![Fact::new(call.element(0), from).bounded()]),
+        _ => return Ok(None),
     };
     let along = call.ints_or_attr(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = call.ints_or_attr(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
@@ -251,17 +275,7 @@ pub fn slice(call: &Call) -> Facts {
         shape[at] = extent(count.max(0), "an extent")?;
         plan[at] = (start, step);
     }
-    let strides = strides(from);
-    let picked = |value: &Value| {
-        // Positions are small and not negative, because each lies inside the constant.
-        let offset = |dimension: usize, index: usize| {
-            let (start, step) = plan[dimension];
-            (start + step * index as i128) as usize * strides[dimension]
-        };
-        Some(value.pick(&gather_positions(&shape, offset)?))
-    };
-    let value = call.value(0).and_then(picked);
-    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+    Ok(Some((shape, plan)))
 }
 
 /// Infers the output of `Gather`. The operator selects slices along an axis by index.

@@ -1,11 +1,14 @@
-//! Determines which inputs may share their memory with the first output of an operator.
+//! Determines which inputs may share their memory with outputs of an operator.
 
 use super::Call;
 use super::elementwise::trains;
 use super::known::find;
+use super::movement::selection;
 use super::rules::Sharing;
+use super::{axis, value::Fact};
+use crate::operators::value::{count, strides};
 
-/// The way in which the first output may use the memory of an input.
+/// The way in which an output may use the memory of an input: the first output, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     /// A view of this input: the elements and their order are the same, and nothing is computed.
@@ -13,6 +16,15 @@ pub enum Share {
     /// The output may overwrite this input if shapes and sizes are equal. Each output element depends only
     /// on the input element at the same position.
     Over(usize),
+    /// The smaller one of an input and an output is a part of the larger one.
+    Part {
+        /// The position of the input.
+        input: usize,
+        /// The position of the output.
+        output: usize,
+        /// The element of the larger tensor at which the smaller one begins.
+        first: u64,
+    },
 }
 
 /// Returns the sharing that the kind of an operator allows. The caller must check that shapes and sizes are
@@ -30,4 +42,61 @@ pub fn shares(call: &Call) -> Vec<Share> {
         Sharing::View => vec![Share::View(0)],
         Sharing::Over(inputs) => (0..inputs.min(call.inputs.len())).map(Share::Over).collect(),
     }
+}
+
+/// Returns the inputs and outputs of `Concat`, `Split` and `Slice` that lie in each other, because their elements
+/// are consecutive. `outputs` are the inferred facts.
+pub fn parts(call: &Call, outputs: &[Fact]) -> Vec<Share> {
+    let exact = call.domain.is_empty() && !call.bounded() && outputs.iter().all(|fact| !fact.bound);
+    let found = match call.kind {
+        "Concat" if exact => concatenated(call),
+        "Split" if exact => divided(call, outputs),
+        "Slice" if exact => sliced(call, outputs),
+        _ => None,
+    };
+    found.unwrap_or_default()
+}
+
+/// Returns true if tensors that are adjacent along a dimension are consecutive in memory.
+fn is_outermost(shape: &[u64], at: usize) -> bool {
+    shape[..at].iter().all(|&extent| extent == 1)
+}
+
+fn concatenated(call: &Call) -> Option<Vec<Share>> {
+    let shape = call.shape(0).ok()?;
+    let at = axis(call.attr("axis").unwrap_or(1), shape.len()).ok()?;
+    let (mut parts, mut first) = (Vec::new(), 0u64);
+    for input in (0..call.inputs.len()).filter(|_| is_outermost(shape, at)) {
+        parts.push(Share::Part { input, output: 0, first });
+        first = first.checked_add(count(call.shape(input).ok()?)?)?;
+    }
+    Some(parts)
+}
+
+fn divided(call: &Call, outputs: &[Fact]) -> Option<Vec<Share>> {
+    let shape = call.shape(0).ok()?;
+    let at = axis(call.attr("axis").unwrap_or(0), shape.len()).ok()?;
+    let (mut parts, mut first) = (Vec::new(), 0u64);
+    for (output, fact) in outputs.iter().enumerate().filter(|_| is_outermost(shape, at)) {
+        parts.push(Share::Part { input: 0, output, first });
+        first = first.checked_add(count(fact.shape.as_deref()?)?)?;
+    }
+    Some(parts)
+}
+
+fn sliced(call: &Call, outputs: &[Fact]) -> Option<Vec<Share>> {
+    let from = call.shape(0).ok()?;
+    let (shape, ranges) = selection(call).ok()??;
+    if outputs.len() != 1 || shape.contains(&0) {
+        return None;
+    }
+    // Inside the first dimension with several selected indices, all elements must be selected.
+    let widest = shape.iter().position(|&extent| extent > 1).unwrap_or(shape.len());
+    let is_whole = |at: usize| ranges[at] == (0, 1) && shape[at] == from[at];
+    let consecutive = (widest + 1..shape.len()).all(is_whole);
+    if !consecutive || widest < shape.len() && ranges[widest].1 != 1 {
+        return None;
+    }
+    let starts = ranges.iter().zip(strides(from)).map(|(range, stride)| range.0 as u64 * stride as u64);
+    Some(vec![Share::Part { input: 0, output: 0, first: starts.sum() }])
 }

@@ -325,7 +325,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             };
             let known = operator.aliases.iter().any(|alias| alias.input == input);
             if plain && from != to && !known && fits(kind, operand, result) {
-                operator.aliases.push(Alias { input, output, kind });
+                operator.aliases.push(Alias { input, output, kind, offset: Bytes::ZERO });
             }
         }
     }

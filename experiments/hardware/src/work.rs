@@ -11,8 +11,8 @@
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
-use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
+use plimsoll_model::{Bytes, OperatorId};
 
 /// The kinds of executable work. The first three multiply weights by one row, two rows, or a multiple of four
 /// rows. The fourth is a pass, and the last has no work except the overhead.
@@ -52,8 +52,9 @@ impl Executable {
         let mut works = Vec::with_capacity(graph.operators().len());
         let body = build.body();
         for (at, operator) in graph.operators().iter().enumerate() {
-            let weights = graph.weight_bytes(plimsoll_model::OperatorId::at(at));
-            let (work, kind, cost) = work(graph, operator, weights);
+            let id = OperatorId::at(at);
+            let weights = graph.weight_bytes(id);
+            let (work, kind, cost) = work(graph, id, weights);
             works.push(work);
             build.operator(body, Operator { kind: kind.to_owned(), cost, ..operator.clone() });
         }
@@ -79,9 +80,10 @@ impl Executable {
 }
 
 /// Returns the work, the kind and the cost of an operator.
-fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static str, Option<u64>) {
+fn work(graph: &Graph, id: OperatorId, weights: Bytes) -> (Work, &'static str, Option<u64>) {
     let read = Work { rows: u64::from(weights > Bytes::ZERO), ..Work::default() };
-    if operator.moves_nothing() {
+    let operator = graph.operator(id);
+    if graph.moves_nothing(id) {
         return (read, "nothing", operator.cost);
     }
     let Some(cost) = operator.cost else {

@@ -2,11 +2,11 @@
 
 use super::decisions::Decisions;
 use super::memory::Memory;
-use super::placed::ExecutionOptions;
+use super::placed::{ExecutionOptions, Seat};
 use super::prepared::{Cell, Owner, Prepared, holder_name};
 use super::violation::{ExecutionViolation, Stage};
-use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
-use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use crate::graph::{Alias, AliasKind, Control, Graph, Handover, Moment};
+use crate::units::{Bytes, OperatorId, RegionId};
 use std::collections::HashSet;
 
 /// The maximum number of decisions that a message lists. Only the latest decisions are listed, and the
@@ -16,18 +16,32 @@ const MOST_LISTED: usize = 24;
 /// The operator and the stage at which a value is checked.
 type Event = (Option<OperatorId>, Stage);
 
+/// Consecutive bytes of a cell, which belong to a written value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chunk {
+    /// The bytes of the cell.
+    start: u64,
+    end: u64,
+    value: u32,
+    /// The address of the first byte. The value was written there.
+    address: u64,
+}
+
+/// The contents of a cell, in ascending order of bytes.
+type Contents = Vec<Chunk>;
+
 /// The state of a run, with the violations found so far.
 pub(super) struct Machine<'a> {
     prepared: &'a Prepared<'a>,
     options: &'a ExecutionOptions,
     pub(super) decisions: Decisions,
     memory: Memory,
-    /// Per cell: its current slot. Slots may be exchanged between iterations of a loop.
-    slot: Vec<Option<usize>>,
-    /// Per cell: its value; `None` if the cell was not written in this run or its value was discarded.
-    value: Vec<Option<u32>>,
-    /// Per value: the cell and the start address that the value was written to.
-    written: Vec<(Cell, u64)>,
+    /// Per cell: its current memory. Slots may be exchanged between iterations of a loop.
+    seat: Vec<Option<Seat>>,
+    /// Per cell: its contents; `None` if the cell was not written in this run or its contents were discarded.
+    contents: Vec<Option<Contents>>,
+    /// Per value: the cell that the value was written to.
+    written: Vec<Cell>,
     decided: Vec<(OperatorId, usize)>,
     steps: usize,
     /// True if some run was truncated at the step limit.
@@ -43,8 +57,8 @@ impl<'a> Machine<'a> {
             options,
             decisions: Decisions::default(),
             memory: Memory::default(),
-            slot: prepared.home.clone(),
-            value: vec![None; prepared.home.len()],
+            seat: prepared.home.clone(),
+            contents: vec![None; prepared.home.len()],
             written: Vec::new(),
             decided: Vec::new(),
             steps: 0,
@@ -56,7 +70,7 @@ impl<'a> Machine<'a> {
 
     pub(super) fn run(&mut self) {
         self.memory.clear();
-        self.value.fill(None);
+        self.contents.fill(None);
         self.written.clear();
         self.decided.clear();
         self.steps = 0;
@@ -73,16 +87,39 @@ impl<'a> Machine<'a> {
         self.check_all(&kept, (None, Stage::End));
     }
 
+    /// Returns the address at which a cell begins; 0 if it is not in memory.
+    fn address(&self, cell: Cell) -> u64 {
+        let address = |seat: Seat| self.prepared.slots[seat.slot].offset.get() + seat.offset.get();
+        self.seat[cell].map_or(0, address)
+    }
+
     /// Writes a new value to a cell, and to memory if the cell has a slot.
     fn write(&mut self, cell: Cell) {
-        let value = self.written.len() as u32;
-        let slot = self.slot[cell].map(|slot| self.prepared.slots[slot].offset.get());
-        let start = slot.unwrap_or(0);
-        self.written.push((cell, start));
-        self.value[cell] = Some(value);
-        if slot.is_some() {
-            self.memory.write(start, start + self.prepared.bytes[cell], value);
+        self.write_around(cell, Vec::new());
+    }
+
+    /// Writes a new value to all bytes of a cell except the given contents, which are taken over.
+    fn write_around(&mut self, cell: Cell, taken: Contents) {
+        let (value, address) = (self.written.len() as u32, self.address(cell));
+        let mut contents = Vec::with_capacity(taken.len() + 1);
+        let mut at = 0;
+        let end = Chunk { start: self.prepared.bytes[cell], end: u64::MAX, value, address };
+        for next in taken.into_iter().chain([end]) {
+            if at < next.start {
+                contents.push(Chunk { start: at, end: next.start, value, address: address + at });
+            }
+            at = next.end;
+            if next != end {
+                contents.push(next);
+            }
         }
+        if self.seat[cell].is_some() {
+            for chunk in contents.iter().filter(|chunk| chunk.value == value) {
+                self.memory.write(chunk.address, chunk.address + chunk.end - chunk.start, value);
+            }
+        }
+        self.written.push(cell);
+        self.contents[cell] = Some(contents);
     }
 
     fn write_all(&mut self, cells: &[Cell]) {
@@ -91,9 +128,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Returns true if two cells share a slot.
-    fn share(&self, a: Cell, b: Cell) -> bool {
-        self.slot[a].is_some() && self.slot[a] == self.slot[b]
+    /// Returns true if cell `b` begins `distance` bytes after cell `a` in the same slot.
+    fn share(&self, a: Cell, b: Cell, distance: i64) -> bool {
+        let (Some(a), Some(b)) = (self.seat[a], self.seat[b]) else { return false };
+        a.slot == b.slot && a.offset.get().checked_add_signed(distance) == Some(b.offset.get())
     }
 
     fn check_all(&mut self, cells: &[Cell], event: Event) {
@@ -105,17 +143,10 @@ impl<'a> Machine<'a> {
     /// Returns true if the memory of a cell still contains its value. A violation is reported once per cell,
     /// operator and stage.
     fn check(&mut self, cell: Cell, event: Event) -> bool {
-        let lost = match (self.value[cell], self.slot[cell]) {
+        let lost = match (&self.contents[cell], self.seat[cell]) {
             (Some(_), None) => None,
             (None, _) => Some((0, None)),
-            (Some(value), Some(slot)) => {
-                let start = self.prepared.slots[slot].offset.get();
-                let end = start + self.prepared.bytes[cell];
-                // A value written at another start address does not count, even if the two ranges overlap.
-                let elsewhere = self.written[value as usize].1 != start;
-                let value = if elsewhere { u32::MAX } else { value };
-                self.memory.lacks(start, end, value)
-            }
+            (Some(contents), Some(_)) => self.lost(cell, contents),
         };
         let Some((address, by)) = lost else { return true };
         if self.seen.insert((cell, event)) {
@@ -124,17 +155,34 @@ impl<'a> Machine<'a> {
         false
     }
 
+    /// Returns the first address of a cell that does not contain the byte that belongs there, with the value
+    /// found instead, if any.
+    fn lost(&self, cell: Cell, contents: &Contents) -> Option<(u64, Option<u32>)> {
+        let (address, bytes) = (self.address(cell), self.prepared.bytes[cell]);
+        let mut at = 0;
+        for chunk in contents.iter().filter(|chunk| chunk.start < bytes) {
+            let (start, end) = (address + chunk.start, address + chunk.end.min(bytes));
+            // A value written at other addresses does not count, even if the ranges overlap.
+            let value = if chunk.address == start { chunk.value } else { u32::MAX };
+            if let Some(lost) = self.memory.lacks(start, end, value) {
+                return Some(lost);
+            }
+            at = chunk.end;
+        }
+        (at < bytes).then_some((address + at, None))
+    }
+
     fn report(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
-        let Prepared { graph, slots, bytes, .. } = self.prepared;
+        let Prepared { graph, bytes, .. } = self.prepared;
         let holder = self.prepared.holder(cell);
         let name = holder_name(graph, holder);
         let place = operator.map_or_else(|| graph.name().to_owned(), |id| graph.called(id));
         let run = self.outcomes();
-        let violation = match (self.value[cell], self.slot[cell]) {
-            (Some(_), Some(slot)) => {
-                let start = slots[slot].offset;
-                let range = (start, Bytes::new(start.get() + bytes[cell]));
-                let by = by.map(|value| self.prepared.holder(self.written[value as usize].0));
+        let violation = match (&self.contents[cell], self.seat[cell]) {
+            (Some(_), Some(_)) => {
+                let start = self.address(cell);
+                let range = (Bytes::new(start), Bytes::new(start + bytes[cell]));
+                let by = by.map(|value| self.prepared.holder(self.written[value as usize]));
                 let by = by.map(|holder| holder_name(graph, holder));
                 let address = Bytes::new(address);
                 ExecutionViolation::Lost { holder, name, operator, place, stage, range, address, by, run }
@@ -181,29 +229,63 @@ impl<'a> Machine<'a> {
     fn plain(&mut self, id: OperatorId) {
         let prepared = self.prepared;
         let operator = prepared.graph.operator(id);
-        let aliased = |machine: &Self, kind: AliasKind, input: TensorId, output: TensorId| {
-            let same = operator.aliases.iter().any(|a| (a.kind, a.input, a.output) == (kind, input, output));
-            same && machine.share(input.index(), output.index())
-        };
         let mut kept = Vec::new();
         for &input in &operator.inputs {
             let read = self.check(input.index(), (Some(id), Stage::Reads));
-            let over = operator.outputs.iter().any(|&o| aliased(self, AliasKind::InPlace, input, o));
+            let over = operator.aliases.iter().any(|alias| {
+                (alias.input, alias.kind) == (input, AliasKind::InPlace) && self.in_place(alias)
+            });
             if read && !over {
                 kept.push(input.index());
             }
         }
         for &output in &operator.outputs {
-            let viewed = operator.inputs.iter().find(|&&i| aliased(self, AliasKind::View, i, output));
-            match viewed {
-                Some(input) => self.value[output.index()] = self.value[input.index()],
-                None => self.write(output.index()),
-            }
+            let views = operator.aliases.iter();
+            let views = views.filter(|one| one.output == output && one.kind != AliasKind::InPlace);
+            let mut taken: Contents = views.flat_map(|view| self.viewed(view)).collect();
+            taken.sort_unstable_by_key(|chunk| chunk.start);
+            // An operator copies an input that would lie where another one lies.
+            let mut end = 0;
+            taken.retain(|chunk| {
+                let apart = chunk.start >= end;
+                end = if apart { chunk.end } else { end };
+                apart
+            });
+            self.write_around(output.index(), taken);
             kept.push(output.index());
         }
         self.write(prepared.scratch(id));
         kept.push(prepared.scratch(id));
         self.check_all(&kept, (Some(id), Stage::Writes));
+    }
+
+    /// Returns true if the output of an alias begins where its input begins.
+    fn in_place(&self, alias: &Alias) -> bool {
+        self.share(alias.input.index(), alias.output.index(), 0)
+    }
+
+    /// Returns the contents that the output of a view takes over from its input: none if the two do not lie at
+    /// the declared distance in the same slot.
+    fn viewed(&self, view: &Alias) -> Contents {
+        let (input, output) = (view.input.index(), view.output.index());
+        let distance = self.prepared.graph.displacement(view);
+        let Some(contents) = self.contents[input].as_ref().filter(|_| self.share(input, output, distance))
+        else {
+            return Vec::new();
+        };
+        let bytes = self.prepared.bytes[output] as i64;
+        let moved = contents.iter().filter_map(|chunk| {
+            let start = (chunk.start as i64 - distance).max(0);
+            let end = (chunk.end as i64 - distance).min(bytes);
+            let address = chunk.address + (start + distance - chunk.start as i64) as u64;
+            (start < end).then_some(Chunk {
+                start: start as u64,
+                end: end as u64,
+                value: chunk.value,
+                address,
+            })
+        });
+        moved.collect()
     }
 
     /// Runs an operator that owns regions, from its entry to its exit.
@@ -214,7 +296,7 @@ impl<'a> Machine<'a> {
         }
         let outputs: Vec<Cell> = operator.outputs.iter().map(|output| output.index()).collect();
         for &cell in outputs.iter().chain(&owner.fresh) {
-            self.value[cell] = None;
+            self.contents[cell] = None;
         }
         let scratch = self.prepared.scratch(id);
         self.write(scratch);
@@ -225,7 +307,8 @@ impl<'a> Machine<'a> {
         let mut exchanged = Vec::new();
         self.regions(id, owner, &mut exchanged);
         let moves = self.moves(owner, Moment::Exit);
-        let rest = |cell: &Cell| self.value[*cell].is_none() && !moves.iter().any(|m| m.to.index() == *cell);
+        let rest =
+            |cell: &Cell| self.contents[*cell].is_none() && !moves.iter().any(|m| m.to.index() == *cell);
         let rest: Vec<Cell> = outputs.iter().copied().filter(rest).collect();
         self.hand(id, owner, Moment::Exit, &rest);
         self.check_all(&outputs, (Some(id), Stage::Hands(Moment::Exit)));
@@ -284,7 +367,7 @@ impl<'a> Machine<'a> {
         let moves = self.moves(owner, begin);
         let is_fresh = |cell: Cell, handed: bool| {
             let comes = moves.iter().any(|m| m.to.index() == cell);
-            !handed || (self.value[cell].is_none() && !comes)
+            !handed || (self.contents[cell].is_none() && !comes)
         };
         let given = owner.given[position].iter();
         let given: Vec<Cell> =
@@ -300,7 +383,7 @@ impl<'a> Machine<'a> {
     /// Returns the handovers at a moment, except those whose source has no value. A region that has not run
     /// hands over nothing.
     fn moves(&self, owner: &Owner, when: Moment) -> Vec<Handover> {
-        let there = |h: &&Handover| h.when == when && self.value[h.from.index()].is_some();
+        let there = |h: &&Handover| h.when == when && self.contents[h.from.index()].is_some();
         owner.flow.handovers.iter().filter(there).copied().collect()
     }
 
@@ -315,29 +398,32 @@ impl<'a> Machine<'a> {
                 self.check(one.to.index(), event);
             }
         }
-        let before: Vec<Option<u32>> = moves.iter().map(|one| self.value[one.from.index()]).collect();
+        let before: Vec<Option<Contents>> =
+            moves.iter().map(|one| self.contents[one.from.index()].clone()).collect();
         let (mut touched, mut roles) = (more.to_vec(), Vec::new());
         for (at, one) in moves.iter().enumerate() {
             let (from, to) = (one.from.index(), one.to.index());
             touched.push(to);
             if let Some(pair) = self.exchangeable(id, owner, &moves, at) {
-                roles.push((pair, from, to, before[at]));
+                roles.push((pair, from, to, before[at].clone()));
                 continue;
             }
             touched.push(from);
-            if self.share(from, to) && !one.part {
-                self.value[to] = before[at];
+            if self.share(from, to, 0) && !one.part {
+                self.contents[to].clone_from(&before[at]);
             } else {
                 self.write(to);
             }
         }
         self.write_all(more);
-        for &((a, b), from, to, value) in &roles {
+        let mut pairs = Vec::with_capacity(roles.len());
+        for ((a, b), from, to, contents) in roles {
             self.exchange(owner, a, b);
-            (self.value[from], self.value[to]) = (None, value);
+            (self.contents[from], self.contents[to]) = (None, contents);
+            pairs.push((a, b));
         }
         self.check_all(&touched, event);
-        roles.into_iter().map(|(pair, ..)| pair).collect()
+        pairs
     }
 
     /// Returns the two slots of handover `at` if they may be exchanged between two iterations, so that the
@@ -361,11 +447,12 @@ impl<'a> Machine<'a> {
         let made = prepared.graph.producer(one.from).is_some_and(|maker| prepared.graph.home(maker) == last);
         let once = owner.flow.handovers.iter().filter(|other| other.from == one.from).count() == 1;
         let (from, to) = (one.from.index(), one.to.index());
-        let (a, b) = (self.slot[from]?, self.slot[to]?);
-        let alike =
-            prepared.slots[a].size == prepared.slots[b].size && prepared.bytes[from] == prepared.bytes[to];
+        let (Seat { slot: a, offset }, Seat { slot: b, offset: other }) = (self.seat[from]?, self.seat[to]?);
+        let alike = offset == other
+            && prepared.slots[a].size == prepared.slots[b].size
+            && prepared.bytes[from] == prepared.bytes[to];
         let state = owner.inside.binary_search(&to).is_ok();
-        let free = |cell: Cell| self.slot[cell].is_none_or(|slot| slot != a && slot != b);
+        let free = |cell: Cell| self.seat[cell].is_none_or(|seat| seat.slot != a && seat.slot != b);
         let mut others = moves.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, other)| other);
         let alone = others.all(|other| free(other.from.index()) && free(other.to.index()));
         (a != b && made && once && alike && state && alone).then_some((a, b))
@@ -374,10 +461,9 @@ impl<'a> Machine<'a> {
     /// Exchanges two slots for all cells inside a loop.
     fn exchange(&mut self, owner: &Owner, a: usize, b: usize) {
         for &cell in &owner.inside {
-            let slot = &mut self.slot[cell];
-            match *slot {
-                Some(one) if one == a => *slot = Some(b),
-                Some(one) if one == b => *slot = Some(a),
+            match &mut self.seat[cell] {
+                Some(seat) if seat.slot == a => seat.slot = b,
+                Some(seat) if seat.slot == b => seat.slot = a,
                 _ => {}
             }
         }

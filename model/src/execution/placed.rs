@@ -12,6 +12,15 @@ pub struct Slot {
     pub size: Bytes,
 }
 
+/// The memory of a tensor within a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seat {
+    /// The index of the slot.
+    pub slot: usize,
+    /// The byte of the slot at which the tensor begins.
+    pub offset: Bytes,
+}
+
 /// A graph with its orders and the placement of its tensors.
 #[derive(Clone, Debug)]
 pub struct Placed<'a> {
@@ -21,10 +30,10 @@ pub struct Placed<'a> {
     pub orders: &'a [Vec<OperatorId>],
     /// The slots. Their address ranges may overlap.
     pub slots: Vec<Slot>,
-    /// The slot of each tensor; `None` for tensors outside the planned memory. A tensor begins at the start
-    /// of its slot. Tensors may share a slot intentionally.
-    pub tensors: Vec<Option<usize>>,
-    /// The slot of the scratch memory of each operator, if any.
+    /// The memory of each tensor; `None` for tensors outside the planned memory. Tensors may share a slot
+    /// intentionally.
+    pub tensors: Vec<Option<Seat>>,
+    /// The slot of the scratch memory of each operator, if any. The memory begins where the slot begins.
     pub scratch: Vec<Option<usize>>,
 }
 

@@ -1,6 +1,6 @@
 //! Data shared by all runs.
 
-use super::placed::{Placed, Slot};
+use super::placed::{Placed, Seat, Slot};
 use super::violation::{ExecutionViolation, Holder};
 use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -30,8 +30,8 @@ pub(super) struct Prepared<'a> {
     pub(super) slots: &'a [Slot],
     /// The size of each cell in bytes.
     pub(super) bytes: Vec<u64>,
-    /// The slot of each cell, or `None` if it occupies no memory.
-    pub(super) home: Vec<Option<usize>>,
+    /// The memory of each cell, or `None` if it occupies no memory.
+    pub(super) home: Vec<Option<Seat>>,
     pub(super) owners: Vec<Option<Owner>>,
     /// Cells held from the start to the end of a run: weights and states.
     pub(super) held: Vec<Cell>,
@@ -43,8 +43,8 @@ impl<'a> Prepared<'a> {
         let tensors = graph.tensors().iter().map(|tensor| tensor.bytes.get());
         let bytes: Vec<u64> =
             tensors.chain(graph.operators().iter().map(|operator| operator.scratch.get())).collect();
-        let slots = placed.tensors.iter().chain(&placed.scratch);
-        let home = slots.zip(&bytes).map(|(&slot, &bytes)| slot.filter(|_| bytes > 0)).collect();
+        let seats = placed.tensors.iter().copied().chain(placed.scratch.iter().map(|&slot| seat(slot)));
+        let home = seats.zip(&bytes).map(|(seat, &bytes)| seat.filter(|_| bytes > 0)).collect();
         let constant = |&at: &Cell| matches!(graph.tensors()[at].role, Role::Weight | Role::State);
         let held = (0..graph.tensors().len()).filter(constant).collect();
         let owners = (0..graph.operators().len()).map(|at| owner(graph, OperatorId::at(at)));
@@ -63,6 +63,11 @@ impl<'a> Prepared<'a> {
             None => Holder::Tensor(TensorId::at(cell)),
         }
     }
+}
+
+/// Returns the memory that begins where a slot begins.
+fn seat(slot: Option<usize>) -> Option<Seat> {
+    slot.map(|slot| Seat { slot, offset: Bytes::ZERO })
 }
 
 /// Collects the data of an operator that owns regions. Returns `None` if the operator owns none.
@@ -136,12 +141,12 @@ pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
         }
     }
     let tensors = graph.tensors().iter().zip(&placed.tensors).enumerate();
-    for (at, (tensor, &slot)) in tensors {
-        found.extend(ill_placed(placed, Holder::Tensor(TensorId::at(at)), tensor.bytes, slot));
+    for (at, (tensor, &seat)) in tensors {
+        found.extend(ill_placed(placed, Holder::Tensor(TensorId::at(at)), tensor.bytes, seat));
     }
     let operators = graph.operators().iter().zip(&placed.scratch).enumerate();
     for (at, (operator, &slot)) in operators {
-        found.extend(ill_placed(placed, Holder::Scratch(OperatorId::at(at)), operator.scratch, slot));
+        found.extend(ill_placed(placed, Holder::Scratch(OperatorId::at(at)), operator.scratch, seat(slot)));
     }
     found
 }
@@ -150,13 +155,13 @@ fn ill_placed(
     placed: &Placed,
     holder: Holder,
     bytes: Bytes,
-    slot: Option<usize>,
+    seat: Option<Seat>,
 ) -> Option<ExecutionViolation> {
-    let (slot, slots) = (slot?, placed.slots.len());
+    let (Seat { slot, offset }, slots) = (seat?, placed.slots.len());
     let name = || holder_name(placed.graph, holder);
     match placed.slots.get(slot) {
         None => Some(ExecutionViolation::NoSuchSlot { holder, name: name(), slot, slots }),
-        Some(&Slot { size, .. }) if bytes > size => {
+        Some(&Slot { size, .. }) if offset.checked_add(bytes).is_none_or(|end| end > size) => {
             Some(ExecutionViolation::TooSmall { holder, name: name(), bytes, slot, size })
         }
         Some(_) => None,

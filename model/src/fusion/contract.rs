@@ -106,7 +106,7 @@ fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Op
     for alias in parts.iter().flat_map(|part| &part.aliases) {
         let readers = parts.iter().filter(|part| part.inputs.contains(&alias.input)).count();
         // An input must not be overwritten while another member still reads it.
-        let is_safe = alias.kind == AliasKind::View || readers == 1;
+        let is_safe = alias.kind != AliasKind::InPlace || readers == 1;
         if is_safe && whole.inputs.contains(&alias.input) && whole.outputs.contains(&alias.output) {
             whole.aliases.push(*alias);
         }

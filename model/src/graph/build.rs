@@ -1,8 +1,8 @@
 //! Builds and validates graphs.
 
-use super::{Graph, Operator, Region, Role, Tensor};
+use super::{Alias, AliasKind, Graph, Operator, Region, Role, Tensor};
 use crate::topological::topological;
-use crate::units::{OperatorId, RegionId, TensorId};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
 
 /// The reason why operators and tensors do not form a graph.
@@ -45,6 +45,23 @@ pub enum GraphError {
         "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
     )]
     BadAlias { operator: String, input: String, output: String },
+    /// The smaller tensor of the alias does not lie inside the larger one, or an output written in place does
+    /// not begin where its input begins.
+    #[error(
+        "{operator} aliases '{output}' ({output_bytes} bytes) to '{input}' ({input_bytes} bytes) at byte {offset}: {reason}"
+    )]
+    BadOffset {
+        operator: String,
+        input: String,
+        input_bytes: Bytes,
+        output: String,
+        output_bytes: Bytes,
+        offset: Bytes,
+        reason: &'static str,
+    },
+    /// Two inputs cannot both be views in the output, because they have bytes in common or are the same input.
+    #[error("{operator} declares '{first}' and '{second}' as views in '{output}', but both cannot lie there")]
+    Overlap { operator: String, output: String, first: String, second: String },
     #[error("the tensors and scratch memories have {bytes} bytes in total, which is more than 2^63 - 1")]
     TooLarge { bytes: u128 },
     /// There are more items than 32-bit ids can number.
@@ -119,6 +136,11 @@ impl GraphBuilder {
     /// If the builder has no tensor with this id. Ids of other graphs are not detected if they are in range.
     pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
         &mut self.tensors[id.index()]
+    }
+
+    /// Returns a tensor for reading.
+    pub(crate) fn get(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.index()]
     }
 
     /// Appends an operator to a region.
@@ -236,7 +258,9 @@ impl GraphBuilder {
                         output: self.tensors[alias.output.index()].name.clone(),
                     });
                 }
+                self.check_offset(&what, alias)?;
             }
+            self.check_views(&what, operator)?;
         }
         for region in &self.regions {
             let what = || format!("region '{}'", region.name);
@@ -244,6 +268,52 @@ impl GraphBuilder {
             check(&what, &region.outputs)?;
         }
         Ok(())
+    }
+
+    /// Checks that one tensor of an alias lies inside the other.
+    fn check_offset(&self, what: &dyn Fn() -> String, alias: &Alias) -> Result<(), GraphError> {
+        let (input, output) = (&self.tensors[alias.input.index()], &self.tensors[alias.output.index()]);
+        let (part, whole) = (input.bytes.min(output.bytes), input.bytes.max(output.bytes));
+        let reason = match alias.kind {
+            AliasKind::InPlace if alias.offset > Bytes::ZERO => "both begin at the same byte in place",
+            AliasKind::View | AliasKind::Part
+                if alias.offset.checked_add(part).is_none_or(|end| end > whole) =>
+            {
+                "the smaller one ends after the larger one"
+            }
+            _ => return Ok(()),
+        };
+        Err(GraphError::BadOffset {
+            operator: what(),
+            input: input.name.clone(),
+            input_bytes: input.bytes,
+            output: output.name.clone(),
+            output_bytes: output.bytes,
+            offset: alias.offset,
+            reason,
+        })
+    }
+
+    /// Checks that the views declared by an operator do not contradict each other. O(a log a) for a aliases.
+    fn check_views(&self, what: &dyn Fn() -> String, operator: &Operator) -> Result<(), GraphError> {
+        let bytes = |id: TensorId| self.tensors[id.index()].bytes;
+        let views = operator.aliases.iter().filter(|alias| alias.kind != AliasKind::InPlace);
+        let mut views: Vec<&Alias> = views.filter(|view| bytes(view.input) > Bytes::ZERO).collect();
+        views.sort_by_key(|view| (view.output, view.offset, view.input));
+        let mut seen = HashSet::new();
+        let repeats =
+            |view: &&&Alias| !seen.insert((view.output, view.input)) && view.kind == AliasKind::View;
+        let repeated = views.iter().find(repeats).map(|&one| (one, one));
+        let clash = views.windows(2).map(|pair| (pair[0], pair[1])).find(|(first, second)| {
+            // An input that contains the output leaves no space for another input.
+            let whole = [first, second].iter().any(|view| bytes(view.output) <= bytes(view.input));
+            let end = first.offset.checked_add(bytes(first.input));
+            first.output == second.output && (whole || end.is_none_or(|end| end > second.offset))
+        });
+        let Some((first, second)) = repeated.or(clash) else { return Ok(()) };
+        let name = |id: TensorId| self.tensors[id.index()].name.clone();
+        let (operator, output) = (what(), name(first.output));
+        Err(GraphError::Overlap { operator, output, first: name(first.input), second: name(second.input) })
     }
 
     fn check_depth(&self) -> Result<(), GraphError> {

@@ -107,7 +107,7 @@ impl<'a> Copier<'a> {
             let mut aliases = Vec::with_capacity(old.aliases.len());
             for one in &old.aliases {
                 let (input, output) = (self.tensor(into, one.input), self.tensor(into, one.output));
-                aliases.push(Alias { input, output, kind: one.kind });
+                aliases.push(Alias { input, output, ..*one });
             }
             let operator = Operator {
                 name: self.name(&old.name),

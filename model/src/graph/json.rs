@@ -20,7 +20,8 @@
 //! | `tensors[].element`, `.shape` | element type, extents | unknown |
 //! | `body`, `operators[].regions[]` | regions, with `name`, `inputs`, `outputs`, `operators` | |
 //! | `operators[].inputs`, `.outputs` | names of tensors | none |
-//! | `operators[].aliases[]` | outputs that may share the memory of an input: `view` or `in-place` | none |
+//! | `operators[].aliases[]` | outputs that may share the memory of an input: `view`, `part` or `in-place` | none |
+//! | `operators[].aliases[].offset` | byte at which the smaller tensor begins in the larger one | see below |
 //! | `operators[].scratch` | bytes that the operator needs only while it runs | 0 |
 //! | `operators[].unit` | processing unit | unknown |
 //! | `operators[].control` | control flow of its regions: `branch`, `loop`, `call` | derived from the kind |
@@ -30,13 +31,19 @@
 //! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
 //! `part`.
 //!
+//! If `offset` is missing, tensors of equal size have the offset 0. If the inputs aliased to one output, in the
+//! order of the list, are together as large as the output, each begins where the one before it ends. The same
+//! holds for the outputs aliased to one input. In all other cases, `offset` is required.
+//!
 //! Unknown members are rejected, so that misspelt names are noticed.
 
-use super::{AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
+use super::{
+    Alias, AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor,
+};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use crate::words::json_error;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -68,6 +75,16 @@ pub enum GraphFileError {
         /// The index in `tensors`, counted from 0.
         at: usize,
         tensor: String,
+    },
+    /// The alias does not state where the smaller tensor begins in the larger one.
+    #[error("{path}: {operator} aliases '{part}' ({part_bytes} bytes), a part of '{whole}' ({whole_bytes} bytes): state the byte at which the part begins as `offset`", path = .path.display())]
+    Offset {
+        path: PathBuf,
+        operator: String,
+        part: String,
+        part_bytes: Bytes,
+        whole: String,
+        whole_bytes: Bytes,
     },
     #[error("{path}: {source}", path = .path.display())]
     Graph { path: PathBuf, source: Box<GraphError> },
@@ -159,6 +176,8 @@ struct AliasRow {
     input: String,
     output: String,
     kind: AliasKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
 }
 
 /// Reads a graph. `origin` is the file name used in messages.
@@ -208,10 +227,7 @@ impl Reader<'_> {
             let mut operator = Operator::new(row.name.clone(), row.kind.clone())
                 .reads(self.find(&what, &row.inputs)?)
                 .makes(self.find(&what, &row.outputs)?);
-            for alias in &row.aliases {
-                let pair = self.find(&what, &[alias.input.clone(), alias.output.clone()])?;
-                operator = operator.alias(pair[0], pair[1], alias.kind);
-            }
+            operator.aliases = self.aliases(&what, &row.aliases)?;
             operator.scratch = Bytes::new(row.scratch);
             operator.unit.clone_from(&row.unit);
             operator.cost = row.cost;
@@ -226,6 +242,50 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn aliases(&self, what: &dyn Fn() -> String, rows: &[AliasRow]) -> Result<Vec<Alias>, GraphFileError> {
+        let mut aliases = Vec::with_capacity(rows.len());
+        for row in rows {
+            let pair = self.find(what, &[row.input.clone(), row.output.clone()])?;
+            let offset = Bytes::new(row.offset.unwrap_or(0));
+            aliases.push(Alias { input: pair[0], output: pair[1], kind: row.kind, offset });
+        }
+        let bytes = |id: TensorId| self.graph.get(id).bytes;
+        // The aliases without the offsets that they need, by the larger tensor.
+        let mut parts: BTreeMap<TensorId, Vec<(usize, TensorId)>> = BTreeMap::new();
+        for (at, alias) in aliases.iter().enumerate() {
+            let (input, output) = (bytes(alias.input), bytes(alias.output));
+            if rows[at].offset.is_some()
+                || alias.kind == AliasKind::InPlace
+                || input == output
+                || input.min(output) == Bytes::ZERO
+            {
+                continue;
+            }
+            let (whole, part) =
+                if output < input { (alias.input, alias.output) } else { (alias.output, alias.input) };
+            parts.entry(whole).or_default().push((at, part));
+        }
+        for (whole, parts) in parts {
+            let mut next = Bytes::ZERO;
+            for &(at, part) in &parts {
+                aliases[at].offset = next;
+                next = next.checked_add(bytes(part)).unwrap_or(Bytes::new(u64::MAX));
+            }
+            if next != bytes(whole) {
+                let part = parts[0].1;
+                return Err(GraphFileError::Offset {
+                    path: self.origin.to_path_buf(),
+                    operator: what(),
+                    part: self.graph.get(part).name.clone(),
+                    part_bytes: bytes(part),
+                    whole: self.graph.get(whole).name.clone(),
+                    whole_bytes: bytes(whole),
+                });
+            }
+        }
+        Ok(aliases)
     }
 
     fn handovers(
@@ -289,10 +349,12 @@ fn region_row(graph: &Graph, id: RegionId) -> RegionRow {
 fn operator_row(graph: &Graph, id: OperatorId) -> OperatorRow {
     let name = |id: TensorId| graph.tensor(id).name.clone();
     let operator = graph.operator(id);
-    let alias = |alias: &super::Alias| AliasRow {
+    let alias = |alias: &Alias| AliasRow {
         input: name(alias.input),
         output: name(alias.output),
         kind: alias.kind,
+        offset: (graph.tensor(alias.input).bytes != graph.tensor(alias.output).bytes)
+            .then_some(alias.offset.get()),
     };
     let handover = |handover: &Handover| HandoverRow {
         when: handover.when,
@@ -345,6 +407,59 @@ mod tests {
         let mut dot = Vec::new();
         super::super::write_dot(&graph, &mut dot).unwrap();
         assert!(String::from_utf8(dot).unwrap().contains("subgraph cluster_1 { label=\"then\";"));
+    }
+
+    /// Returns a graph in which `cut` and `cat` have the given aliases. `cut` reads t (60 bytes) and makes a (20)
+    /// and b (40). `cat` reads a and c (15) and makes d (35).
+    fn views(cut: &str, cat: &str) -> Result<Vec<(String, u64)>, String> {
+        let graph = read(&format!(
+            r#"{{ "format": "plimsoll-graph", "version": 1, "name": "views", "tensors": [
+                {{ "name": "t", "bytes": 60, "role": "input" }}, {{ "name": "a", "bytes": 20 }},
+                {{ "name": "b", "bytes": 40 }}, {{ "name": "c", "bytes": 15, "role": "input" }},
+                {{ "name": "d", "bytes": 35, "role": "output" }} ],
+              "body": {{ "inputs": ["t", "c"], "outputs": ["d"], "operators": [
+                {{ "name": "cut", "kind": "Split", "inputs": ["t"], "outputs": ["a", "b"], "aliases": [{cut}] }},
+                {{ "name": "cat", "kind": "Concat", "inputs": ["a", "c"], "outputs": ["d"], "aliases": [{cat}] }}
+              ] }} }}"#
+        ))?;
+        let mut text = Vec::new();
+        write_graph(&graph, &mut text).unwrap();
+        assert_eq!(read(std::str::from_utf8(&text).unwrap()).unwrap(), graph);
+        let aliases = graph.operators().iter().flat_map(|operator| &operator.aliases);
+        let show = |alias: &Alias| {
+            let name = |id: TensorId| graph.tensor(id).name.as_str();
+            (format!("{}{}", name(alias.input), name(alias.output)), alias.offset.get())
+        };
+        Ok(aliases.map(show).collect())
+    }
+
+    #[test]
+    fn offsets_of_views_are_stated_or_follow_from_sizes() {
+        let alias = |input: &str, output: &str, more: &str| {
+            format!(r#"{{ "input": "{input}", "output": "{output}", "kind": "view"{more} }}"#)
+        };
+        let (ta, tb) = (alias("t", "a", ""), alias("t", "b", ""));
+        let (ad, cd) = (alias("a", "d", ""), alias("c", "d", ""));
+        let pair = |name: &str, offset| (name.to_owned(), offset);
+        let found = views(&format!("{ta}, {tb}"), &format!("{ad}, {cd}")).unwrap();
+        assert_eq!(found, [pair("ta", 0), pair("tb", 20), pair("ad", 0), pair("cd", 20)]);
+        // The order of the list counts.
+        let found = views(&format!("{tb}, {ta}"), "").unwrap();
+        assert_eq!(found, [pair("tb", 0), pair("ta", 40)]);
+        let found = views(&alias("t", "b", r#", "offset": 7"#), "").unwrap();
+        assert_eq!(found, [pair("tb", 7)]);
+        let error = views(&tb, "").unwrap_err();
+        assert_eq!(
+            error,
+            "g.json: operator 'cut' (Split) aliases 'b' (40 bytes), a part of 't' (60 bytes): state the byte at which the part begins as `offset`"
+        );
+        let error = views(&alias("t", "b", r#", "offset": 21"#), "").unwrap_err();
+        assert!(error.contains("at byte 21: the smaller one ends after the larger one"), "{error}");
+        let at = |input: &str, offset: u64| alias(input, "d", &format!(r#", "offset": {offset}"#));
+        let error = views("", &format!("{}, {}", at("a", 10), at("c", 0))).unwrap_err();
+        assert!(error.contains("declares 'c' and 'a' as views in 'd', but both cannot lie there"), "{error}");
+        let error = views("", &format!("{}, {}", at("a", 0), at("a", 15))).unwrap_err();
+        assert!(error.contains("declares 'a' and 'a' as views in 'd'"), "{error}");
     }
 
     #[test]

@@ -30,13 +30,14 @@ mod fold;
 mod join;
 mod json;
 mod liveness;
+mod sharing;
 
 pub use build::{GraphBuilder, GraphError, MAX_DEPTH};
 pub use control::{Control, Flow, FlowError, Handover, Moment};
 pub use dot::write_dot;
 pub use join::{Choice, Inputs, JoinError};
 pub use json::{FORMAT, GraphFileError, VERSION, read_graph, write_graph};
-pub use liveness::{Boundary, LivenessOptions, Storages};
+pub use liveness::{Boundary, LivenessOptions, Member, Outer, Storages};
 
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
@@ -111,8 +112,11 @@ impl Tensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AliasKind {
-    /// The output reinterprets the data of the input (reshape, identity), and nothing is written.
+    /// The output reinterprets bytes of the input (reshape, identity, slice), or the input becomes a part of
+    /// the output (concatenation). Nothing is written.
     View,
+    /// Like [`AliasKind::View`], but the operator copies unless [`LivenessOptions::parts`] is set.
+    Part,
     /// The operator can overwrite the input with its output (elementwise functions).
     InPlace,
 }
@@ -120,12 +124,15 @@ pub enum AliasKind {
 /// An output that may share the memory of an input of the same operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
-    /// The tensor that owns the memory.
+    /// The input.
     pub input: TensorId,
-    /// The tensor that shares the memory.
+    /// The output.
     pub output: TensorId,
     /// How the memory is shared.
     pub kind: AliasKind,
+    /// The byte at which the smaller of the two tensors begins in the larger one; 0 if they are equally
+    /// large.
+    pub offset: Bytes,
 }
 
 /// An operation of the computation.
@@ -157,13 +164,6 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Returns true if the operator has outputs and all of them are views of inputs, so that no data is
-    /// moved.
-    pub fn moves_nothing(&self) -> bool {
-        let is_view = |output| self.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
-        !self.outputs.is_empty() && self.outputs.iter().all(|&output| is_view(output))
-    }
-
     /// Creates an operator without tensors.
     pub fn new(name: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {
@@ -195,10 +195,23 @@ impl Operator {
         self
     }
 
-    /// Adds an output that may share the memory of an input.
+    /// Adds an output that may share the memory of an input. Both begin at the same address.
     #[must_use]
-    pub fn alias(mut self, input: TensorId, output: TensorId, kind: AliasKind) -> Self {
-        self.aliases.push(Alias { input, output, kind });
+    pub fn alias(self, input: TensorId, output: TensorId, kind: AliasKind) -> Self {
+        self.alias_at(input, output, kind, 0)
+    }
+
+    /// Adds an output that may share the memory of an input. The smaller of the two tensors begins at byte
+    /// `offset` of the larger one.
+    #[must_use]
+    pub fn alias_at(
+        mut self,
+        input: TensorId,
+        output: TensorId,
+        kind: AliasKind,
+        offset: impl Into<Bytes>,
+    ) -> Self {
+        self.aliases.push(Alias { input, output, kind, offset: offset.into() });
         self
     }
 }
@@ -358,6 +371,32 @@ impl Graph {
     pub fn weight_bytes(&self, id: OperatorId) -> Bytes {
         let weights = self.reads(id).into_iter().filter(|&t| self.tensor(t).role == Role::Weight);
         Bytes::new(weights.map(|t| self.tensor(t).bytes.get()).sum())
+    }
+
+    /// Returns the address of the output of an alias minus the address of its input, in bytes. The result is
+    /// negative if the input lies inside the output.
+    pub fn displacement(&self, alias: &Alias) -> i64 {
+        let offset = alias.offset.get() as i64;
+        if self.is_inside(alias) { offset } else { -offset }
+    }
+
+    /// Returns true if the output of an alias lies inside its input, and false if the input is a part of a
+    /// larger output.
+    pub(crate) fn is_inside(&self, alias: &Alias) -> bool {
+        self.tensor(alias.output).bytes <= self.tensor(alias.input).bytes
+    }
+
+    /// Returns true if the operator has outputs and all their bytes are views of inputs, so that no data is
+    /// moved. O(o a) for o outputs and a aliases.
+    pub fn moves_nothing(&self, id: OperatorId) -> bool {
+        let operator = self.operator(id);
+        let is_view = |&output: &TensorId| {
+            let views =
+                || operator.aliases.iter().filter(|a| (a.output, a.kind) == (output, AliasKind::View));
+            let parts: u64 = views().map(|view| self.tensor(view.input).bytes.get()).sum();
+            views().any(|view| self.is_inside(view)) || parts > 0 && parts == self.tensor(output).bytes.get()
+        };
+        !operator.outputs.is_empty() && operator.outputs.iter().all(is_view)
     }
 
     /// Returns the total bytes of all tensors with the given role.

@@ -41,7 +41,7 @@ impl ProgramBound {
         for region in (0..graph.regions().len()).map(RegionId::at) {
             let name = || graph.region_called(region);
             let made = graph
-                .storages(region, &options.inside(region), |_| Bytes::ZERO)
+                .storages(region, options, |_| Bytes::ZERO)
                 .map_err(|source| ProgramError::Region { region: name(), source })?;
             let Storages { problem, operators, .. } = &made;
             if region == Graph::BODY {

@@ -32,8 +32,8 @@ pub use bound::ProgramBound;
 pub use frames::{Frame, FrameBuffer};
 pub use points::{Point, Points};
 
-use crate::execution::{Placed, Slot};
-use crate::graph::{Boundary, Control, FlowError, Graph, LivenessOptions, Moment, Role};
+use crate::execution::{Placed, Seat, Slot};
+use crate::graph::{Control, FlowError, Graph, LivenessOptions, Member, Moment, Outer, Role};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::layout::Layout;
@@ -97,7 +97,7 @@ pub enum ProgramError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBuffer {
     /// The tensors in the buffer, ascending. The list is empty for the scratch of an operator.
-    pub tensors: Vec<TensorId>,
+    pub tensors: Vec<Member>,
     /// The operator whose scratch is in the buffer, if any.
     pub scratch: Option<OperatorId>,
     /// The innermost region that encloses all tensors of the buffer.
@@ -232,8 +232,8 @@ impl<'a> Program<'a> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
         for (at, buffer) in self.buffers.iter().enumerate() {
-            for tensor in &buffer.tensors {
-                of_tensor[tensor.index()] = Some(at);
+            for &Member { tensor, offset } in &buffer.tensors {
+                of_tensor[tensor.index()] = Some(Seat { slot: at, offset });
             }
             if let Some(operator) = buffer.scratch {
                 of_operator[operator.index()] = Some(at);
@@ -279,14 +279,15 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
     let held = held(graph, points, options.carries);
     let mut liveness = Liveness::new(graph, points);
     let (mut forming, mut empty) = (Vec::new(), Vec::new());
+    let mut seats: Vec<Option<(usize, Bytes)>> = vec![None; graph.tensors().len()];
     for region in (0..graph.regions().len()).map(RegionId::at) {
-        let inner = options.liveness.inside(region);
         let name = || graph.region_called(region);
         let storages = graph
-            .storages(region, &inner, |_| Bytes::ZERO)
+            .storages(region, &options.liveness, |_| Bytes::ZERO)
             .map_err(|source| ProgramError::Region { region: name(), source })?;
-        let mut live = |storage: &Storage, tensors: &[TensorId]| {
-            let throughout = region == Graph::BODY && storage.from_start && storage.to_end;
+        let mut live = |storage: Option<&Storage>, tensors: &[TensorId]| {
+            let throughout =
+                region == Graph::BODY && storage.is_some_and(|storage| storage.from_start && storage.to_end);
             let constant =
                 tensors.iter().any(|&t| matches!(graph.tensor(t).role, Role::Weight | Role::State));
             if constant || throughout {
@@ -300,13 +301,31 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
             union(each.collect())
         };
         for (tensor, storage) in &storages.empty {
-            let live = Lifespan::from_intervals(live(storage, &[*tensor])).expect("it is live somewhere");
+            let live =
+                Lifespan::from_intervals(live(Some(storage), &[*tensor])).expect("it is live somewhere");
             empty.push((*tensor, live));
         }
-        for (storage, tensors) in storages.problem.storages().iter().zip(storages.tensors) {
-            let live = live(storage, &tensors);
-            let buffer = ProgramBuffer { tensors, scratch: None, home: region };
+        for (storage, members) in storages.problem.storages().iter().zip(storages.tensors) {
+            let tensors: Vec<TensorId> = members.iter().map(|one| one.tensor).collect();
+            let live = live(Some(storage), &tensors);
+            for one in &members {
+                seats[one.tensor.index()] = Some((forming.len(), one.offset));
+            }
+            let buffer = ProgramBuffer { tensors: members, scratch: None, home: region };
             forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, live });
+        }
+        // Enclosing regions precede the regions inside them.
+        for Outer { captured, members } in storages.outer {
+            let (at, base) = seats[captured.index()].expect("the arena contains the captured tensor");
+            let tensors: Vec<TensorId> = members.iter().map(|one| one.tensor).collect();
+            let one: &mut Forming = &mut forming[at];
+            one.live = union([std::mem::take(&mut one.live), live(None, &tensors)].concat());
+            for Member { tensor, offset } in members {
+                let offset = Bytes::new(base.get() + offset.get());
+                seats[tensor.index()] = Some((at, offset));
+                one.buffer.tensors.push(Member { tensor, offset });
+            }
+            one.buffer.tensors.sort_unstable();
         }
     }
     Ok((forming, empty))
@@ -359,13 +378,13 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
 }
 
 /// Joins two buffers of the same size if a handover copies a whole tensor from one to the other. The two
-/// tensors must have the same size, and the buffers must be simultaneously live only at the point of the
+/// tensors must have the same size and begin at the same byte of their buffers, and the buffers must be simultaneously live only at the point of the
 /// handover. Pairs with larger tensors are joined first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
-    let mut of = vec![usize::MAX; graph.tensors().len()];
+    let mut of = vec![None; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
-        for tensor in &one.buffer.tensors {
-            of[tensor.index()] = at;
+        for &Member { tensor, offset } in &one.buffer.tensors {
+            of[tensor.index()] = Some((at, offset));
         }
     }
     let mut candidates = Vec::new();
@@ -386,15 +405,17 @@ fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     }
     candidates.sort_by_key(|&(bytes, _, at)| (std::cmp::Reverse(bytes), at));
     for (_, handover, at) in candidates {
-        let (a, b) = (of[handover.from.index()], of[handover.to.index()]);
-        if a == b || a == usize::MAX || b == usize::MAX || forming[a].size != forming[b].size {
+        let (Some((a, from)), Some((b, to))) = (of[handover.from.index()], of[handover.to.index()]) else {
+            continue;
+        };
+        if a == b || from != to || forming[a].size != forming[b].size {
             continue;
         }
         if meet_only_at(&forming[a].live, &forming[b].live, at) {
             let (into, from) = (a.min(b), a.max(b));
             let gone = std::mem::take(&mut forming[from].buffer.tensors);
-            for tensor in &gone {
-                of[tensor.index()] = into;
+            for &Member { tensor, offset } in &gone {
+                of[tensor.index()] = Some((into, offset));
             }
             let live = std::mem::take(&mut forming[from].live);
             let home = enclosing(graph, forming[a].buffer.home, forming[b].buffer.home);
@@ -426,15 +447,6 @@ fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
     let above: Vec<RegionId> = std::iter::successors(Some(a), |&region| around(region)).collect();
     let mut below = std::iter::successors(Some(b), |&region| around(region));
     below.find(|region| above.contains(region)).unwrap_or(Graph::BODY)
-}
-
-impl LivenessOptions {
-    /// Returns the options for a region. No enclosing region provides memory for the inputs and outputs of
-    /// an inner region. They therefore occupy memory in the arena, but only while they are needed.
-    #[must_use]
-    pub fn inside(self, region: RegionId) -> Self {
-        if region == Graph::BODY { self } else { Self { boundary: Boundary::Arena, ..self } }
-    }
 }
 
 #[cfg(test)]

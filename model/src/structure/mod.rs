@@ -47,7 +47,7 @@ pub use relation::{Conflicts, Relation};
 
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
-use crate::graph::{Graph, Storages};
+use crate::graph::{Graph, Member, Storages};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::lifespan::Lifespan;
 use crate::orders::{Order, OrderError, OrderProblem};
@@ -95,7 +95,7 @@ impl<'a> Structure<'a> {
         for (at, id) in storages.operators.iter().enumerate() {
             known[id.index()] = Some(OperatorId::at(at));
         }
-        let maker = |&tensor: &_| graph.producer(tensor).and_then(|id| known[id.index()]);
+        let maker = |one: &Member| graph.producer(one.tensor).and_then(|id| known[id.index()]);
         let makers = storages.tensors.iter().map(|tensors| tensors.iter().filter_map(maker).collect());
         Self::new(&storages.problem, makers.collect(), order)
     }

@@ -15,7 +15,7 @@
 
 use super::machine::{TierKind, TierMachine};
 use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
-use crate::graph::{Control, Graph, Role, Storages};
+use crate::graph::{Control, Graph, Member, Role, Storages};
 use crate::orders::{Order, Storage};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TierId, UnitId};
@@ -93,8 +93,9 @@ impl TierRegion<'_> {
         let accesses = self.accesses(&when);
         let mut tensors = Vec::new();
         for (at, storage) in orders.storages().iter().enumerate() {
-            let constant = |&tensor: &_| matches!(self.graph.tensor(tensor).role, Role::Weight | Role::State);
-            let outside = self.storages.tensors[at].iter().any(|tensor| self.is_interface(*tensor));
+            let constant =
+                |one: &Member| matches!(self.graph.tensor(one.tensor).role, Role::Weight | Role::State);
+            let outside = self.storages.tensors[at].iter().any(|one| self.is_interface(one.tensor));
             let off_chip =
                 options.boundary_off_chip && outside && !self.storages.tensors[at].iter().any(constant);
             let (lower, upper) = lifespan(storage, &self.steps_of(storage, &when), steps.len());
@@ -148,12 +149,12 @@ impl TierRegion<'_> {
     fn accesses(&self, when: &HashMap<OperatorId, usize>) -> Vec<Vec<Access>> {
         let mut home = HashMap::new();
         for (at, tensors) in self.storages.tensors.iter().enumerate() {
-            home.extend(tensors.iter().map(|&tensor| (tensor, at)));
+            home.extend(tensors.iter().map(|one| (one.tensor, at)));
         }
         let mut found = vec![Vec::new(); self.storages.tensors.len()];
         for id in self.operators() {
             let operator = self.graph.operator(id);
-            if operator.moves_nothing() && operator.regions.is_empty() {
+            if self.graph.moves_nothing(id) && operator.regions.is_empty() {
                 continue;
             }
             let step = when[&id];
@@ -233,7 +234,7 @@ impl TierRegion<'_> {
         let mut found = Vec::new();
         for &id in &self.graph.region(region).operators {
             let operator = self.graph.operator(id);
-            if !operator.moves_nothing() || !operator.regions.is_empty() {
+            if !self.graph.moves_nothing(id) || !operator.regions.is_empty() {
                 let tensors = self.graph.reads(id).into_iter().chain(operator.outputs.iter().copied());
                 let own = tensors.filter(|&tensor| {
                     self.graph.place(tensor) == region && self.graph.tensor(tensor).role != Role::Weight
@@ -297,9 +298,9 @@ impl TierRegion<'_> {
     fn own_times(&self, id: OperatorId, weights: bool) -> Option<TierTimes> {
         let operator = self.graph.operator(id);
         let unit = self.units[id.index()];
-        let compute = self.machine.compute(self.graph, operator, unit)?;
+        let compute = self.machine.compute(self.graph, id, unit)?;
         let mut times = TierTimes { compute, ..TierTimes::default() };
-        if !weights && !operator.moves_nothing() {
+        if !weights && !self.graph.moves_nothing(id) {
             for (at, &tensor) in operator.inputs.iter().enumerate() {
                 let one = self.graph.tensor(tensor);
                 // A weight that is listed twice is read only once.

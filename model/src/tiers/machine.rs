@@ -34,7 +34,7 @@
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
-use crate::graph::{Graph, Operator};
+use crate::graph::Graph;
 use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId, UnitId};
@@ -346,9 +346,9 @@ impl TierMachine {
     /// This compute time follows from the arithmetic cost of the operator or, if that cost is unknown, from
     /// the bytes that the operator accesses. Views and operators that own regions need no time. Returns
     /// `None` on overflow.
-    pub fn compute(&self, graph: &Graph, operator: &Operator, unit: UnitId) -> Option<Time> {
-        let rates = self.rates[unit.index()];
-        if operator.moves_nothing() || !operator.regions.is_empty() {
+    pub fn compute(&self, graph: &Graph, id: OperatorId, unit: UnitId) -> Option<Time> {
+        let (operator, rates) = (graph.operator(id), self.rates[unit.index()]);
+        if graph.moves_nothing(id) || !operator.regions.is_empty() {
             return Some(Time::ZERO);
         }
         if let Some(cost) = operator.cost {

@@ -296,7 +296,7 @@ impl Machine {
         {
             return Some(time);
         }
-        if operator.moves_nothing() || !operator.regions.is_empty() {
+        if graph.moves_nothing(id) || !operator.regions.is_empty() {
             return Some(self.overhead);
         }
         self.rated(graph, operator)?.checked_add(self.overhead)
@@ -317,7 +317,7 @@ impl Machine {
     pub fn estimated(&self, graph: &Graph) -> usize {
         let is_estimated = |&id: &OperatorId| {
             let operator = graph.operator(id);
-            let computes = !operator.moves_nothing() && operator.regions.is_empty();
+            let computes = !graph.moves_nothing(id) && operator.regions.is_empty();
             let is_timed = || timed_as(graph, id).iter().any(|name| self.times.contains_key(name));
             computes && operator.cost.is_none() && !self.is_by_bytes(operator) && !is_timed()
         };

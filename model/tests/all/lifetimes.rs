@@ -38,7 +38,8 @@ fn random(seed: u64, idle: bool) -> Graph {
             let one = g.tensor(Tensor::new(format!("t{at}.{out}"), bytes, Role::Activation));
             operator = operator.makes([one]);
             if let (Some(&read), true) = (reads.first(), draw.one_in(3)) {
-                let kind = if draw.one_in(2) { AliasKind::View } else { AliasKind::InPlace };
+                let inside = bytes <= g.tensor_mut(read).bytes.get();
+                let kind = if inside && draw.one_in(2) { AliasKind::View } else { AliasKind::InPlace };
                 operator = operator.alias(read, one, kind);
             }
             known.push(one);
@@ -62,7 +63,9 @@ fn options(seed: u64) -> LivenessOptions {
         weights: seed % 3 == 1,
         states: seed % 4 != 1,
         views: seed.is_multiple_of(2),
+        parts: seed % 5 < 3,
         in_place: seed % 7 < 3,
+        file_order: seed % 13 < 4,
         align: Bytes::new([1, 4][(seed % 11 / 6) as usize]),
     }
 }

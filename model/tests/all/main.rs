@@ -10,3 +10,4 @@ mod lifetimes;
 mod structure;
 mod tiers;
 mod timelines;
+mod views;

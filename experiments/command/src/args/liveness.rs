@@ -32,7 +32,12 @@ pub struct ActivationLivenessArgs {
     /// Let reshape and similar operators copy instead of sharing the memory of their input
     #[arg(long, help_heading = "Options for models")]
     pub no_views: bool,
-    /// Let elementwise operators overwrite an input of equal size that no other operator reads
+    /// Let slices and splits lie in their input, and let concatenations consist of their inputs, wherever the
+    /// elements are consecutive. The operators then copy nothing
+    #[arg(long, conflicts_with = "no_views", help_heading = "Options for models")]
+    pub parts: bool,
+    /// Let elementwise operators overwrite an input of equal size if they are its last reader in every order;
+    /// with `--order as-in-file`, if they are its last reader in the file
     #[arg(long, help_heading = "Options for models")]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes
@@ -53,8 +58,10 @@ impl ActivationLivenessArgs {
             weights: false,
             states: !self.no_states,
             views: !self.no_views,
+            parts: self.parts,
             in_place: self.in_place,
             align: Bytes::new(self.align),
+            ..LivenessOptions::default()
         }
     }
 }

@@ -101,8 +101,9 @@ fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance
     let graph = &import.graph;
     let order = choose::named(&plimsoll::registry().orders, "as-in-file", "order")?;
     let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };
+    let run = run.with_final_order();
     if graph.regions().len() > 1 {
-        let options = ProgramOptions { liveness, ..ProgramOptions::default() };
+        let options = ProgramOptions { liveness: run.liveness, ..ProgramOptions::default() };
         let program = ordered_program(graph, &run, options)?.program;
         let steps = (0..program.points().len() as u64).map(|step| program.at(Step::new(step)));
         return Ok((program.instance().clone(), steps.collect()));

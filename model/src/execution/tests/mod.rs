@@ -104,7 +104,7 @@ fn report(graph: &Graph, places: &str, options: &ExecutionOptions) -> ExecutionR
         let lies = |offset: &str, size| Slot { offset: Bytes::new(offset.parse().unwrap()), size };
         if let Some((name, offset)) = place.split_once('@') {
             let tensor = find(name);
-            placed.tensors[tensor] = Some(slot);
+            placed.tensors[tensor] = Some(Seat { slot, offset: Bytes::ZERO });
             placed.slots.push(lies(offset, graph.tensors()[tensor].bytes));
         } else if let Some((name, other)) = place.split_once('=') {
             placed.tensors[find(name)] = placed.tensors[find(other)];
@@ -178,13 +178,14 @@ fn inconsistent_inputs_are_not_run() {
     let graph = straight();
     let mut orders = orders(&graph);
     let slot = |offset, size| Slot { offset: Bytes::new(offset), size: Bytes::new(size) };
+    let seat = |slot| Some(Seat { slot, offset: Bytes::ZERO });
     let slots = vec![slot(0, 3), slot(u64::MAX, 1)];
     let scratch = vec![None; 3];
     let placed = Placed {
         graph: &graph,
         orders: &orders,
         slots,
-        tensors: vec![Some(0), None, Some(7), None],
+        tensors: vec![seat(0), None, seat(7), None],
         scratch,
     };
     let found = check_execution(&placed, &all()).unwrap();

@@ -12,7 +12,8 @@ fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
         end += size.get();
         Some(slots.len() - 1)
     };
-    let tensors = graph.tensors().iter().map(|t| place(t.bytes)).collect();
+    let seat = |slot: Option<usize>| slot.map(|slot| Seat { slot, offset: Bytes::ZERO });
+    let tensors = graph.tensors().iter().map(|t| seat(place(t.bytes))).collect();
     let scratch = graph.operators().iter().map(|o| place(o.scratch)).collect();
     Placed { graph, orders, slots, tensors, scratch }
 }

@@ -36,7 +36,7 @@ impl Programs<'_> {
         // If activations are placed by a layout, the orders get half of the time and the layout gets the
         // other half.
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
-        let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
+        let run = GraphRun { liveness, order, setup, limits: limits.share(stages) }.with_final_order();
         let make = |regions: &[_], activations| {
             let options = OverlapOptions { trips: args.trips, activations };
             program(graph, regions, self.machine, options).map_err(Failure::input)

@@ -45,7 +45,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let liveness = write::liveness(written, args.liveness.options())?;
-    let run = GraphRun { liveness, order, setup: args.effort.setup(), limits };
+    let run = GraphRun { liveness, order, setup: args.effort.setup(), limits }.with_final_order();
     let alternatives =
         Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement, plan };
     let done = match placement {
@@ -107,6 +107,7 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
     let import = args.model.read()?;
     let limits = if compared { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
+    let run = run.with_final_order();
     let done = match args.conflicts {
         Some(ConflictsArg::By(relation)) => structure::plan(args, &import, &run, relation, registry),
         _ => relations::relations(args, &import, &run, registry),

@@ -7,8 +7,8 @@ use crate::output;
 use clap::ValueEnum;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::OrderedRegion;
-use plimsoll::model::graph::Graph;
-use plimsoll::model::{Bytes, OperatorId, RegionId, TensorId};
+use plimsoll::model::graph::{Graph, Member, Outer};
+use plimsoll::model::{Bytes, OperatorId, RegionId};
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -100,6 +100,7 @@ impl Place {
 }
 
 /// The memory of a place: its offset and lifespan, with the name of the tensor that represents it.
+#[derive(Clone, Copy)]
 pub struct Memory<'a> {
     pub name: &'a str,
     pub offset: Bytes,
@@ -137,14 +138,29 @@ impl<'a> Places<'a> {
         &self.import.graph
     }
 
-    /// Adds a tensor.
-    pub fn tensor(&mut self, region: RegionId, id: TensorId, memory: &Memory<'_>) {
-        let graph = self.graph();
+    /// Adds a tensor in `memory`.
+    pub fn member(&mut self, region: RegionId, member: Member, memory: &Memory<'_>) {
+        let (graph, id) = (self.graph(), member.tensor);
         let tensor = graph.tensor(id);
         let shares = if tensor.name == memory.name { "" } else { memory.name };
         let index = self.import.tensors.get(id.index()).copied().unwrap_or(Some(id.index()));
         let operator = graph.producer(id).map(|id| self.positions[id.index()]);
-        self.push(region, (&tensor.name, tensor.bytes, shares), memory, index, operator);
+        let offset = Bytes::new(memory.offset.get() + member.offset.get());
+        let memory = Memory { offset, ..*memory };
+        self.push(region, (&tensor.name, tensor.bytes, shares), &memory, index, operator);
+    }
+
+    /// Adds the tensors of an inner region that lie in a tensor of an enclosing region. That tensor must have
+    /// been added before. The rows have the region, offset and lifespan of its memory.
+    pub fn outer(&mut self, outer: &Outer) {
+        let graph = self.graph();
+        let name = &graph.tensor(outer.captured).name;
+        let Some(found) = self.rows.iter().find(|row| row.tensor == *name).cloned() else { return };
+        let shared = if found.shares.is_empty() { &found.tensor } else { &found.shares };
+        let memory = Memory { name: shared, offset: found.offset, lower: found.lower, upper: found.upper };
+        for member in &outer.members {
+            self.member(graph.place(outer.captured), *member, &memory);
+        }
     }
 
     /// Adds memory that is not a tensor.

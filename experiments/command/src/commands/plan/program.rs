@@ -16,7 +16,7 @@ use plimsoll::branches::{
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
-use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::graph::{Graph, Member, Role};
 use plimsoll::model::program::ProgramBound;
 use plimsoll::model::{Bytes, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
@@ -144,14 +144,15 @@ fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramP
         if held.scratch.is_some() {
             places.scratch(held.home, buffer.size(), &memory);
         }
-        for &id in &held.tensors {
-            places.tensor(graph.place(id), id, &memory);
+        for member in &held.tensors {
+            places.member(graph.place(member.tensor), *member, &memory);
         }
     }
     for (id, lifespan) in program.empty() {
         let (lower, upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());
         let name = &graph.tensor(*id).name;
-        places.tensor(graph.place(*id), *id, &Memory { name, offset: Bytes::ZERO, lower, upper });
+        let (member, offset) = (Member { tensor: *id, offset: Bytes::ZERO }, Bytes::ZERO);
+        places.member(graph.place(*id), member, &Memory { name, offset, lower, upper });
     }
     places
 }

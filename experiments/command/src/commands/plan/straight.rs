@@ -13,7 +13,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
-use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::graph::{Graph, Member, Role};
 use plimsoll::model::{Bytes, Offsets, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::spilling::graph_traffic;
@@ -107,16 +107,19 @@ fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
             if tensors.is_empty() {
                 places.scratch(region, buffer.size(), &memory);
             }
-            for &id in tensors {
-                places.tensor(region, id, &memory);
+            for member in tensors {
+                places.member(region, *member, &memory);
             }
+        }
+        for outer in &one.ordered.storages.outer {
+            places.outer(outer);
         }
         let (problem, order) = (&one.ordered.storages.problem, &one.ordered.order);
         let steps = problem.steps(order);
         for (id, storage) in &one.ordered.storages.empty {
             let (lower, upper) = problem.held(storage, &steps);
             let memory = Memory { name: &storage.name, offset: Bytes::ZERO, lower, upper };
-            places.tensor(region, *id, &memory);
+            places.member(region, Member { tensor: *id, offset: Bytes::ZERO }, &memory);
         }
     }
     places

@@ -44,7 +44,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
         let import = args.model.read()?;
         let liveness = args.liveness.options();
         let ordering = GraphRun { liveness, order, setup: args.effort.setup(), limits: limits.share(3) };
-        let regions = ordering.order(&import.graph)?;
+        let regions = ordering.with_final_order().order(&import.graph)?;
         let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
         let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
         let traffic = graph_traffic(&import.graph, body, instance.len());
