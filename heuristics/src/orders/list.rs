@@ -216,6 +216,7 @@ mod tests {
     fn lists_agree_with_their_definitions() {
         for seed in 0..400 {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 32), seed);
+            let problem = problem.with_first_users().into_owned();
             let expected = plain(&problem, |_, _, begun, ended, _, id| (begun - ended, Reverse(ended), id));
             let budget = &mut Budget::unlimited();
             assert_eq!(greedy(&problem, budget).unwrap().operators(), expected, "seed {seed}");

@@ -379,6 +379,7 @@ mod tests {
     fn incremental_state_agrees_with_a_recount() {
         for seed in 0..200 {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 32), seed);
+            let problem = problem.with_first_users().into_owned();
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let start = problem.as_in_file();
             let mut walk = Walk::new(&problem, &start);
@@ -405,7 +406,7 @@ mod tests {
     fn nearly_all_tiny_problems_are_solved_to_optimality() {
         let (mut reached, total) = (0, 160);
         for seed in 0..total {
-            let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 32), seed);
+            let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
             let search = LocalSearch { effort: 400, seed };
             let solver = anytime("local-search", move |p, b, run| search.search(p, b, run));
             let outcome = solver.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
