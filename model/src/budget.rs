@@ -159,6 +159,11 @@ impl Budget {
         self.poll(self.node_limit.is_some_and(|limit| self.nodes >= limit))
     }
 
+    /// Returns the reason to stop that an earlier check found, if any.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.stopped
+    }
+
     /// Checks the cancellation flags and the clock. `exhausted` states whether the node limit is reached.
     fn poll(&mut self, exhausted: bool) -> Option<Stop> {
         if self.stopped.is_none() {

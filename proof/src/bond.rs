@@ -1,8 +1,8 @@
 //! Bonds: sets of buffers that every layout makes contiguous at a step.
 
-use crate::choices::Choices;
 use crate::error::Reason;
 use crate::tree::{Set, Tree, bits};
+use crate::work::Work;
 
 /// Maximum number of loose buffers of a bond.
 const MOST_LOOSE: u32 = 6;
@@ -23,12 +23,18 @@ pub(crate) struct Bond {
 
 impl Bond {
     /// Returns trees that together have all arrangements with this bond. `all` are the leaves of the step.
-    pub fn trees(self, all: Set) -> Result<Vec<Tree>, Reason> {
+    pub fn trees(self, all: Set, work: &Work<'_>) -> Result<Vec<Tree>, Reason> {
         if self.loose.count_ones() > MOST_LOOSE {
-            return Err(Reason::TooManyChoices);
+            return Err(Reason::TooManyLoose(MOST_LOOSE));
         }
+        work.spend(self.work(all))?;
         let tree = Tree::all(all);
         Ok(self.unions().map(|set| tree.reduced(set).expect("any set can be contiguous")).collect())
+    }
+
+    /// Returns the number of units of work to reduce a tree with these leaves for every choice of loose buffers.
+    fn work(self, all: Set) -> usize {
+        tree_work(all) << self.loose.count_ones()
     }
 
     /// Joins the set with every subset of the loose buffers.
@@ -56,7 +62,7 @@ pub(crate) fn narrowed(
     tree: &Tree,
     buffers: Set,
     bonds: &[Bond],
-    choices: &mut Choices,
+    work: &Work<'_>,
 ) -> Result<Option<Tree>, Reason> {
     let bare = tree.renamed(&|leaf| (leaf & buffers != 0).then_some(leaf));
     let mut bare = bare.expect("some buffer is live");
@@ -64,7 +70,7 @@ pub(crate) fn narrowed(
     loop {
         let mut rest = Vec::new();
         for &bond in &open {
-            choices.next()?;
+            work.spend(bond.work(bare.leaves()))?;
             match bond.reduced(&bare) {
                 (None, _) => return Ok(None),
                 (Some(next), None) => bare = next,
@@ -76,4 +82,10 @@ pub(crate) fn narrowed(
         }
         open = rest;
     }
+}
+
+/// Returns the number of units of work of one operation on a tree with these leaves.
+pub(crate) fn tree_work(leaves: Set) -> usize {
+    // An operation copies nodes, which takes longer than a visit.
+    64 + 16 * leaves.count_ones() as usize
 }

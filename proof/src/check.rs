@@ -5,6 +5,7 @@ use crate::facts::{Added, Facts};
 use crate::instance::{Instance, decode};
 use crate::sweep::Sweep;
 use crate::words::{Lines, Words, buffer, number};
+use crate::work::Work;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
@@ -25,9 +26,17 @@ pub struct Proved {
 ///
 /// # Errors
 /// If a line is invalid or does not follow from the lines before it, returns its number and the reason. If
-/// the proof is incomplete, returns the number of the line after the last one.
-pub fn check(instance: &Instance, proof: impl BufRead) -> Result<Proved, CheckError> {
-    let mut lines = Lines::new(proof);
+/// the proof is incomplete, returns the number of the line after the last one. Returns
+/// [`Reason::TooMuchWork`] if the check needs more work than an input of this length may cause, and
+/// [`Reason::Stopped`] soon after `stop` has returned true.
+pub fn check(
+    instance: &Instance,
+    proof: impl BufRead,
+    stop: &dyn Fn() -> bool,
+) -> Result<Proved, CheckError> {
+    let work = Work::new(stop);
+    work.permit(instance.length);
+    let mut lines = Lines::new(proof, &work);
     let result = follow(instance, &mut lines);
     result.map_err(|reason| CheckError { line: lines.line, reason })
 }
@@ -52,6 +61,7 @@ struct Open {
 
 struct Checker<'a> {
     instance: &'a Instance,
+    work: &'a Work<'a>,
     facts: Facts<'a>,
     declared: HashSet<usize>,
     clauses: HashMap<u64, Clause>,
@@ -63,11 +73,12 @@ struct Checker<'a> {
     proved: Proved,
 }
 
-fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Proved, Reason> {
-    let bound = header(lines)?;
+fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<'_, R>) -> Result<Proved, Reason> {
+    let (bound, work) = (header(lines)?, lines.work);
     let mut checker = Checker {
         instance,
-        facts: Facts::new(instance, i128::from(bound) - 1),
+        work,
+        facts: Facts::new(instance, i128::from(bound) - 1, work),
         declared: HashSet::new(),
         clauses: HashMap::new(),
         open: None,
@@ -82,12 +93,12 @@ fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<R>) -> Result<Prove
         }
     }
     checker.close()?;
-    let swept = checker.sweep.as_mut().map_or(Ok(false), Sweep::finish)?;
+    let swept = checker.sweep.as_mut().map_or(Ok(false), |sweep| sweep.finish(work))?;
     if swept { Ok(checker.proved) } else { Err(Reason::Incomplete) }
 }
 
 /// Reads the first two lines and returns the bound in bytes.
-fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<u64, Reason> {
+fn header<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<u64, Reason> {
     if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1"]) {
         return Err(Reason::Header);
     }
@@ -161,7 +172,9 @@ impl Checker<'_> {
             return Err(Reason::DeclaredTwice(id));
         }
         if is_slab {
-            self.facts.slab(position).map_err(|()| Reason::NotASlab(id))?;
+            if !self.facts.slab(position)? {
+                return Err(Reason::NotASlab(id));
+            }
         } else {
             self.facts.declare(position);
         }
@@ -173,7 +186,7 @@ impl Checker<'_> {
         let unit = words.number("a number of bytes")?;
         words.end()?;
         match &mut self.sweep {
-            Some(sweep) => sweep.restart(unit)?,
+            Some(sweep) => sweep.restart(unit, self.work)?,
             None => {
                 self.sweep = Some(Sweep::new(unit, self.facts.units(unit).ok_or(Reason::NotAUnit(unit))?));
             }
@@ -188,11 +201,11 @@ impl Checker<'_> {
         self.proved.steps += 1;
         match statement {
             "tree" => sweep.tree(words.rest())?,
-            "bond" => sweep.bond(words.rest())?,
+            "bond" => sweep.bond(words.rest(), self.work)?,
             _ => {
                 let step = words.number("a step")?;
                 words.end()?;
-                sweep.at(step, &self.facts.live(step, sweep.unit)?)?;
+                sweep.at(step, &self.facts.live(step, sweep.unit)?, self.work)?;
             }
         }
         Ok(Added::Fact)
@@ -283,6 +296,7 @@ impl Checker<'_> {
     /// contradiction.
     fn unit(&mut self, number: u64) -> Result<Added, Reason> {
         let clause = self.clauses.get(&number).ok_or(Reason::NoClause(number))?;
+        self.work.spend(4 * clause.len())?;
         let mut possible = clause.iter().filter(|&&(a, b)| !self.facts.knows(b, a));
         match (possible.next().copied(), possible.next()) {
             (None, _) => Ok(Added::Contradiction),

@@ -74,8 +74,14 @@ pub enum Reason {
         step: u64,
         tree: usize,
     },
-    /// There are too many ways to exchange buffers between two steps.
-    TooManyChoices,
+    /// The bond has more loose buffers than this number.
+    TooManyLoose(u32),
+    /// The check needs more than this number of units of work, the limit for an input of this length.
+    TooMuchWork {
+        most: u64,
+    },
+    /// The caller stopped the check.
+    Stopped,
     /// The problem has no operator with this number, or a cut has removed it.
     UnknownOperator(u32),
     /// The users of a storage are not in ascending order.
@@ -99,6 +105,13 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Returns true if the proof is wrong. Otherwise, the check was stopped or the proof exceeds a limit of the
+    /// checker, so the proof may nevertheless be correct.
+    #[must_use]
+    pub fn is_verdict(&self) -> bool {
+        !self.is_limit() && *self != Self::Stopped
+    }
+
     /// Returns true if the proof exceeds a limit of the checker, so that it may nevertheless be correct.
     #[must_use]
     pub fn is_limit(&self) -> bool {
@@ -106,7 +119,8 @@ impl Reason {
             self,
             Self::LongLine(_)
                 | Self::TooManyLive(_)
-                | Self::TooManyChoices
+                | Self::TooManyLoose(_)
+                | Self::TooMuchWork { .. }
                 | Self::TooManySets
                 | Self::TooManyPending(_)
         )
@@ -152,7 +166,14 @@ impl fmt::Display for Reason {
             Self::Unlisted { step, tree } => {
                 write!(f, "a successor of tree {tree} of the previous step is not listed at step {step}")
             }
-            Self::TooManyChoices => write!(f, "there are too many ways to exchange buffers"),
+            Self::TooManyLoose(most) => write!(f, "more than {most} buffers follow '|'"),
+            Self::TooMuchWork { most } => {
+                write!(
+                    f,
+                    "the check needs more than {most} units of work, the limit for a file of this length"
+                )
+            }
+            Self::Stopped => write!(f, "the check was stopped"),
             Self::UnknownOperator(id) => write!(f, "there is no operator {id}"),
             Self::NotAscending => write!(f, "the users are not in ascending order"),
             Self::NotReady(id) => write!(f, "operator {id} cannot run here"),

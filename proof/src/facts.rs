@@ -3,6 +3,7 @@
 use crate::error::Reason;
 use crate::instance::Instance;
 use crate::sweep::Live;
+use crate::work::Work;
 use std::collections::HashSet;
 
 /// The result of adding a fact: it was added, or it contradicts another fact.
@@ -20,9 +21,9 @@ enum Change {
 }
 
 /// The facts about the declared buffers. Buffers are numbered in the order of their declarations.
-#[derive(Debug)]
 pub(crate) struct Facts<'a> {
     instance: &'a Instance,
+    work: &'a Work<'a>,
     /// The largest peak in bytes that the proof excludes, minus the sizes of the slabs. It may be negative.
     capacity: i128,
     /// The position of each declared buffer in the instance.
@@ -38,9 +39,10 @@ pub(crate) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub fn new(instance: &'a Instance, capacity: i128) -> Self {
+    pub fn new(instance: &'a Instance, capacity: i128, work: &'a Work<'a>) -> Self {
         let (origin, heights, changes) = (Vec::new(), [Vec::new(), Vec::new()], Vec::new());
-        Self { instance, capacity, origin, slabs: Vec::new(), orders: HashSet::new(), heights, changes }
+        let (slabs, orders) = (Vec::new(), HashSet::new());
+        Self { instance, work, capacity, origin, slabs, orders, heights, changes }
     }
 
     /// Returns true if the proof has slabs.
@@ -61,18 +63,26 @@ impl<'a> Facts<'a> {
         self.heights[1].push(self.rounded(1, number, above));
     }
 
-    /// Omits a buffer that conflicts with all declared buffers and all other slabs. Fails if it does not, or
-    /// if an alignment or a fixed offset could prevent buffers from moving down by its size.
-    pub fn slab(&mut self, position: usize) -> Result<(), ()> {
-        let mut others = self.origin.iter().chain(&self.slabs);
-        let is_free = |&position: &usize| self.is_free(position);
-        let conflicting = |&other: &usize| self.instance.conflict(position, other);
-        if !is_free(&position) || !others.all(|other| is_free(other) && conflicting(other)) {
-            return Err(());
+    /// Omits a buffer that conflicts with all declared buffers and all other slabs. Returns false if it does
+    /// not, or if an alignment or a fixed offset could prevent buffers from moving down by its size.
+    pub fn slab(&mut self, position: usize) -> Result<bool, Reason> {
+        for &other in self.origin.iter().chain(&self.slabs) {
+            if !self.is_free(other) || !self.conflict(position, other)? {
+                return Ok(false);
+            }
+        }
+        if !self.is_free(position) {
+            return Ok(false);
         }
         self.slabs.push(position);
         self.capacity -= self.instance.buffers[position].size;
-        Ok(())
+        Ok(true)
+    }
+
+    /// Returns true if two buffers of the instance conflict, and counts the work of this test.
+    fn conflict(&self, a: usize, b: usize) -> Result<bool, Reason> {
+        self.work.spend(self.instance.work(a, b))?;
+        Ok(self.instance.conflict(a, b))
     }
 
     /// Returns true if every offset of a buffer is permitted.
@@ -100,6 +110,7 @@ impl<'a> Facts<'a> {
         let is_live = |&(_, at): &(u32, &usize)| {
             self.instance.buffers[*at].live.iter().any(|&(lower, upper)| (lower..upper).contains(&step))
         };
+        self.work.spend(self.instance.intervals)?;
         let live: Vec<u32> = (0..).zip(&self.origin).filter(is_live).map(|(buffer, _)| buffer).collect();
         self.pairwise(&live)?;
         let size = |buffer: u32| self.instance.buffers[self.origin[buffer as usize]].size / i128::from(unit);
@@ -112,13 +123,22 @@ impl<'a> Facts<'a> {
 
     /// Checks that two buffers conflict.
     fn conflicting(&self, a: u32, b: u32) -> Result<(), Reason> {
-        let conflict = self.instance.conflict(self.position(a)?, self.position(b)?);
+        let conflict = self.conflict(self.position(a)?, self.position(b)?)?;
         if conflict { Ok(()) } else { Err(Reason::NoConflict(a, b)) }
     }
 
+    /// Checks that buffers conflict pairwise, in linear time if they are all live at a common step.
     fn pairwise(&self, buffers: &[u32]) -> Result<(), Reason> {
+        let mut positions =
+            buffers.iter().map(|&b| self.position(b)).collect::<Result<Vec<usize>, Reason>>()?;
+        let intervals = positions.iter().map(|&at| self.instance.buffers[at].live.len());
+        self.work.spend(4 * intervals.sum::<usize>())?;
+        positions.sort_unstable();
+        let is_distinct = positions.is_sorted_by(|a, b| a < b);
+        if is_distinct && self.instance.share_a_step(&positions) {
+            return Ok(());
+        }
         for (at, &b) in buffers.iter().enumerate() {
-            self.position(b)?;
             buffers[..at].iter().try_for_each(|&a| self.conflicting(a, b))?;
         }
         Ok(())
@@ -179,16 +199,20 @@ impl<'a> Facts<'a> {
         let (p, q) = (self.position(a)?, self.position(b)?);
         let (x, y) = (&self.instance.buffers[p], &self.instance.buffers[q]);
         let alike = (x.size, x.alignment) == (y.size, y.alignment) && (x.fixed, y.fixed) == (None, None);
-        let mut others = self.origin.iter().filter(|&&r| r != p && r != q);
-        let same = others.all(|&r| self.instance.conflict(p, r) == self.instance.conflict(q, r));
-        if a >= b || !alike || !same {
+        if a >= b || !alike {
             return Err(Reason::NotTwins(a, b));
+        }
+        for &other in self.origin.iter().filter(|&&other| other != p && other != q) {
+            if self.conflict(p, other)? != self.conflict(q, other)? {
+                return Err(Reason::NotTwins(a, b));
+            }
         }
         self.order(a, b)
     }
 
     /// `mirror`: fixes the order of one pair if all layouts can be turned upside down.
     pub fn mirror(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        self.work.spend(self.origin.len())?;
         if !self.origin.iter().all(|&position| self.is_free(position)) {
             return Err(Reason::NotMirrored(a, b));
         }

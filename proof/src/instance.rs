@@ -24,6 +24,10 @@ pub struct Instance {
     separated: HashSet<(usize, usize)>,
     excluded: HashSet<(usize, usize)>,
     paired: HashSet<usize>,
+    /// Number of intervals of all lifespans.
+    pub(crate) intervals: usize,
+    /// Length of the text in bytes.
+    pub(crate) length: usize,
 }
 
 /// The column names that the checker accepts, each with the column that it denotes. A file that uses other
@@ -77,7 +81,7 @@ impl Instance {
         {
             return Err(fail(line, &format!("column '{missing}' is missing")));
         }
-        let mut instance = Self::default();
+        let mut instance = Self { length: text.len(), ..Self::default() };
         let mut pairs = Vec::new();
         for (line, row) in rows {
             let fields = fields(line, row)?;
@@ -104,6 +108,7 @@ impl Instance {
             if instance.by_id.insert(field("id").to_owned(), position).is_some() {
                 return Err(fail(line, &format!("id '{}' occurs twice", field("id"))));
             }
+            instance.intervals += buffer.live.len();
             instance.buffers.push(buffer);
             for (column, separated) in [("separations", true), ("exclusions", false)] {
                 let ids = field(column).split_ascii_whitespace();
@@ -147,9 +152,38 @@ impl Instance {
         if !self.paired.is_empty() && self.separated.contains(&pair) {
             return true;
         }
-        let meet = x.live.iter().any(|p| y.live.iter().any(|q| p.0 < q.1 && q.0 < p.1));
-        meet && !(self.paired.contains(&a) && self.excluded.contains(&pair))
+        meet(&x.live, &y.live) && !(self.paired.contains(&a) && self.excluded.contains(&pair))
     }
+
+    /// Returns the number of units of work of [`Instance::conflict`].
+    pub(crate) fn work(&self, a: usize, b: usize) -> usize {
+        4 + self.buffers[a].live.len() + self.buffers[b].live.len()
+    }
+
+    /// Returns true if a common step shows that these buffers conflict pairwise. They must differ and must not
+    /// have size 0. False means that they may conflict or not. Takes O(k) time for k intervals.
+    pub(crate) fn share_a_step(&self, buffers: &[usize]) -> bool {
+        let first = |&at: &usize| self.buffers[at].live.first().map(|interval| interval.0);
+        let Some(step) = buffers.iter().filter_map(first).max() else { return false };
+        let is_live = |&at: &usize| self.buffers[at].live.iter().any(|&(s, e)| s <= step && step < e);
+        self.excluded.is_empty() && buffers.iter().all(is_live)
+    }
+}
+
+/// Returns true if two lists of disjoint intervals in ascending order have a common step. Takes O(k) time for k
+/// intervals in total.
+fn meet(mut a: &[(u64, u64)], mut b: &[(u64, u64)]) -> bool {
+    while let (Some(p), Some(q)) = (a.first(), b.first()) {
+        if p.0 < q.1 && q.0 < p.1 {
+            return true;
+        }
+        if p.1 <= q.1 {
+            a = &a[1..];
+        } else {
+            b = &b[1..];
+        }
+    }
+    false
 }
 
 fn fail(line: u64, reason: &str) -> InstanceError {

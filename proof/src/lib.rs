@@ -81,24 +81,27 @@
 //!   omit arrangements that contradict the bond. Holes are omitted before a tree is compared with a bond.
 //!
 //! # Complexity
-//! Each step takes time linear in its length, or quadratic for `b`, `a` and `x`, whose buffers must conflict
-//! pairwise. The time of a sweep is exponential in the number of holes and of buffers that begin or end
-//! between two steps; fixed limits apply. A proof is read line by line. Memory is therefore proportional to
-//! the sizes of the instance, of the clauses that have not been deleted, and of the trees of two steps.
+//! Each step takes time linear in its length, or quadratic for `b`, `a` and `x` if their buffers, which must
+//! conflict pairwise, have no common step. The time of a sweep is exponential in the number of holes and of
+//! buffers that begin or end between two steps. The checker counts its work, which may not exceed a constant
+//! plus an amount per byte of the proof and of the instance. A proof is read line by line. Memory is therefore
+//! proportional to the sizes of the instance, of the clauses that have not been deleted, and of the trees of two
+//! steps.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.
 
 mod bond;
 mod check;
-mod choices;
 mod error;
 mod facts;
 mod instance;
+mod listed;
 mod orders;
 mod sweep;
 mod tree;
 mod words;
+mod work;
 
 pub use check::{Proved, check};
 pub use error::{CheckError, InstanceError, Reason};

@@ -1,11 +1,12 @@
 //! Sweeps: lists of trees that contain, step by step, all arrangements that are still possible.
 
-use crate::bond::{Bond, Buffers, narrowed};
-use crate::choices::Choices;
+use crate::bond::{Bond, Buffers, narrowed, tree_work};
 use crate::error::Reason;
+use crate::listed::{Listed, classes};
 use crate::tree::{Set, Tree, bits};
 use crate::words::buffer;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::work::Work;
+use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of free units at a step.
 const MOST_FREE: u32 = 52;
@@ -71,11 +72,11 @@ impl Sweep {
     }
 
     /// `sweep U`: ends a sweep and starts another one in the same unit. The bonds remain.
-    pub fn restart(&mut self, unit: u64) -> Result<(), Reason> {
+    pub fn restart(&mut self, unit: u64, work: &Work<'_>) -> Result<(), Reason> {
         if unit != self.unit {
             return Err(Reason::NotAUnit(unit));
         }
-        if self.finish()? {
+        if self.finish(work)? {
             return Err(Reason::TextAfterProof);
         }
         (self.before, self.now, self.holes, self.half) = (None, None, MOST_FREE, 0);
@@ -93,8 +94,8 @@ impl Sweep {
     }
 
     /// `at T`: ends the list of trees of the current step and starts the list of step `number`.
-    pub fn at(&mut self, number: u64, live: &[Live]) -> Result<(), Reason> {
-        self.settle()?;
+    pub fn at(&mut self, number: u64, live: &[Live], work: &Work<'_>) -> Result<(), Reason> {
+        self.settle(work)?;
         let is_first = self.before.is_none();
         let load = live.iter().try_fold(0u64, |sum, one| sum.checked_add(one.size));
         let free = load.and_then(|load| self.capacity.checked_sub(load));
@@ -121,8 +122,8 @@ impl Sweep {
         }
         self.half ^= 1;
         if is_first {
-            let (buffers, bonds) = (step.leaves(), self.bonds_of(&step));
-            step.trees.extend(narrowed(&Tree::all(buffers), buffers, &bonds, &mut Choices::default())?);
+            let (buffers, bonds) = (step.leaves(), self.bonds_of(&step, work)?);
+            step.trees.extend(narrowed(&Tree::all(buffers), buffers, &bonds, work)?);
             self.before = Some(step);
         } else {
             self.now = Some(step);
@@ -189,7 +190,7 @@ impl Sweep {
     /// `bond I .. | K ..`: lists the trees of the current step in which the buffers `I ..` are contiguous,
     /// apart from some of the buffers `K ..`. If this list is complete, later sweeps use the bond at this
     /// step.
-    pub fn bond<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Reason> {
+    pub fn bond<'a>(&mut self, words: impl Iterator<Item = &'a str>, work: &Work<'_>) -> Result<(), Reason> {
         let step = self.now.as_mut().filter(|step| step.trees.is_empty()).ok_or(Reason::Misplaced("bond"))?;
         let mut buffers = Buffers::default();
         let (mut seen, mut is_loose) = (0, false);
@@ -211,24 +212,26 @@ impl Sweep {
         if seen == 0 {
             return Err(Reason::MissingWord("a live buffer"));
         }
-        step.trees = step.bond(&buffers).trees(step.leaves())?;
+        step.trees = step.bond(&buffers).trees(step.leaves(), work)?;
         step.bond = Some(buffers);
         Ok(())
     }
 
     /// Returns the bonds of a step that are known so far.
-    fn bonds_of(&self, step: &Step) -> Vec<Bond> {
-        self.bonds.get(&step.number).into_iter().flatten().map(|bond| step.bond(bond)).collect()
+    fn bonds_of(&self, step: &Step, work: &Work<'_>) -> Result<Vec<Bond>, Reason> {
+        let known = self.bonds.get(&step.number).map(Vec::as_slice).unwrap_or_default();
+        work.spend(known.len() * step.live.len())?;
+        Ok(known.iter().map(|bond| step.bond(bond)).collect())
     }
 
     /// Ends the sweep. Returns true if no arrangement is left.
-    pub fn finish(&mut self) -> Result<bool, Reason> {
-        self.settle()?;
+    pub fn finish(&mut self, work: &Work<'_>) -> Result<bool, Reason> {
+        self.settle(work)?;
         Ok(self.before.as_ref().is_some_and(|before| before.trees.is_empty()))
     }
 
     /// Checks that every successor of a tree of the previous step is contained in a tree of the current step.
-    fn settle(&mut self) -> Result<(), Reason> {
+    fn settle(&mut self, work: &Work<'_>) -> Result<(), Reason> {
         let (Some(before), Some(now)) = (&self.before, &self.now) else { return Ok(()) };
         let stays = |buffer: &&u32| now.live.contains_key(buffer);
         let old: Vec<(Set, u64)> =
@@ -242,6 +245,7 @@ impl Sweep {
         if new.len() > MOST_NEW {
             return Err(Reason::TooManyLive(now.number));
         }
+        work.spend(16 << new.len())?;
         let mut groups: Vec<(Set, u64)> = vec![(0, 0)];
         for &(leaf, size) in &new {
             groups.extend_from_within(..);
@@ -249,8 +253,8 @@ impl Sweep {
             groups[half..].iter_mut().for_each(|group| *group = (group.0 | leaf, group.1 + size));
         }
         groups.sort_unstable_by_key(|&(leaves, size)| (size, leaves));
-        let listed = Listed::of(now, self.first_hole(self.half));
-        let bonds = self.bonds_of(now);
+        let listed = Listed::of(&now.trees, now.leaves(), self.first_hole(self.half), work)?;
+        let bonds = self.bonds_of(now, work)?;
         for (at, tree) in before.trees.iter().enumerate() {
             let holes = tree.leaves() & !before.leaves();
             let mut successors = Successors {
@@ -259,7 +263,7 @@ impl Sweep {
                 most_holes: now.free,
                 listed: &listed,
                 bonds: &bonds,
-                choices: Choices::default(),
+                work,
                 unlisted: Reason::Unlisted { step: now.number, tree: at },
             };
             let set = |list: &[(Set, u64)]| list.iter().fold(0, |all, &(leaf, _)| all | leaf);
@@ -271,99 +275,6 @@ impl Sweep {
         }
         self.before = self.now.take();
         Ok(())
-    }
-}
-
-/// The trees of a step, indexed by one of the sets that define each tree.
-struct Listed {
-    by_set: HashMap<Set, Vec<Vec<Set>>>,
-    /// The distinct lists that state, for each hole of a tree, whether it is the first one of its class.
-    holes: BTreeSet<Vec<bool>>,
-    /// The leaves of buffers.
-    buffers: Set,
-    /// The first leaf of a hole.
-    from: u32,
-}
-
-impl Listed {
-    fn of(step: &Step, from: u32) -> Self {
-        let buffers = step.leaves();
-        let mut listed = Self { by_set: HashMap::new(), holes: BTreeSet::new(), buffers, from };
-        for tree in &step.trees {
-            // The holes of a class get consecutive leaves.
-            let classes = classes(tree, tree.leaves() & !buffers);
-            let holes: Vec<Set> = classes.iter().flat_map(|&class| bits(class)).collect();
-            let is_first = |&class: &Set| bits(class).enumerate().map(|(at, _)| at == 0);
-            listed.holes.insert(classes.iter().flat_map(is_first).collect());
-            let place = |leaf: Set| holes.iter().position(|&hole| hole == leaf);
-            let named = tree.renamed(&|leaf| Some(place(leaf).map_or(leaf, |at| 1 << (from + at as u32))));
-            let tree = &named.expect("no leaf is removed");
-            let mut sets = Vec::new();
-            tree.defining(&mut |set| sets.push(set));
-            // It is possible that no defining set contains the holes, so the set of all leaves is added.
-            sets.push(tree.leaves());
-            sets.sort_unstable_by_key(|set| {
-                (set.count_ones() == tree.leaves().count_ones(), set.count_ones(), *set)
-            });
-            listed.by_set.entry(sets[0]).or_default().push(sets);
-        }
-        listed
-    }
-
-    /// Returns true if all permutations of a tree are permutations of a listed tree. A listed
-    /// tree may have fewer holes, because the unit of an omitted hole counts as a free unit, which may be
-    /// anywhere. All holes are interchangeable.
-    fn contains(&self, tree: &Tree, choices: &mut Choices) -> Result<bool, Reason> {
-        let holes = tree.leaves() & !self.buffers;
-        let classes = classes(tree, holes);
-        for is_first in self.holes.iter().filter(|listed| listed.len() <= holes.count_ones() as usize) {
-            if self.contains_with(tree, &classes, is_first, &mut Vec::new(), choices)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Tries all ways to name some of the holes as those of a listed tree, and to omit the others. Returns
-    /// true if a listed tree then contains the tree.
-    ///
-    /// The holes of a class are interchangeable in both trees. It is thus enough to name the lowest holes of
-    /// each class of the tree, and to give the names of a class in the listed tree to classes of the tree in
-    /// ascending order.
-    fn contains_with(
-        &self,
-        tree: &Tree,
-        classes: &[Set],
-        is_first: &[bool],
-        chosen: &mut Vec<Set>,
-        choices: &mut Choices,
-    ) -> Result<bool, Reason> {
-        choices.next()?;
-        if let Some(is_first_of_class) = is_first.get(chosen.len()) {
-            let last = chosen.last().filter(|_| !is_first_of_class);
-            let from = last.and_then(|last| classes.iter().position(|class| class & last != 0));
-            for &class in &classes[from.unwrap_or(0)..] {
-                if let Some(hole) = bits(class).find(|hole| !chosen.contains(hole)) {
-                    chosen.push(hole);
-                    let contains = self.contains_with(tree, classes, is_first, chosen, choices)?;
-                    chosen.pop();
-                    if contains {
-                        return Ok(true);
-                    }
-                }
-            }
-            return Ok(false);
-        }
-        let name = |leaf: Set| {
-            let hole = chosen.iter().position(|&hole| hole == leaf).map(|at| 1 << (self.from + at as u32));
-            if leaf & self.buffers == 0 { hole } else { Some(leaf) }
-        };
-        let Some(tree) = tree.renamed(&name) else { return Ok(false) };
-        let mut contiguous = HashSet::from([tree.leaves()]);
-        tree.contiguous(&mut |set| contiguous.extend([set]));
-        let among =
-            |trees: &Vec<Vec<Set>>| trees.iter().any(|sets| sets.iter().all(|set| contiguous.contains(set)));
-        Ok(contiguous.iter().any(|set| self.by_set.get(set).is_some_and(among)))
     }
 }
 
@@ -387,7 +298,7 @@ struct Successors<'a> {
     listed: &'a Listed,
     /// The bonds of the current step.
     bonds: &'a [Bond],
-    choices: Choices,
+    work: &'a Work<'a>,
     unlisted: Reason,
 }
 
@@ -395,6 +306,7 @@ impl Successors<'_> {
     /// Exchanges the first remaining buffer that ends, in every possible way. If there is none, exchanges the
     /// first remaining buffer that begins. If neither remains, checks that a listed tree contains the result.
     fn extend(&mut self, tree: &Tree, rest: Rest) -> Result<(), Reason> {
+        self.work.spend(tree_work(tree.leaves()))?;
         if rest.old != 0 {
             let first = rest.old & rest.old.wrapping_neg();
             let mut others: Vec<Set> = bits(rest.old & !first).collect();
@@ -403,22 +315,25 @@ impl Successors<'_> {
         }
         let first = rest.new & rest.new.wrapping_neg();
         if first == 0 {
-            let choices = &mut self.choices;
-            if self.listed.contains(tree, choices)? {
+            if self.listed.contains(tree, self.work)? {
                 return Ok(());
             }
-            let Some(narrow) = narrowed(tree, self.listed.buffers, self.bonds, choices)? else {
+            let Some(narrow) = narrowed(tree, self.listed.buffers, self.bonds, self.work)? else {
                 return Ok(());
             };
-            return if self.listed.contains(&narrow, choices)? { Ok(()) } else { Err(self.unlisted.clone()) };
+            let contained = self.listed.contains(&narrow, self.work)?;
+            return if contained { Ok(()) } else { Err(self.unlisted.clone()) };
         }
         subsets(&classes(tree, rest.holes), 0, &mut |group| match group {
             0 => Ok(()),
             _ => self.exchange(tree, group, rest, first),
         })?;
         let groups = self.groups;
+        self.work.spend(groups.len())?;
         for &(leaves, size) in groups.iter().take_while(|group| group.1 <= rest.free) {
             if leaves & !rest.new == 0 && leaves & first != 0 {
+                let places = 2 * tree.leaves().count_ones() as usize;
+                self.work.spend(places * tree_work(tree.leaves()))?;
                 for next in tree.insertions(&Tree::all(leaves)) {
                     self.extend(&next, Rest { new: rest.new & !leaves, free: rest.free - size, ..rest })?;
                 }
@@ -430,18 +345,21 @@ impl Successors<'_> {
     /// Exchanges a set of leaves for every set of beginning buffers that contains `with` and has the same
     /// size after holes or free units are added.
     fn exchange(&mut self, tree: &Tree, set: Set, rest: Rest, with: Set) -> Result<(), Reason> {
-        self.choices.next()?;
+        self.work.spend(8 + self.old.len())?;
         let ended = self.old.iter().filter(|&&(leaf, _)| leaf & set != 0).map(|&(_, size)| size).sum::<u64>();
         let size = ended + u64::from((set & rest.holes).count_ones());
         let (groups, low) = (self.groups, size.saturating_sub(self.most_holes - rest.made));
         let from = groups.partition_point(|group| group.1 < low);
-        for &(leaves, new) in groups[from..].iter().take_while(|group| group.1 <= size + rest.free) {
+        let to = groups.partition_point(|group| group.1 <= size + rest.free);
+        self.work.spend(to.saturating_sub(from))?;
+        for &(leaves, new) in &groups[from..to.max(from)] {
             if leaves & !rest.new != 0 || leaves & with != with {
                 continue;
             }
             let made = size.saturating_sub(new);
             let holes =
                 (0..made).fold(0, |all, at| all | 1 << (u64::from(self.listed.from) + rest.made + at));
+            self.work.spend(tree_work(tree.leaves()))?;
             let Some(next) = tree.replaced(set, &Tree::all(leaves | holes)) else { return Ok(()) };
             let left = Rest {
                 old: rest.old & !set,
@@ -454,13 +372,6 @@ impl Successors<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the classes of interchangeable holes of a tree.
-fn classes(tree: &Tree, holes: Set) -> Vec<Set> {
-    let mut classes = Vec::new();
-    tree.classes(holes, &mut |class| classes.push(class));
-    classes
 }
 
 /// Visits `with`, joined with subsets of the classes. Any number of leaves is taken from each class, but

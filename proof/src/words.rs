@@ -1,6 +1,7 @@
 //! Reads a proof line by line, and parses its words.
 
 use crate::error::Reason;
+use crate::work::Work;
 use std::io::{BufRead, Read};
 use std::str::SplitAsciiWhitespace;
 
@@ -8,16 +9,17 @@ use std::str::SplitAsciiWhitespace;
 const LONGEST_LINE: usize = 1 << 24;
 
 /// The lines of a proof that contain statements.
-pub(crate) struct Lines<R> {
+pub(crate) struct Lines<'a, R> {
     proof: R,
+    pub work: &'a Work<'a>,
     /// The number of the current line, counted from 1.
     pub line: u64,
     text: String,
 }
 
-impl<R: BufRead> Lines<R> {
-    pub fn new(proof: R) -> Self {
-        Self { proof, line: 0, text: String::new() }
+impl<'a, R: BufRead> Lines<'a, R> {
+    pub fn new(proof: R, work: &'a Work<'a>) -> Self {
+        Self { proof, work, line: 0, text: String::new() }
     }
 
     /// Reads the next line that contains a statement. Returns false at the end of the text.
@@ -34,6 +36,8 @@ impl<R: BufRead> Lines<R> {
             if length == 0 {
                 return Ok(false);
             }
+            self.work.permit(length);
+            self.work.spend(length)?;
             if !self.text.trim().is_empty() && !self.text.starts_with("c ") {
                 return Ok(true);
             }

@@ -53,6 +53,11 @@ fn proofs_about_offsets_need_their_instance() {
     let (code, stdout, stderr) = run(&[&instance, &proof]);
     assert!(code == 0 && stdout.starts_with("accepted: no layout has a peak below "), "{stdout}{stderr}");
     assert_eq!(run(&[&proof]).0, 1);
+    let limited = |seconds: &str| run(&[Path::new("--time-limit"), Path::new(seconds), &instance, &proof]);
+    let (code, stdout, stderr) = limited("0");
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("own.proof: not checked: line 1: the check was stopped"), "{stderr}");
+    assert_eq!((limited("60").0, limited("soon").0), (0, 2));
     assert_eq!(run(&[&proof, &instance]).0, 2);
     assert_eq!(run(&[Path::new("no such file")]).0, 2);
     assert_eq!(run(&[]).0, 2);

@@ -1,6 +1,6 @@
 //! The help: commands grouped by task, and examples of each command.
 
-use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_WITH_COMPARE};
+use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
 use clap::Command;
@@ -248,6 +248,7 @@ fn limited(command: Command) -> Command {
     let help = match () {
         () if !has("time_limit") => return command,
         () if has("compare") => TIME_LIMIT_WITH_COMPARE,
+        () if has("trust_search") => TIME_LIMIT_OF_VERIFY,
         () if has("no_best") => TIME_LIMIT_OF_BEST,
         () if has("planner_peak") => TIME_LIMIT_OF_AUDIT,
         () => return command,

@@ -10,10 +10,11 @@ use plimsoll::run::Limits;
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::orders::OrderProblem;
-use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Orders, Problem, RegionId};
-use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
+use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Orders, Problem, RegionId, Stop};
+use plimsoll_proof::{CheckError, OrderProved, Proved, Reason, check, check_orders};
 use plimsoll_solvers::orders::{OrderProof, write_problem};
 use plimsoll_solvers::proof::{NoProof, Proof};
+use std::cell::RefCell;
 use std::time::Instant;
 
 /// A proof that the checker has accepted.
@@ -39,8 +40,17 @@ pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instan
     plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(|error| error.to_string())
 }
 
+/// Runs the checker within the time of the limits, or until a stop is requested. Returns the reason to stop if
+/// the checker ended early.
+pub fn within<T>(limits: Limits, check: impl FnOnce(&dyn Fn() -> bool) -> T) -> (T, Option<Stop>) {
+    let watch = RefCell::new(limits.watch());
+    let verdict = check(&|| watch.borrow_mut().check().is_some());
+    (verdict, watch.into_inner().stopped())
+}
+
 /// Proves a bound within limits, and checks the proof. The target of the limits is ignored. Takes the time of
-/// [`Proof::of`] and of the checker. The limits do not apply to the checker.
+/// [`Proof::of`] and of the checker. If the limits have a deadline, the proof may use half of the time until
+/// then, and the checker uses the rest. Otherwise, the time limit applies to each of them.
 ///
 /// # Errors
 /// A message if the checker rejects the proof, which is an internal error. [`NoProof`] if no proof is found
@@ -51,7 +61,8 @@ pub fn prove(
     limits: Limits,
 ) -> Result<Result<Checked<Proved>, NoProof>, String> {
     let start = Instant::now();
-    let proof = match Proof::of(instance, bound, &mut Limits { target: None, ..limits }.budget()) {
+    let own = Limits { target: None, ..limits.share(2) };
+    let proof = match Proof::of(instance, bound, &mut own.budget()) {
         Ok(proof) => proof,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -59,8 +70,9 @@ pub fn prove(
     proof.write(&mut text).map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let proved = check(&instance_of_checker(instance)?, text.as_slice());
-    let proved = match accepted(proved)? {
+    let instance = instance_of_checker(instance)?;
+    let (verdict, stop) = within(limits, |stop| check(&instance, text.as_slice(), stop));
+    let proved = match accepted(verdict, stop)? {
         Ok(proved) => proved,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -70,13 +82,17 @@ pub fn prove(
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
-/// Returns what the checker confirmed, or [`NoProof`] if the proof exceeds a limit of the checker.
+/// Returns what the checker confirmed, or [`NoProof`] if the checker was stopped or the proof exceeds a limit of
+/// the checker.
 ///
 /// # Errors
 /// A message if the checker rejected the proof for another reason, which is an internal error.
-fn accepted<P>(verdict: Result<P, CheckError>) -> Result<Result<P, NoProof>, String> {
+fn accepted<P>(verdict: Result<P, CheckError>, stop: Option<Stop>) -> Result<Result<P, NoProof>, String> {
     match verdict {
         Ok(proved) => Ok(Ok(proved)),
+        Err(error) if error.reason == Reason::Stopped => {
+            Ok(Err(NoProof::Unchecked(stop.unwrap_or(Stop::Interrupted))))
+        }
         Err(error) if error.reason.is_limit() => Ok(Err(NoProof::TooComplex(error.to_string()))),
         Err(error) => Err(format!("the checker rejected the proof: {error}")),
     }
@@ -99,7 +115,8 @@ pub fn problem_of_checker(problem: &OrderProblem) -> Result<plimsoll_proof::Orde
 }
 
 /// Proves the bounds of all regions within limits, and checks the proof, which lists innermost regions first.
-/// The regions share the limits. Takes the time of [`OrderProof::of`] for every region, and of the checker.
+/// The regions and the checker share the time. Takes the time of [`OrderProof::of`] for every region, and of
+/// the checker.
 ///
 /// In the enclosing region, the block of a region is as large as the peak of the region. Therefore, every
 /// region except the body must have a bound that equals its peak.
@@ -129,7 +146,8 @@ pub fn prove_orders(
         if bound.value == Bytes::ZERO && at + 1 < regions.len() {
             continue;
         }
-        let mut budget = limits.share(regions.len() - at).budget();
+        // The checker gets the last share.
+        let mut budget = limits.share(regions.len() - at + 1).budget();
         let proof = match OrderProof::of(problem, bound, &one.order, &mut budget) {
             Ok(proof) => proof,
             Err(reason) => return Ok(Err(reason)),
@@ -138,9 +156,9 @@ pub fn prove_orders(
     }
     let seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let proved = check_orders(text.as_slice());
+    let (verdict, stop) = within(limits, |stop| check_orders(text.as_slice(), stop));
     let checked = |proved| Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() };
-    Ok(accepted(proved)?.map(checked))
+    Ok(accepted(verdict, stop)?.map(checked))
 }
 
 /// The length of a proof in bytes, and the seconds to derive and to check it.
@@ -211,7 +229,6 @@ mod tests {
     use plimsoll::arithmetic::Arithmetic;
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{Witness, load};
-    use plimsoll_proof::Reason;
 
     fn done(claim: &str) -> Record {
         Record { status: "done".to_owned(), claim: claim.to_owned(), ..Record::default() }
@@ -223,11 +240,12 @@ mod tests {
 
     #[test]
     fn proofs_beyond_a_limit_of_the_checker_are_not_rejected() {
-        let verdict = |reason| accepted::<()>(Err(CheckError { line: 3, reason }));
-        let reason = verdict(Reason::TooManyChoices).unwrap().unwrap_err();
-        let message =
-            "the proof exceeds a limit of the checker: line 3: there are too many ways to exchange buffers";
+        let verdict = |reason| accepted::<()>(Err(CheckError { line: 3, reason }), Some(Stop::TimeLimit));
+        let reason = verdict(Reason::TooManyLoose(6)).unwrap().unwrap_err();
+        let message = "the proof exceeds a limit of the checker: line 3: more than 6 buffers follow '|'";
         assert_eq!(reason.to_string(), message);
+        let reason = verdict(Reason::Stopped).unwrap().unwrap_err();
+        assert_eq!(reason, NoProof::Unchecked(Stop::TimeLimit));
         assert!(verdict(Reason::NoClause(1)).is_err());
     }
 

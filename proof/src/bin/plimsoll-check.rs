@@ -1,26 +1,41 @@
 //! `plimsoll-check INSTANCE.csv PROOF`: checks a proof that no layout of the instance has a peak below a
 //! bound. `plimsoll-check PROOF`: checks a proof that no order of operators has a peak below a bound. Such a
-//! proof contains its problem.
+//! proof contains its problem. `--time-limit SECONDS` before the files limits the time of the check.
 //!
-//! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors.
+//! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors, 3 if the check ends without
+//! a verdict at a limit.
 
-use plimsoll_proof::{Instance, check, check_orders};
+use plimsoll_proof::{CheckError, Instance, check, check_orders};
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "usage: plimsoll-check [--time-limit SECONDS] INSTANCE.csv PROOF, or plimsoll-check \
+    [--time-limit SECONDS] PROOF for orders";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (instance, proof) = match arguments.as_slice() {
-        [proof] => return orders(proof),
-        [instance, proof] => (instance, proof),
-        _ => {
-            return complain(
-                2,
-                "usage: plimsoll-check INSTANCE.csv PROOF, or plimsoll-check PROOF for orders",
-            );
+    let (limit, files) = match arguments.as_slice() {
+        [option, seconds, files @ ..] if option == "--time-limit" => {
+            let seconds = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let Some(limit) = seconds else {
+                return complain(2, "--time-limit requires a number of seconds");
+            };
+            (Some(limit), files)
         }
+        files => (None, files),
     };
+    let start = Instant::now();
+    let stop = || limit.is_some_and(|limit| start.elapsed() >= limit);
+    match files {
+        [proof] => orders(proof, &stop),
+        [instance, proof] => offsets(instance, proof, &stop),
+        _ => complain(2, USAGE),
+    }
+}
+
+fn offsets(instance: &str, proof: &str, stop: &dyn Fn() -> bool) -> ExitCode {
     let text = match std::fs::read_to_string(instance) {
         Ok(text) => text,
         Err(error) => return complain(2, &format!("{instance}: {error}")),
@@ -33,7 +48,7 @@ fn main() -> ExitCode {
         Ok(file) => file,
         Err(error) => return complain(2, &format!("{proof}: {error}")),
     };
-    match check(&read, BufReader::new(file)) {
+    match check(&read, BufReader::new(file), stop) {
         Ok(proved) => {
             let (bound, clauses, steps) = (proved.bound, proved.clauses, proved.steps);
             let line = format!(
@@ -42,18 +57,18 @@ fn main() -> ExitCode {
             let written = writeln!(std::io::stdout(), "{line}");
             ExitCode::from(if written.is_ok() { 0 } else { 2 })
         }
-        Err(error) => complain(1, &format!("{proof}: rejected: {error}")),
+        Err(error) => refuse(proof, &error),
     }
 }
 
-fn orders(proof: &str) -> ExitCode {
+fn orders(proof: &str, stop: &dyn Fn() -> bool) -> ExitCode {
     let file = match File::open(proof) {
         Ok(file) => file,
         Err(error) => return complain(2, &format!("{proof}: {error}")),
     };
-    let proved = match check_orders(BufReader::new(file)) {
+    let proved = match check_orders(BufReader::new(file), stop) {
         Ok(proved) => proved,
-        Err(error) => return complain(1, &format!("{proof}: rejected: {error}")),
+        Err(error) => return refuse(proof, &error),
     };
     for one in proved {
         let (region, bound, operators, sets) = (&one.region, one.bound, one.problem.len(), one.sets);
@@ -65,6 +80,14 @@ fn orders(proof: &str) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+fn refuse(proof: &str, error: &CheckError) -> ExitCode {
+    if error.reason.is_verdict() {
+        complain(1, &format!("{proof}: rejected: {error}"))
+    } else {
+        complain(3, &format!("{proof}: not checked: {error}"))
+    }
 }
 
 fn complain(code: u8, message: &str) -> ExitCode {

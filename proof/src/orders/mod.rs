@@ -6,6 +6,7 @@ mod problem;
 use crate::error::{CheckError, Reason};
 use crate::instance::decode;
 use crate::words::{Lines, Words};
+use crate::work::Work;
 use part::{Part, Set, add, empty, has, size};
 pub use problem::OrderProblem;
 use problem::operator;
@@ -14,6 +15,9 @@ use std::io::BufRead;
 
 /// Maximum size in bytes of the sets that are not yet refuted.
 const MOST_BYTES: usize = 1 << 30;
+
+/// Maximum number of predecessors and successors that are kept.
+const MOST_REACH: usize = 1 << 26;
 
 /// The content of an accepted section of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,14 +88,17 @@ pub struct OrderProved {
 ///
 /// # Errors
 /// If a line is invalid or does not follow from the lines before it, returns its number and the reason. If
-/// the proof is incomplete, returns the number of the line after the last one.
-pub fn check_orders(proof: impl BufRead) -> Result<Vec<OrderProved>, CheckError> {
-    let mut lines = Lines::new(proof);
+/// the proof is incomplete, returns the number of the line after the last one. Returns
+/// [`Reason::TooMuchWork`] if the check needs more work than a file of this length may cause, and
+/// [`Reason::Stopped`] soon after `stop` has returned true.
+pub fn check_orders(proof: impl BufRead, stop: &dyn Fn() -> bool) -> Result<Vec<OrderProved>, CheckError> {
+    let work = Work::new(stop);
+    let mut lines = Lines::new(proof, &work);
     let result = follow(&mut lines);
     result.map_err(|reason| CheckError { line: lines.line, reason })
 }
 
-fn follow<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<OrderProved>, Reason> {
+fn follow<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Vec<OrderProved>, Reason> {
     if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1", "orders"]) {
         return Err(Reason::Header);
     }
@@ -103,7 +110,7 @@ fn follow<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<OrderProved>, Reason> 
 }
 
 /// Reads a section, whose first line has been read, up to the line that completes its proof.
-fn section<R: BufRead>(lines: &mut Lines<R>) -> Result<OrderProved, Reason> {
+fn section<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<OrderProved, Reason> {
     let mut words = lines.words();
     if words.word("region")? != "region" {
         return Err(Reason::TextAfterProof);
@@ -125,6 +132,7 @@ fn section<R: BufRead>(lines: &mut Lines<R>) -> Result<OrderProved, Reason> {
     let bound: u64 = bound.filter(|&bound| bound > 0).ok_or(Reason::Bound)?;
     words.end().map_err(|_| Reason::Bound)?;
     let mut cover = Cover {
+        work: lines.work,
         part: Part::of(&problem),
         bound: bound.into(),
         pending: None,
@@ -151,7 +159,8 @@ fn section<R: BufRead>(lines: &mut Lines<R>) -> Result<OrderProved, Reason> {
 }
 
 /// The downsets that remain to be refuted. If an order stays below the bound, one of them is completable.
-struct Cover {
+struct Cover<'a> {
+    work: &'a Work<'a>,
     part: Part,
     bound: u128,
     /// The sets that are not yet refuted, by size; `None` before the first set is added.
@@ -167,7 +176,7 @@ struct Pending {
     count: usize,
 }
 
-impl Cover {
+impl Cover<'_> {
     /// Processes one statement. Returns true if all sets are refuted.
     fn statement(&mut self, statement: &str, words: Words<'_>) -> Result<bool, Reason> {
         match statement {
@@ -176,11 +185,12 @@ impl Cover {
                 for word in words.rest() {
                     first[self.operator(word)?] = true;
                 }
-                self.part = self.part.clone().cut(&first, statement == "skip")?;
+                self.part = self.part.clone().cut(&first, statement == "skip", self.work)?;
                 return Ok(false);
             }
             "reverse" if self.pending.is_none() => {
                 words.end()?;
+                self.work.spend(self.part.size)?;
                 self.part = self.part.clone().reversed();
                 self.pending = Some(Pending::default());
                 self.add(empty(self.part.len()))?;
@@ -195,6 +205,8 @@ impl Cover {
         }
         let ran = self.take().ok_or(Reason::Incomplete)?;
         self.sets += 1;
+        // Each statement visits the whole problem, which takes about a nanosecond per operator or user.
+        self.work.spend(self.part.size / 4)?;
         match statement {
             "e" => {
                 words.end()?;
@@ -243,6 +255,7 @@ impl Cover {
     /// Adds a set to those that must be refuted. Fails if it contains all operators.
     fn add(&mut self, set: Set) -> Result<(), Reason> {
         let (size, words) = (size(&set), set.len());
+        self.work.spend(16 + words)?;
         if size == self.part.len() {
             return Err(Reason::Completes);
         }
@@ -259,7 +272,7 @@ impl Cover {
         for word in words.rest() {
             let group = word.split('+').map(|word| Ok(self.operator(word)? as u32));
             let group = group.collect::<Result<Vec<u32>, Reason>>()?;
-            self.part.is_least(&seen, &group, |at| has(&ran, at))?;
+            self.part.is_least(&seen, &group, |at| has(&ran, at), self.work)?;
             for &at in &group {
                 add(&mut ran, at as usize);
                 self.part.count(&mut seen, at);
@@ -274,6 +287,9 @@ impl Cover {
         words.end()?;
         if has(ran, at) {
             return Err(Reason::NotReady(self.part.ids[at]));
+        }
+        if self.reach.len() * self.part.len() > MOST_REACH {
+            self.reach.clear();
         }
         let reach = self.reach.entry(at as u32).or_insert_with(|| self.part.reach(at));
         let needed = self.part.needed(ran, at, reach);

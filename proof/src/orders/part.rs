@@ -2,6 +2,7 @@
 
 use super::problem::{OrderProblem, Storage};
 use crate::error::Reason;
+use crate::work::Work;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of operators in a group that [`Part::is_least`] checks.
@@ -26,6 +27,8 @@ pub(super) struct Part {
     uses: Vec<Vec<u32>>,
     /// Bytes of the storages that no remaining operator uses and that are live throughout.
     base: u128,
+    /// Number of operators, precedences, storages and their users.
+    pub size: usize,
 }
 
 /// Memory that is live from its first to its last use.
@@ -61,6 +64,7 @@ impl Part {
             storages: problem.storages.iter().map(held).collect(),
             uses: Vec::new(),
             base: 0,
+            size: 0,
         }
         .linked()
     }
@@ -80,6 +84,9 @@ impl Part {
         for (at, storage) in self.storages.iter().enumerate() {
             storage.users.iter().for_each(|&user| self.uses[user as usize].push(at as u32));
         }
+        let precedences: usize = self.before.iter().map(Vec::len).sum();
+        let users: usize = self.storages.iter().map(|s| 1 + s.users.len()).sum();
+        self.size = self.len() + precedences + users;
         self
     }
 
@@ -117,6 +124,7 @@ impl Part {
             storages: self.storages.iter().map(held).collect(),
             uses: Vec::new(),
             base: self.base,
+            size: 0,
         }
         .linked()
     }
@@ -125,26 +133,28 @@ impl Part {
     ///
     /// # Errors
     /// Fails if the condition of `skip` or `keep` in [`super::check_orders`] is not met.
-    pub fn cut(self, first: &[bool], is_skip: bool) -> Result<Self, Reason> {
+    pub fn cut(self, first: &[bool], is_skip: bool, work: &Work<'_>) -> Result<Self, Reason> {
         let rest: Vec<bool> = first.iter().map(|&first| !first).collect();
         if is_skip {
-            self.must_pass(first)?;
+            self.must_pass(first, work)?;
             return Ok(self.within(&rest, 0));
         }
         let turned = self.reversed();
-        turned.must_pass(&rest)?;
+        turned.must_pass(&rest, work)?;
         Ok(turned.reversed().within(first, 1))
     }
 
     /// Checks that no set between `first` and `common` has fewer live bytes than `first`. Here, `common` is
     /// the set of operators that precede every operator outside `first`.
-    fn must_pass(&self, first: &[bool]) -> Result<(), Reason> {
+    fn must_pass(&self, first: &[bool], work: &Work<'_>) -> Result<(), Reason> {
+        work.spend(4 * self.size)?;
         let mut common: Option<Vec<bool>> = None;
         for at in 0..self.len() {
             let before = &self.before[at];
             if first[at] || !before.iter().all(|&other| first[other as usize]) {
                 continue;
             }
+            work.spend(self.size)?;
             let own = reach(&self.before, at);
             common =
                 Some(common.map_or(own.clone(), |all| all.iter().zip(&own).map(|(a, b)| *a && *b).collect()));
@@ -153,7 +163,7 @@ impl Part {
         let seen = self.seen(|at| common[at]);
         let group: Vec<u32> =
             (0..self.len() as u32).filter(|&at| first[at as usize] && !common[at as usize]).collect();
-        self.is_least(&seen, &group, |at| common[at])
+        self.is_least(&seen, &group, |at| common[at], work)
     }
 
     /// Returns, per storage, how many of its users have run.
@@ -171,7 +181,13 @@ impl Part {
 
     /// Checks that `group` can run after the operators in `ran`, and that no set in between has fewer live
     /// bytes than `ran` with `group`. `seen` counts the users in `ran`.
-    pub fn is_least(&self, seen: &[u32], group: &[u32], ran: impl Fn(usize) -> bool) -> Result<(), Reason> {
+    pub fn is_least(
+        &self,
+        seen: &[u32],
+        group: &[u32],
+        ran: impl Fn(usize) -> bool,
+        work: &Work<'_>,
+    ) -> Result<(), Reason> {
         if group.len() > MOST_OPERATORS {
             return Err(Reason::TooManySets);
         }
@@ -202,6 +218,7 @@ impl Part {
         let all = (0..group.len()).fold(0, |all, to| all | 1 << to);
         let (least, mut known, mut todo) = (live(all), HashSet::from([0u64]), vec![0u64]);
         while let Some(ran) = todo.pop() {
+            work.spend(users.len() + group.len())?;
             if live(ran) < least {
                 return Err(Reason::NotLeast);
             }

@@ -2,6 +2,7 @@
 
 use crate::error::{CheckError, Reason};
 use crate::words::{Lines, Words, number};
+use crate::work::Work;
 
 /// Memory that is live from its first to its last use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,8 @@ impl OrderProblem {
     /// # Errors
     /// Returns the number of the first invalid line and the reason.
     pub fn from_text(text: &str) -> Result<Self, CheckError> {
-        let mut lines = Lines::new(text.as_bytes());
+        let work = Work::new(&|| false);
+        let mut lines = Lines::new(text.as_bytes(), &work);
         let mut problem = Self::default();
         let mut read = || -> Result<(), Reason> {
             while lines.next()? {

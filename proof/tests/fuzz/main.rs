@@ -20,10 +20,10 @@ fn seeds_prove_the_optima() {
         proof_text(&seed);
         if let Some(end) = seed.iter().position(|&byte| byte == 0) {
             let instance = Instance::from_csv(std::str::from_utf8(&seed[..end]).unwrap()).unwrap();
-            check(&instance, &seed[end + 1..]).unwrap();
+            check(&instance, &seed[end + 1..], &|| false).unwrap();
         } else {
             let (csv, optimum) = INSTANCES[usize::from(seed[0]) % INSTANCES.len()];
-            let proved = check(&Instance::from_csv(csv).unwrap(), &seed[1..]).unwrap();
+            let proved = check(&Instance::from_csv(csv).unwrap(), &seed[1..], &|| false).unwrap();
             assert_eq!(proved.bound, optimum);
         }
     }
@@ -34,7 +34,7 @@ fn seeds_about_orders_are_proofs() {
     let seeds = seeds("order_proof_text");
     for seed in &seeds {
         order_proof_text(seed);
-        assert!(check_orders(seed.as_slice()).is_ok(), "{}", String::from_utf8_lossy(seed));
+        assert!(check_orders(seed.as_slice(), &|| false).is_ok(), "{}", String::from_utf8_lossy(seed));
     }
     // Together, the seeds contain all statements.
     let all = String::from_utf8(seeds.concat()).unwrap();

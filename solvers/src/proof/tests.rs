@@ -29,7 +29,7 @@ fn text(proof: &Proof) -> String {
 }
 
 fn checked(csv: &str, proof: &str) -> Result<Proved, CheckError> {
-    check(&plimsoll_proof::Instance::from_csv(csv).unwrap(), proof.as_bytes())
+    check(&plimsoll_proof::Instance::from_csv(csv).unwrap(), proof.as_bytes(), &|| false)
 }
 
 fn searched(value: Bytes) -> LowerBound {

@@ -18,6 +18,10 @@ pub const TIME_LIMIT_WITH_COMPARE: &str = "Stop after this many seconds, or `non
 pub const TIME_LIMIT_OF_BEST: &str = "Stop the search for the optimum after this many seconds, or `none` for no \
     limit; implies --best [default: 60; with --node-limit, none]";
 
+/// The help of --time-limit for `verify`.
+pub const TIME_LIMIT_OF_VERIFY: &str = "Stop the check of a proof and the search for the optimum after this many \
+    seconds, or `none` for no limit; implies --best [default: 60 for the search; with --node-limit, none]";
+
 /// The help of --time-limit for `audit`.
 pub const TIME_LIMIT_OF_AUDIT: &str = "Stop each search after this many seconds, or `none` for no limit [default: 1; \
     with --node-limit, none]";

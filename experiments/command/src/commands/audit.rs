@@ -256,7 +256,7 @@ impl<'a> Audited<'a> {
         let effort = EffortArgs { time_limit: effort.time_limit.or(default), ..effort };
         let layout = case.layout.as_ref();
         let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
-        let best = Best::<Offsets>::of(instance, &[peak], Some(effort))?;
+        let best = Best::<Offsets>::of(instance, &[peak], Some((effort.setup(), effort.limits())))?;
         let compared = layout.map(|layout| Compared::of::<Offsets>(instance, layout, &best));
         let orders = case.subject.graph().map(|(graph, liveness)| over_orders(graph, liveness, effort));
         let gap_percent = gap_percent(peak.get(), best.bound.value.get());

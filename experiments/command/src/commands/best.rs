@@ -7,9 +7,9 @@ use crate::failure::Failure;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Silent};
+use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Setup, Silent};
 use plimsoll::plan::Plan;
-use plimsoll::run::run;
+use plimsoll::run::{Limits, run};
 use serde_json::{Value, json};
 
 /// Whether and how long to search for the optimum.
@@ -46,15 +46,20 @@ impl<P: Plan> Best<P> {
     /// Computes the bound that needs no search. If one of `peaks` lies above that bound and `search` is
     /// given, the default solver also searches for the optimum, and the higher bound is kept. The capacity of
     /// the instance does not limit the search.
-    pub fn of(instance: &Instance, peaks: &[Bytes], search: Option<EffortArgs>) -> Result<Self, Failure> {
+    pub fn of(
+        instance: &Instance,
+        peaks: &[Bytes],
+        search: Option<(Setup, Limits)>,
+    ) -> Result<Self, Failure> {
         let mut bound = P::floor(instance);
         let entry = default_entry::<P>(&plimsoll::registry());
-        let (Some(effort), Some(entry), true) = (search, entry, peaks.iter().any(|peak| *peak > bound.value))
+        let (Some((setup, limits)), Some(entry), true) =
+            (search, entry, peaks.iter().any(|peak| *peak > bound.value))
         else {
             return Ok(Self { bound, found: None, is_proved: false });
         };
         let free = instance.clone().with_capacity(None);
-        let outcome = run(entry, &free, effort.setup(), effort.limits(), &mut Silent).result;
+        let outcome = run(entry, &free, setup, limits, &mut Silent).result;
         let outcome = outcome.map_err(Failure::internal)?;
         if outcome.lower_bound.value > bound.value {
             bound = outcome.lower_bound.clone();

@@ -84,7 +84,8 @@ impl Solutions<'_> {
             solutions.push((path, solution));
         }
         let peaks: Vec<_> = solutions.iter().map(|(_, solution)| P::value(instance, solution)).collect();
-        let search = args.best.searches(true).then_some(args.best.effort);
+        let effort = args.best.effort;
+        let search = args.best.searches(true).then(|| (effort.setup(), effort.limits()));
         let best = Best::<P>::of(instance, &peaks, search)?;
         let compared: Vec<Compared> =
             solutions.iter().map(|(_, solution)| Compared::of::<P>(instance, solution, &best)).collect();

@@ -9,7 +9,7 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
 use plimsoll::solvers::proof::NoProof;
-use plimsoll_lab::proofs::{Checked, instance_of_checker, prove, prove_orders};
+use plimsoll_lab::proofs::{Checked, instance_of_checker, prove, prove_orders, within};
 use plimsoll_lab::report::human;
 use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};
 use serde_json::{Value, json};
@@ -70,10 +70,14 @@ pub fn write(
     store(path, prove(instance, bound, limits))
 }
 
-/// Reads and checks a proof.
-pub fn read(path: &Path, instance: &Instance) -> Result<Result<Accepted<Proved>, CheckError>, Failure> {
+/// Reads and checks a proof within limits.
+pub fn read(
+    path: &Path,
+    instance: &Instance,
+    limits: Limits,
+) -> Result<Result<Accepted<Proved>, CheckError>, Failure> {
     let instance = instance_of_checker(instance).map_err(Failure::internal)?;
-    load(path, |file| check(&instance, file))
+    load(path, limits, |file, stop| check(&instance, file, stop))
 }
 
 impl Accepted<Vec<OrderProved>> {
@@ -112,9 +116,12 @@ pub fn write_orders(
     store(path, prove_orders(graph, regions, limits))
 }
 
-/// Reads and checks a proof about orders.
-pub fn read_orders(path: &Path) -> Result<Result<Accepted<Vec<OrderProved>>, CheckError>, Failure> {
-    load(path, check_orders)
+/// Reads and checks a proof about orders within limits.
+pub fn read_orders(
+    path: &Path,
+    limits: Limits,
+) -> Result<Result<Accepted<Vec<OrderProved>>, CheckError>, Failure> {
+    load(path, limits, check_orders)
 }
 
 /// Writes a checked proof. A bound that proves to be wrong is an internal error.
@@ -135,13 +142,14 @@ fn store<P>(
 /// Opens a proof and runs the checker on it.
 fn load<P>(
     path: &Path,
-    check: impl FnOnce(BufReader<File>) -> Result<P, CheckError>,
+    limits: Limits,
+    check: impl FnOnce(BufReader<File>, &dyn Fn() -> bool) -> Result<P, CheckError>,
 ) -> Result<Result<Accepted<P>, CheckError>, Failure> {
     let fail = |error| Failure::input(format!("{}: cannot read: {error}", path.display()));
     let file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
     let start = Instant::now();
-    let proved = check(BufReader::new(file));
+    let (proved, _) = within(limits, |stop| check(BufReader::new(file), stop));
     let checked = start.elapsed().as_secs_f64();
     Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
 }

@@ -45,7 +45,7 @@ pub struct SolveArgs {
     /// Write a certificate of the claim and the lower bound as JSON
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     certificate: Option<PathBuf>,
-    /// Write a proof of the lower bound. If the bound rests on a search, the limits apply to the proof again
+    /// Write a proof of the lower bound. The search, the proof and its check share the time limit
     #[arg(long, value_name = "FILE.proof", value_parser = format::PROOF.file())]
     proof: Option<PathBuf>,
     /// Draw the solution as SVG or PNG
@@ -115,7 +115,9 @@ fn solve<P: Plan>(
         output::complain(&format!("note: {note}"));
     }
     let (setup, limits) = (args.effort.setup(), Limits { target, ..args.effort.limits() });
-    let attempt = run(entry, instance, setup, limits, &mut Silent);
+    // The search and the proof share the time limit.
+    let own = if args.proof.is_some() { limits.share(2) } else { limits };
+    let attempt = run(entry, instance, setup, own, &mut Silent);
     let outcome = attempt.result.map_err(|error| match &error {
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),
@@ -123,7 +125,7 @@ fn solve<P: Plan>(
     store(args, instance, (entry, writer), &outcome)?;
     let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
     if let Some(path) = &args.proof {
-        match proof::write(path, instance, &outcome.lower_bound, args.effort.limits())? {
+        match proof::write(path, instance, &outcome.lower_bound, limits)? {
             Ok(accepted) => {
                 report.line("proof", accepted.line());
                 report.extend(json!({ "proof": accepted.members() }));

@@ -6,7 +6,7 @@ use super::order;
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
-use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, NOTHING_FOUND, REFUTED};
 use crate::input::input_file;
 use crate::output;
 use crate::report::{Report, bytes};
@@ -15,11 +15,12 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::excluded;
 use plimsoll::model::csv::Answer;
 use plimsoll::model::{
-    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind,
-    Layout, Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation,
-    Witness, live_within, load,
+    BoundError, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind, Layout,
+    Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation, Witness,
+    live_within, load,
 };
 use plimsoll::plan::Plan;
+use plimsoll::run::Limits;
 use plimsoll::solvers::Exact;
 use plimsoll_lab::report::human;
 use serde::Serialize;
@@ -86,11 +87,21 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
                 "--certificate supports only layouts, but this is an answer for orders",
             ));
         }
-        return order::verify::main(&args.subject, args.layout.as_deref(), args.proof.as_deref(), args.json);
+        let limits = check_limits(args.best.effort, args.best.effort.limits());
+        return order::verify::main(
+            &args.subject,
+            args.layout.as_deref(),
+            args.proof.as_deref(),
+            limits,
+            args.json,
+        );
     }
     let subject = args.subject.read()?;
-    let search = args.best.searches(false).then_some(args.best.effort);
-    let proof = args.proof.as_deref().map(|path| proof::read(path, &subject.instance)).transpose()?;
+    // The check of the proof and the search share the time limit.
+    let (effort, limits) = (args.best.effort, args.best.effort.limits());
+    let search = args.best.searches(false).then(|| (effort.setup(), limits));
+    let read = |path| proof::read(path, &subject.instance, check_limits(effort, limits));
+    let proof = args.proof.as_deref().map(read).transpose()?;
     let proved = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.bound()));
     let checked = args.layout.as_deref().map(|path| check(path, &subject, (search, proved))).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
@@ -109,7 +120,8 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let standing =
         certificate.map(|certificate| check_certificate(&certificate, &subject, checked.as_ref(), proved));
     let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty())
-        || proof.as_ref().is_some_and(Result::is_err);
+        || matches!(&proof, Some(Err(error)) if error.reason.is_verdict());
+    let is_open = matches!(proof, Some(Err(_)));
     let mut report = report(&subject, checked.as_ref(), standing.as_ref());
     if let Some(proof) = proof {
         match proof {
@@ -118,8 +130,13 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
                 report.extend(json!({ "proof": accepted.members() }));
             }
             Err(error) => {
-                report.line("proof", format_args!("rejected: {error}"));
-                report.extend(json!({ "proof": { "line": error.line, "reason": error.reason.to_string() } }));
+                let verdict = if error.reason.is_verdict() { "rejected" } else { "not checked" };
+                report.line("proof", format_args!("{verdict}: {error}"));
+                report.extend(json!({ "proof": {
+                    "line": error.line,
+                    "reason": error.reason.to_string(),
+                    "rejected": error.reason.is_verdict(),
+                } }));
             }
         }
     }
@@ -127,9 +144,16 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     Ok(match standing.map(|(standing, _)| standing) {
         _ if is_refuted => REFUTED,
         Some(Standing::Refused) => REFUTED,
+        _ if is_open => NOTHING_FOUND,
         Some(Standing::RestsOnSearch) if !args.trust_search => NOT_CHECKABLE,
         _ => ANSWERED,
     })
+}
+
+/// Returns the limits of the check of a proof. The default time limit does not apply, because the length of the
+/// proof limits the time of its check.
+fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
+    if effort.time_limit.is_some() { limits } else { Limits::default() }
 }
 
 /// Reads an answer and checks it against the constraints of its problem. If the answer is valid and not a
@@ -137,7 +161,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
 fn check(
     path: &Path,
     subject: &Subject,
-    (search, proved): (Option<EffortArgs>, Option<Bytes>),
+    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
 ) -> Result<Checked, Failure> {
     let instance = &subject.instance;
     Ok(match read(path, instance)? {
@@ -169,7 +193,7 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
 fn compared<P>(
     subject: &Subject,
     answer: &P::Solution,
-    (search, proved): (Option<EffortArgs>, Option<Bytes>),
+    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
 ) -> Result<Checked, Failure>
 where
     P: Plan + Problem<Violation = Violation>,
@@ -304,12 +328,14 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
         best = [best, peak].into_iter().flatten().min();
         best.is_some_and(|best| best < bound)
     };
-    let solved = (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent);
+    let solved =
+        (entry.build)(Setup::default()).solve(instance, &mut Limits::default().budget(), &mut Silent);
     if offer(solved.ok()?.solution) || instance.len() > REFUTATION_BUFFERS {
         return best;
     }
     let below = Bytes::new(bound.get().saturating_sub(1));
-    let mut budget = Budget::unlimited().with_node_limit(REFUTATION_NODES).with_target(below);
+    let limits = Limits { nodes: Some(REFUTATION_NODES), target: Some(below), ..Limits::default() };
+    let mut budget = limits.budget();
     let solved =
         plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
     offer(solved.ok()?.solution);

@@ -47,7 +47,7 @@ fn an_infeasible_capacity_is_proved() {
 }
 
 #[test]
-fn a_proof_has_a_time_limit_of_its_own() {
+fn search_proof_and_check_share_the_time_limit() {
     let scratch = Scratch::new();
     let words = ["generate", "recombined", "--param", "alive=16", "--seed", "2", "-o", "t.csv"];
     scratch.plimsoll(&words).exits(0);
@@ -55,6 +55,19 @@ fn a_proof_has_a_time_limit_of_its_own() {
     let run = scratch.plimsoll(&["solve", "t.csv", "--time-limit", "2", "--proof", "t.proof"]);
     assert!(flat(&run).contains("no layout below"), "{}{}", run.stdout, run.stderr);
     scratch.plimsoll(&["verify", "t.csv", "--proof", "t.proof"]).exits(0);
+    // A check that does not end is neither an acceptance nor a rejection.
+    let words = ["verify", "t.csv", "--proof", "t.proof", "--time-limit", "0", "--no-best"];
+    let run = scratch.plimsoll(&words).exits(3);
+    assert!(flat(&run).contains("proof not checked: line 1: the check was stopped"), "{}", run.stdout);
+    let json = scratch.plimsoll(&[&words[..], &["--json"]].concat()).exits(3).json();
+    assert_eq!(
+        (&json["proof"]["rejected"], &json["proof"]["bound"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+    std::fs::remove_file(scratch.path("t.proof")).unwrap();
+    let run = scratch.plimsoll(&["solve", "t.csv", "--time-limit", "0", "--proof", "t.proof"]);
+    assert!(run.stderr.contains("so --proof writes nothing"), "{}", run.stderr);
+    assert!(!scratch.path("t.proof").exists());
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub struct OrderArgs {
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes, indices in the file
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Write a proof that no order has a lower peak. The limits apply to the proof again
+    /// Write a proof that no order has a lower peak. The search, the proof and its check share the time limit
     #[arg(long, value_name = "FILE.proof", value_parser = format::PROOF.file())]
     pub proof: Option<PathBuf>,
     /// Draw the live bytes over time in the file order and in the order found, as SVG or PNG

@@ -44,17 +44,16 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         report.line("graph", format_args!("{}: {operators}", graph.name()));
         return print::<Orders>(report, &records, args.output.as_ref(), args.json);
     }
-    let run = GraphRun {
-        liveness: args.liveness.options(),
-        order: entry,
-        setup: args.effort.setup(),
-        limits: args.effort.limits(),
-    };
+    let limits = args.effort.limits();
+    // The orders and their proof share the time limit.
+    let own = if args.proof.is_some() { limits.share(2) } else { limits };
+    let run =
+        GraphRun { liveness: args.liveness.options(), order: entry, setup: args.effort.setup(), limits: own };
     let regions = run.order(graph)?;
     store(args, &import, &regions)?;
     let mut report = report(graph, entry.name, &regions, &Basis::of(&import));
     if let Some(path) = &args.proof {
-        match proof::write_orders(path, graph, &regions, args.effort.limits())? {
+        match proof::write_orders(path, graph, &regions, limits)? {
             Ok(accepted) => {
                 report.line("proof", accepted.line());
                 report.extend(json!({ "proof": accepted.members() }));

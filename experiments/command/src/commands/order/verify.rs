@@ -3,7 +3,7 @@
 use crate::commands::choose;
 use crate::commands::proof::{self, Accepted};
 use crate::commands::subject::SubjectArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::report::{Report, bytes, noted};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, reason};
@@ -36,18 +36,20 @@ pub fn main(
     subject: &SubjectArgs,
     answer: Option<&Path>,
     proof: Option<&Path>,
+    limits: Limits,
     json: bool,
 ) -> Result<u8, Failure> {
     let (import, liveness) = subject.import()?;
     let entry = choose::named(&plimsoll::registry().orders, "as-in-file", "order")?;
     let run = GraphRun { liveness, order: entry, setup: Setup::default(), limits: Limits::default() };
     let listed = answer.map(|path| read(path, &import)).transpose()?;
-    let proof = proof.map(proof::read_orders).transpose()?;
+    let proof = proof.map(|path| proof::read_orders(path, limits)).transpose()?;
     let checked = check(&run, &import, listed.as_ref(), proof)?;
-    let code = if checked.violations.is_empty() && !matches!(checked.proof, Some(Err(_))) {
-        ANSWERED
-    } else {
-        REFUTED
+    let code = match checked.proof {
+        _ if !checked.violations.is_empty() => REFUTED,
+        Some(Err(Refusal { rejected: true, .. })) => REFUTED,
+        Some(Err(_)) => NOTHING_FOUND,
+        _ => ANSWERED,
     };
     report(&import, &checked).print(json)?;
     Ok(code)
@@ -108,7 +110,13 @@ struct Checked {
     bound: LowerBound,
     /// The reason why the bound holds.
     reason: String,
-    proof: Option<Result<Accepted<Vec<OrderProved>>, String>>,
+    proof: Option<Result<Accepted<Vec<OrderProved>>, Refusal>>,
+}
+
+/// The reason why a proof was not accepted. If it is not rejected, its check ended at a limit.
+struct Refusal {
+    rejected: bool,
+    reason: String,
 }
 
 /// Checks the order of every region, and the proof for the problems of these regions.
@@ -119,7 +127,9 @@ fn check(
     proof: Option<Result<Accepted<Vec<OrderProved>>, CheckError>>,
 ) -> Result<Checked, Failure> {
     let graph = &import.graph;
-    let mut proof = proof.map(|proof| proof.map_err(|error| error.to_string()));
+    let mut proof = proof.map(|proof| {
+        proof.map_err(|error| Refusal { rejected: error.reason.is_verdict(), reason: error.to_string() })
+    });
     let count = graph.regions().len();
     // The bytes of every region: its peak under the listed order, and its lower bound.
     let (mut peaks, mut bounds) = (vec![Bytes::ZERO; count], vec![Bytes::ZERO; count]);
@@ -158,14 +168,16 @@ fn check(
                 "checked proof".clone_into(&mut checked.reason);
             } else {
                 let name = graph.region_called(region);
-                proof = Some(Err(format!("the proof is for another problem than that of region '{name}'")));
+                let reason = format!("the proof is for another problem than that of region '{name}'");
+                proof = Some(Err(Refusal { rejected: true, reason }));
             }
         }
         bounds[region.index()] = checked.bound.value;
     }
     let sections = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.proved.len()));
     if sections.is_some_and(|sections| sections != used) {
-        proof = Some(Err("the proof has a section for another region, or two for one region".to_owned()));
+        let reason = "the proof has a section for another region, or two for one region".to_owned();
+        proof = Some(Err(Refusal { rejected: true, reason }));
     }
     if let Some(peak) =
         checked.peak.filter(|&peak| peak < checked.bound.value && checked.violations.is_empty())
@@ -216,9 +228,10 @@ fn report(import: &Import, checked: &Checked) -> Report {
             report.line("proof", format_args!("accepted: {}", accepted.line()));
             report.extend(json!({ "proof": accepted.members() }));
         }
-        Some(Err(why)) => {
-            report.line("proof", format_args!("rejected: {why}"));
-            report.extend(json!({ "proof": { "reason": why } }));
+        Some(Err(Refusal { rejected, reason })) => {
+            let verdict = if *rejected { "rejected" } else { "not checked" };
+            report.line("proof", format_args!("{verdict}: {reason}"));
+            report.extend(json!({ "proof": { "reason": reason, "rejected": rejected } }));
         }
     }
     report
