@@ -36,6 +36,7 @@
 use crate::gaps::State;
 use crate::placement::Fit;
 use crate::ranks::Ranks;
+use crate::report::or_fallback;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop, Tracker,
@@ -126,6 +127,7 @@ impl Solver<Offsets> for EjectionSearch {
                 run.enough(budget).unwrap_or(stop)
             }
         };
+        or_fallback(&mut run, stop);
         Ok(run.conclude(stop, budget.nodes() - before))
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn climb(
     run: &mut Tracker<Offsets>,
 ) -> Result<(), Stop> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut order = start(instance);
+    let mut order = start(instance, &mut budget.without_node_limit())?;
     let mut arrangement = Arrangement::new(instance);
     let mut current = decode(&mut arrangement, &order, budget)?;
     run.offer(current.clone());
@@ -61,11 +61,11 @@ pub(crate) fn climb(
     Ok(())
 }
 
-fn start(instance: &Instance) -> Vec<BufferId> {
-    let conflicts = conflict_counts(instance);
+fn start(instance: &Instance, watch: &mut Budget) -> Result<Vec<BufferId>, Stop> {
+    let conflicts = conflict_counts(instance, watch)?;
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| (Reverse(instance.buffer(id).size()), Reverse(conflicts[id.index()])));
-    order
+    Ok(order)
 }
 
 fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget) -> Result<Layout, Stop> {

@@ -50,14 +50,16 @@ pub use fusion::{FUSIONS, longest_matches};
 pub use heat::{Heat, Peak};
 pub use iterated::{Effort, IteratedSearch};
 pub use long_first::long_first;
+pub use naive::laid_end_to_end;
 pub use orders::ORDERS;
 pub use patent::patent_split;
 pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use registry::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
+pub use report::unsplit;
 pub use shared_objects::{Classes, PoolChoice, PoolGreedy, positional_maxima};
 pub use spilling::{
-    GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,
-    quick_layout, spill_bound,
+    GreedySpill, SPILLING, SpillChoice, all_spilled, excess, fractional_cover, greedy_spill, quick_layout,
+    spilled_above,
 };
 pub use tiers::TIERS;
 pub use timelines::TIMELINES;

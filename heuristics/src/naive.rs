@@ -7,6 +7,15 @@
 
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 
+/// Places all buffers end to end. Every run that reaches a limit too early can return this layout. Returns
+/// `None` if fixed offsets contradict each other, since no layout exists then. O(n log n) for n buffers.
+pub fn laid_end_to_end(instance: &Instance) -> Option<Layout> {
+    if instance.contradiction().is_some() {
+        return None;
+    }
+    end_to_end(instance, &mut Budget::unlimited()).ok().flatten()
+}
+
 /// Places all buffers end to end. A node is one buffer.
 pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut taken: Vec<(u64, u64)> = instance

@@ -21,8 +21,9 @@ pub(crate) fn ordered(
     (order, fit): (Order, Fit),
     budget: &mut Budget,
 ) -> Result<Option<Layout>, Stop> {
+    let order = order.of(instance, &mut budget.without_node_limit())?;
     let mut arrangement = Arrangement::new(instance);
-    match arrangement.run(&order.of(instance), fit, None, budget) {
+    match arrangement.run(&order, fit, None, budget) {
         Err(Abandoned::Budget(stop)) => Err(stop),
         // There is no limit on the peak, so only the budget can end a run early.
         Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),

@@ -1,19 +1,40 @@
 //! Adapters that turn a function into a solver, shared by all heuristics.
 
+use crate::naive::laid_end_to_end;
 use plimsoll_model::orders::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, SolveError, Solver, SplitBuffers,
-    Stop, Tracker, guarded, simple_bound,
+    Bound, Budget, Instance, Layout, Observer, Offsets, Orders, Outcome, Piece, Problem, SolveError, Solver,
+    SplitBuffers, SplitLayout, Stop, Tracker, guarded, simple_bound,
 };
 
 /// A problem with a bound that all its heuristics report.
 pub(crate) trait Bounded: Problem {
     fn bound(input: &Self::Input) -> Bound<Self>;
+
+    /// Returns a simple solution in O(n log n) time, if there is one. It is the answer of a run that reaches a
+    /// limit before it finds a solution.
+    fn fallback(_input: &Self::Input) -> Option<Self::Solution> {
+        None
+    }
+}
+
+/// Offers the simple solution if a run ended at a limit and found none.
+pub(crate) fn or_fallback<P: Bounded>(run: &mut Tracker<P>, stop: Stop) {
+    if stop != Stop::Completed
+        && run.best.is_none()
+        && let Some(solution) = P::fallback(run.input)
+    {
+        run.offer(solution);
+    }
 }
 
 impl Bounded for Offsets {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)
+    }
+
+    fn fallback(instance: &Instance) -> Option<Layout> {
+        laid_end_to_end(instance)
     }
 }
 
@@ -23,12 +44,23 @@ impl Bounded for SplitBuffers {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)
     }
+
+    fn fallback(instance: &Instance) -> Option<SplitLayout> {
+        Some(unsplit(instance, &laid_end_to_end(instance)?))
+    }
 }
 
 impl Bounded for Orders {
     fn bound(problem: &OrderProblem) -> Bound<Self> {
         around_bound(problem)
     }
+}
+
+/// Returns a layout of one piece per buffer.
+pub fn unsplit(instance: &Instance, layout: &Layout) -> SplitLayout {
+    let places = instance.buffers().iter().zip(layout.offsets());
+    let pieces = places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]);
+    SplitLayout::new(pieces.collect())
 }
 
 /// A heuristic that runs a function. The function offers solutions to the tracker. If it ends early, its
@@ -55,6 +87,7 @@ where
     ) -> Result<Outcome<P>, SolveError> {
         let (mut run, before) = (Tracker::start(input, P::bound(input), observer), budget.nodes());
         let stop = (self.search)(input, budget, &mut run).err().unwrap_or(Stop::Completed);
+        or_fallback(&mut run, stop);
         Ok(run.conclude(stop, budget.nodes() - before))
     }
 }

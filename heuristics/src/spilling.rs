@@ -9,14 +9,15 @@
 //! traffic. O(n (T + P)) for n buffers if the live bytes change at T steps and a placement takes time P.
 
 use crate::buffer_orders::Order;
+use crate::naive::laid_end_to_end;
 use crate::placement::{Arrangement, Fit};
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, Reason,
-    SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Tracker, Witness, guarded,
-    sections_within,
+    SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Tracker, Witness, guarded, visit_sections,
 };
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// All heuristics for spilling.
 pub const SPILLING: &[Entry<Spilling>] = &[
@@ -51,6 +52,15 @@ const ORDERS: [(Order, Fit); 5] = [
 const PATIENT: u32 = 8;
 /// Maximum number of doublings.
 const MOST_AT_ONCE: u32 = 10;
+
+/// Maximum number of buffers for which the most loaded step is visited first.
+const MOST_BUFFERS: usize = 20_000;
+
+/// Fraction of the remaining time for the lower bound.
+const EXCESS: f64 = 0.2;
+
+/// Maximum number of members of all cliques.
+const MOST_ENTRIES: usize = 1 << 22;
 
 /// Approximate limit on the number of buffers placed in attempts to restore spilled buffers.
 const PUTS: u64 = 2_000_000;
@@ -102,7 +112,7 @@ impl Solver<Spilling> for GreedySpill {
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spilling>, SolveError> {
-        let bound = spill_bound(problem, &cliques_above(problem, budget), budget);
+        let (_, bound) = excess(problem, budget);
         let (mut run, before) = (Tracker::start(problem, bound, observer), budget.nodes());
         if let Some(all) = all_spilled(problem) {
             run.offer(all);
@@ -112,6 +122,11 @@ impl Solver<Spilling> for GreedySpill {
             run.offer(spill);
         }
         let stop = run.enough(budget).or_else(|| budget.check()).unwrap_or(Stop::Completed);
+        if stop != Stop::Completed
+            && let Some(spill) = spilled_above(problem)
+        {
+            run.offer(spill);
+        }
         Ok(run.conclude(stop, budget.nodes() - before))
     }
 }
@@ -121,6 +136,29 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
     let instance = problem.instance();
     let may_go = |id: BufferId| problem.traffic(id).is_some();
     instance.ids().all(may_go).then(|| Spill::new(vec![None; instance.len()]))
+}
+
+/// Lays all buffers end to end and spills those that end above the capacity. If this would spill a buffer that
+/// must not be spilled, keeps only such buffers. Returns `None` if they exceed the capacity. O(n log n) for n
+/// buffers.
+pub fn spilled_above(problem: &SpillProblem) -> Option<Spill> {
+    let instance = problem.instance();
+    let of = |kept: Vec<BufferId>| cut(problem, &kept, &laid_end_to_end(&instance.induced(&kept))?);
+    let must = |&id: &BufferId| problem.traffic(id).is_none();
+    of(instance.ids().collect()).or_else(|| of(instance.ids().filter(must).collect()))
+}
+
+/// Keeps the buffers that end within the capacity. `layout` is a layout of the buffers in `kept`. Returns `None`
+/// if this would spill a buffer that must not be spilled.
+fn cut(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Option<Spill> {
+    let instance = problem.instance();
+    let mut offsets = vec![None; instance.len()];
+    for (&id, &offset) in kept.iter().zip(layout.offsets()) {
+        let end = offset.checked_add(instance.buffer(id).size());
+        offsets[id.index()] = end.filter(|&end| end <= problem.capacity()).map(|_| offset);
+    }
+    let stays = |id: BufferId| problem.traffic(id).is_some() || offsets[id.index()].is_some();
+    instance.ids().all(stays).then(|| Spill::new(offsets))
 }
 
 /// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
@@ -149,11 +187,20 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
+/// Returns the cliques whose total size exceeds the capacity, and the lower bound that they imply. Uses at most
+/// the fraction [`EXCESS`] of the remaining time.
+pub fn excess(problem: &SpillProblem, budget: &Budget) -> (Vec<Vec<BufferId>>, LowerBound) {
+    let mut part = budget.part(None, budget.time_left().map(|left| left.mul_f64(EXCESS)));
+    let cliques = cliques_above(problem, &part);
+    let bound = spill_bound(problem, &cliques, &mut part);
+    (cliques, bound)
+}
+
 /// Returns the best lower bound on the traffic that one of the given cliques implies (see
 /// [`cliques_above`]).
 ///
 /// The computation stops early if the budget runs out. O(c k log k) for c cliques of at most k buffers.
-pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
+fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();
     let beyond = problem.total().get() + 1;
@@ -199,17 +246,19 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
 ///
 /// Without exclusions, each clique is a maximal set of simultaneously live buffers. With exclusions, it is
 /// chosen greedily from such a set, the largest buffers first. The list is incomplete if the time of the
-/// budget runs out.
-pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
+/// budget runs out, or if the cliques have more than [`MOST_ENTRIES`] members in total.
+fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();
     let exclusions = !instance.exclusions().is_empty();
     let mut found: Vec<Vec<BufferId>> = Vec::new();
-    for section in sections_within(instance, &mut watch) {
-        if watch.tick().is_some() {
-            break;
+    let capacity = u128::from(problem.capacity().get());
+    let mut entries = 0;
+    visit_sections(instance, &mut watch, |_, live, bytes| {
+        if u128::from(bytes.get()) <= capacity {
+            return true;
         }
-        let mut buffers = section.buffers;
+        let mut buffers: Vec<BufferId> = live.iter().copied().collect();
         if exclusions {
             buffers.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
             let mut clique: Vec<BufferId> = Vec::new();
@@ -222,10 +271,12 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
             buffers = clique;
         }
         let sum: u128 = buffers.iter().map(|&id| u128::from(instance.buffer(id).size().get())).sum();
-        if sum > u128::from(problem.capacity().get()) && found.last() != Some(&buffers) {
+        if sum > capacity && found.last() != Some(&buffers) {
+            entries += buffers.len();
             found.push(buffers);
         }
-    }
+        entries < MOST_ENTRIES
+    });
     found
 }
 
@@ -245,7 +296,8 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
             break;
         }
         let (below, mut limits) = (Some(best.peak(instance)), budget.part(None, None));
-        if arrangement.run(&order.of(instance), fit, below, &mut limits).is_ok()
+        if let Ok(order) = order.of(instance, &mut limits)
+            && arrangement.run(&order, fit, below, &mut limits).is_ok()
             && let Some(layout) = arrangement.layout()
         {
             best = layout;
@@ -273,15 +325,25 @@ impl<'a> Greedy<'a> {
             instance.ids().flat_map(ends).flat_map(|part| [part.lower, part.upper]).collect();
         steps.sort_unstable();
         steps.dedup();
-        let load = vec![0; steps.len()];
-        let mut greedy = Self { problem, choice, stays: vec![false; instance.len()], steps, load };
+        let mut load = vec![0; steps.len()];
+        let mut kept = vec![false; instance.len()];
+        let at = |step: Step| steps.partition_point(|&other| other < step);
         let fixed = instance.ids().filter(|&id| problem.traffic(id).is_none());
         for id in stays.iter().copied().chain(fixed) {
-            if !greedy.stays[id.index()] {
-                greedy.set(id, true);
+            if std::mem::replace(&mut kept[id.index()], true) {
+                continue;
+            }
+            let size = instance.buffer(id).size().get();
+            for part in instance.buffer(id).lifespan().intervals() {
+                // The differences are taken modulo 2^64, and so are their sums, which are the live bytes.
+                load[at(part.lower)] = size.wrapping_add(load[at(part.lower)]);
+                load[at(part.upper)] = load[at(part.upper)].wrapping_sub(size);
             }
         }
-        greedy
+        for at in 1..load.len() {
+            load[at] = load[at - 1].wrapping_add(load[at]);
+        }
+        Self { problem, choice, stays: kept, steps, load }
     }
 
     /// Returns the indices in `steps` at which a buffer is live.
@@ -310,6 +372,9 @@ impl<'a> Greedy<'a> {
     /// overloaded step has only buffers that must not be spilled.
     fn below_capacity(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let capacity = self.problem.capacity().get();
+        if self.problem.instance().len() > MOST_BUFFERS {
+            return self.below_capacity_in_order(budget);
+        }
         loop {
             if let Some(stop) = budget.spend(1) {
                 return Err(stop);
@@ -321,6 +386,53 @@ impl<'a> Greedy<'a> {
             let Some(id) = self.first(live) else { return Ok(false) };
             self.set(id, false);
         }
+    }
+
+    /// Does the same as [`Greedy::below_capacity`], but visits the steps in ascending order instead of the most
+    /// loaded first. O(n log n) for n lifespan intervals.
+    fn below_capacity_in_order(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
+        let (instance, capacity) = (self.problem.instance(), self.problem.capacity().get());
+        let mut watch = budget.without_node_limit();
+        let mut order: Vec<BufferId> = instance.ids().filter(|&id| self.stays[id.index()]).collect();
+        order.sort_unstable_by(|&a, &b| self.choice.compare(self.problem, b, a).then(a.cmp(&b)));
+        let mut rank = vec![0usize; instance.len()];
+        order.iter().enumerate().for_each(|(at, &id)| rank[id.index()] = at);
+        let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * order.len());
+        for &id in &order {
+            for part in instance.buffer(id).lifespan().intervals() {
+                events.push((part.lower, true, id));
+                events.push((part.upper, false, id));
+            }
+        }
+        events.sort_unstable();
+        // The ranks of the live buffers that may be spilled.
+        let (mut live, mut load) = (BTreeSet::new(), 0);
+        for (_, begins, id) in events {
+            if let Some(stop) = watch.tick() {
+                return Err(stop);
+            }
+            let size = instance.buffer(id).size().get();
+            if !self.stays[id.index()] {
+                continue;
+            }
+            if !begins {
+                load -= size;
+                live.remove(&rank[id.index()]);
+                continue;
+            }
+            load += size;
+            if self.problem.traffic(id).is_some() {
+                live.insert(rank[id.index()]);
+            }
+            while load > capacity {
+                let Some(worst) = live.pop_first() else { return Ok(false) };
+                load -= instance.buffer(order[worst]).size().get();
+                self.stays[order[worst].index()] = false;
+            }
+        }
+        let stays: Vec<BufferId> = self.kept();
+        *self = Self::new(self.problem, self.choice, &stays);
+        Ok(true)
     }
 
     /// Spills buffers until the fixed offsets of the kept buffers no longer contradict each other. Returns
@@ -349,12 +461,18 @@ impl<'a> Greedy<'a> {
     }
 
     /// Spills buffers until some placement is within the capacity. Returns `None` if no placement is within
-    /// the capacity and no remaining buffer may be spilled.
+    /// the capacity and no remaining buffer may be spilled. If the budget is exhausted first, spills all buffers
+    /// that end above the capacity in the last placement.
     fn placed(&mut self, budget: &mut Budget) -> Result<Option<Spill>, Stop> {
+        let mut last = None;
         for round in 0.. {
             let kept = self.kept();
             let part = self.problem.instance().induced(&kept);
-            let layout = quick_layout(&part, budget)?;
+            let layout = match quick_layout(&part, budget) {
+                Ok(layout) => layout,
+                Err(stop) => return last.map(Some).ok_or(stop),
+            };
+            last = cut(self.problem, &kept, &layout).or(last);
             let high = |&(_, at): &(BufferId, usize)| {
                 let end = layout.offsets()[at].get().saturating_add(part.buffers()[at].size().get());
                 end > self.problem.capacity().get()

@@ -48,7 +48,7 @@ pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Opti
 /// Merges buffers into blocks (level 1). Returns the blocks by descending size, then by descending alignment,
 /// and then by their first member in execution order.
 fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, Stop> {
-    let mut order = Order::Start.of(instance);
+    let mut order = Order::Start.of(instance, &mut budget.without_node_limit())?;
     order.retain(|&id| instance.buffer(id).fixed().is_none());
     let kind = |id: BufferId| (instance.buffer(id).size(), instance.buffer(id).alignment());
     order.sort_by_key(|&id| Reverse(kind(id)));
@@ -89,11 +89,12 @@ fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool 
 fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut arrangement = Arrangement::new(instance);
     let (mut pending, mut top) = (blocks, Bytes::ZERO);
+    let mut watch = budget.without_node_limit();
     while !pending.is_empty() {
         let host = pending.remove(0);
         // A host begins above all previous hosts, so only fixed buffers can be in its way.
         let start =
-            lowest(&arrangement, &host, top, None).expect("the open gap is large enough for every block");
+            lowest(&arrangement, &host, (top, None), &mut watch)?.expect("the open gap is large enough");
         put(&mut arrangement, &host, start);
         top = Bytes::new(start.get() + host.size.get());
         let limit = Bytes::new(top.get() + 1);
@@ -102,7 +103,7 @@ fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<
             if let Some(stop) = budget.tick() {
                 return Err(stop);
             }
-            match lowest(&arrangement, &block, start, Some(limit)) {
+            match lowest(&arrangement, &block, (start, Some(limit)), &mut watch)? {
                 Some(offset) => put(&mut arrangement, &block, offset),
                 None => left.push(block),
             }
@@ -112,21 +113,29 @@ fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<
     Ok(arrangement.layout())
 }
 
-/// Returns the lowest offset at or above `from` that is free for every member.
-fn lowest(arrangement: &Arrangement, block: &Block, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
-    let mut offset = from.align_up(block.alignment)?;
+/// Returns the lowest offset at or above `from` that is free for every member, if one lies below the limit.
+fn lowest(
+    arrangement: &Arrangement,
+    block: &Block,
+    (from, below): (Bytes, Option<Bytes>),
+    watch: &mut Budget,
+) -> Result<Option<Bytes>, Stop> {
+    let Some(mut offset) = from.align_up(block.alignment) else { return Ok(None) };
     // Every search can only raise the offset. The offset is valid once all members have accepted it in
     // succession.
     let mut agreed = 0;
     for &member in block.members.iter().cycle() {
-        let found = arrangement.find(member, Fit::First, offset, below)?;
+        if let Some(stop) = watch.check() {
+            return Err(stop);
+        }
+        let Some(found) = arrangement.find(member, Fit::First, offset, below) else { return Ok(None) };
         agreed = if found == offset { agreed + 1 } else { 1 };
         offset = found;
         if agreed == block.members.len() {
             break;
         }
     }
-    Some(offset)
+    Ok(Some(offset))
 }
 
 fn put(arrangement: &mut Arrangement, block: &Block, offset: Bytes) {

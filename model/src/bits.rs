@@ -15,6 +15,20 @@ impl BitMatrix {
         Self { rows, width, words: vec![0; rows * width] }
     }
 
+    /// Creates a square matrix in which exactly the bits of the diagonal are clear.
+    pub(crate) fn full(size: usize) -> Self {
+        let mut matrix = Self::new(size, size);
+        for row in 0..size {
+            let words = &mut matrix.words[row * matrix.width..(row + 1) * matrix.width];
+            words.fill(u64::MAX);
+            if size % 64 != 0 {
+                words[size / 64] = (1 << (size % 64)) - 1;
+            }
+            words[row / 64] &= !(1 << (row % 64));
+        }
+        matrix
+    }
+
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows

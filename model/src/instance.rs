@@ -3,7 +3,9 @@
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
+use crate::pinned::{self, Pinned};
 use crate::units::{BufferId, Bytes, gcd};
+use std::collections::HashMap;
 
 /// A block of memory to be placed: a size, a lifespan, and constraints on its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,8 +160,8 @@ impl InstanceBuilder {
         self
     }
 
-    /// Validates all parts and builds the instance. O(n log n + p log p + f^2) for n buffers, p pairs and f
-    /// fixed buffers.
+    /// Validates all parts and builds the instance. O(n log n + p log p) for n buffers and p pairs, and more if
+    /// many excluded buffers are fixed at common addresses.
     ///
     /// # Errors
     /// The first [`InstanceError`] found.
@@ -298,22 +300,17 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
 /// Finds two conflicting buffers that are fixed at overlapping addresses. No layout exists if there is such a
 /// pair. Among several such pairs, the one whose lower buffer has the lowest offset is returned.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
-    let mut fixed: Vec<(u64, u64, BufferId)> = instance
-        .ids()
-        .filter(|&id| !instance.buffer(id).is_empty())
-        .filter_map(|id| {
-            let start = instance.buffer(id).fixed?.get();
-            Some((start, start + instance.buffer(id).size.get(), id))
-        })
-        .collect();
-    fixed.sort_by_key(|&(start, _, id)| (start, id));
-    for (at, &(_, end, a)) in fixed.iter().enumerate() {
-        let above = fixed[at + 1..].iter().take_while(|&&(start, _, _)| start < end);
-        if let Some(&(_, _, b)) = above.into_iter().find(|&&(_, _, b)| instance.conflict(a, b)) {
-            return Some([a.min(b), a.max(b)]);
-        }
-    }
-    None
+    let pinned = |(id, buffer): (BufferId, &'_ Buffer)| {
+        let start = buffer.fixed.filter(|_| !buffer.is_empty())?.get();
+        let live = instance.buffer(id).lifespan.intervals();
+        Some(Pinned { start, end: start + buffer.size.get(), id, live })
+    };
+    let mut fixed: Vec<Pinned<'_>> = instance.ids().zip(&instance.buffers).filter_map(pinned).collect();
+    fixed.sort_by_key(|one| (one.start, one.id));
+    let places: HashMap<BufferId, usize> = fixed.iter().enumerate().map(|(at, one)| (one.id, at)).collect();
+    let separated = instance.separations.iter();
+    let separated = separated.filter_map(|(a, b)| Some((*places.get(&a)?, *places.get(&b)?)));
+    pinned::contradiction(&fixed, separated, |a, b| instance.conflict(a, b))
 }
 
 /// The input of the offset problem. It is validated and immutable.

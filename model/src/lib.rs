@@ -90,6 +90,7 @@ mod load;
 pub mod orders;
 mod outcome;
 mod pairs;
+mod pinned;
 mod presets;
 mod problem;
 pub mod program;
@@ -124,7 +125,9 @@ pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use layout::{Layout, Piece, PoolPlan, SplitLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
-pub use load::{LoadProfile, Section, live_at, load, sections, sections_within};
+pub use load::{
+    LoadProfile, Section, live_at, load, section_intervals, sections, sections_within, visit_sections,
+};
 pub use outcome::Outcome;
 pub use pairs::Pairs;
 pub use problem::{Bound, InstanceProblem, Offsets, Orders, Problem, Reduced, SharedObjects, SplitBuffers};

@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::instance::Instance;
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Bytes, Step};
+use std::collections::BTreeSet;
 
 /// The live bytes at every step, as a step function. It is built in O(n log n) for n lifespan intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,8 +115,66 @@ pub fn sections(instance: &Instance) -> Vec<Section> {
 /// Computes the sections. If the budget `watch` is exhausted first, only the sections found so far are
 /// returned.
 pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
-    // At the same step, ends sort before starts, because intervals are half-open.
-    let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
+    let mut found = Vec::new();
+    visit_sections(instance, watch, |interval, live, _| {
+        found.push(Section { interval, buffers: live.iter().copied().collect() });
+        true
+    });
+    found
+}
+
+/// Calls `visit` for every section in ascending order of time, with its interval, its buffers and their total
+/// size in bytes. Ends early if `visit` returns false or if the budget `watch` is exhausted. O(n log n) for n
+/// lifespan intervals, with linear memory.
+pub fn visit_sections(
+    instance: &Instance,
+    watch: &mut Budget,
+    mut visit: impl FnMut(Interval, &BTreeSet<BufferId>, Bytes) -> bool,
+) {
+    let mut live = BTreeSet::new();
+    let mut bytes = 0;
+    let mut last_start = None;
+    for (step, starts, id) in section_events(instance) {
+        if watch.tick().is_some() {
+            return;
+        }
+        // The ceiling of the instance limits the sum of all sizes.
+        let size = instance.buffer(id).size().get();
+        if starts {
+            live.insert(id);
+            bytes += size;
+            last_start = Some(step);
+        } else {
+            if let Some(lower) = last_start.take()
+                && !visit(Interval::new(lower, step), &live, Bytes::new(bytes))
+            {
+                return;
+            }
+            live.remove(&id);
+            bytes -= size;
+        }
+    }
+}
+
+/// Returns the intervals of all sections, without their buffers. O(n log n) for n lifespan intervals, with
+/// linear memory.
+pub fn section_intervals(instance: &Instance) -> Vec<Interval> {
+    let mut found = Vec::new();
+    let mut last_start = None;
+    for (step, starts, _) in section_events(instance) {
+        if starts {
+            last_start = Some(step);
+        } else if let Some(lower) = last_start.take() {
+            found.push(Interval::new(lower, step));
+        }
+    }
+    found
+}
+
+/// Returns the starts and ends of the lifespan intervals of all buffers of non-zero size, in ascending order. At
+/// the same step, ends come before starts, because intervals are half-open.
+fn section_events(instance: &Instance) -> Vec<(Step, bool, BufferId)> {
+    let mut events = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| !instance.buffer(id).is_empty()) {
         for part in instance.buffer(id).lifespan().intervals() {
             events.push((part.lower, true, id));
@@ -123,27 +182,7 @@ pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> 
         }
     }
     events.sort_unstable();
-    let mut live: std::collections::BTreeSet<BufferId> = std::collections::BTreeSet::new();
-    let mut found = Vec::new();
-    let mut last_start = None;
-    for (step, starts, id) in events {
-        if watch.tick().is_some() {
-            break;
-        }
-        if starts {
-            live.insert(id);
-            last_start = Some(step);
-        } else {
-            if let Some(lower) = last_start.take() {
-                found.push(Section {
-                    interval: Interval::new(lower, step),
-                    buffers: live.iter().copied().collect(),
-                });
-            }
-            live.remove(&id);
-        }
-    }
-    found
+    events
 }
 
 #[cfg(test)]
@@ -183,6 +222,12 @@ mod tests {
         let sets: Vec<Vec<usize>> =
             sections(&t).iter().map(|s| s.buffers.iter().map(|b| b.index()).collect()).collect();
         assert_eq!(sets, [vec![0, 1], vec![1, 2]]);
+        let intervals: Vec<Interval> = sections(&t).iter().map(|section| section.interval).collect();
+        assert_eq!(section_intervals(&t), intervals);
+        visit_sections(&t, &mut Budget::unlimited(), |_, live, bytes| {
+            assert_eq!((live.len(), bytes.get()), (2, 2));
+            true
+        });
     }
 
     #[test]

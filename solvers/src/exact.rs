@@ -29,11 +29,12 @@ use crate::search::Search;
 use crate::search::minimise::Progress;
 use crate::search::valley::Reduced;
 use plimsoll_heuristics::{
-    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, long_first, valley_fit,
+    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, laid_end_to_end, long_first,
+    valley_fit,
 };
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
-    Stats,
+    Stats, Stop,
 };
 use std::cell::LazyCell;
 use std::time::Duration;
@@ -63,6 +64,9 @@ impl Exact {
         Self { setup }
     }
 }
+
+/// Fraction of the remaining time in which an order of the phase *orders* must be known.
+const ORDER_TIME: f64 = 0.1;
 
 /// The orders of [`Phases::blame`]. [`BLAMES`] is the maximum number of placements for each order.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
@@ -134,6 +138,12 @@ impl Phases<'_> {
         self.progress.settled(self.instance, self.budget).is_some()
     }
 
+    /// Returns the termination reason if the run ends now.
+    fn stop(&mut self) -> Stop {
+        let settled = self.progress.settled(self.instance, self.budget);
+        settled.or_else(|| self.budget.check()).unwrap_or(self.progress.stop)
+    }
+
     /// Returns true if no further placement should start.
     fn is_over(&mut self) -> bool {
         self.is_settled() || self.budget.check().is_some()
@@ -176,13 +186,18 @@ impl Phases<'_> {
                 break;
             }
             let below = self.progress.value();
-            self.place(&mut arrangement, &order.of(self.instance), fit, below, &mut self.limits());
+            // An order that takes long to compute is not worth all the time.
+            let time = self.budget.time_left().map(|left| left.mul_f64(ORDER_TIME));
+            let Ok(order) = order.of(self.instance, &mut self.limits().part(None, time)) else { continue };
+            self.place(&mut arrangement, &order, fit, below, &mut self.limits());
         }
         // Even after the budget has run out, return a layout if one placement takes only a moment.
         if self.progress.best.is_none() && !self.is_settled() {
             let moment = &mut Budget::unlimited().with_time_limit(FIRST_PLACEMENT);
             let (order, fit) = ORDERS[0];
-            self.place(&mut arrangement, &order.of(self.instance), fit, None, moment);
+            if let Ok(order) = order.of(self.instance, moment) {
+                self.place(&mut arrangement, &order, fit, None, moment);
+            }
         }
     }
 
@@ -210,7 +225,7 @@ impl Phases<'_> {
             return;
         }
         let (instance, bound) = (self.instance, self.progress.bound.value);
-        let mut order = order.of(instance);
+        let Ok(mut order) = order.of(instance, &mut self.limits()) else { return };
         for _ in 0..BLAMES {
             if self.is_over() || !self.place(arrangement, &order, fit, None, &mut self.limits()) {
                 return;
@@ -371,9 +386,16 @@ impl Solver<Offsets> for Exact {
             }
             phases.phase("search", |p| p.search(reduced(), None));
         }
+        let mut stop = phases.stop();
+        if stop != Stop::Completed
+            && phases.progress.best.is_none()
+            && let Some(layout) = laid_end_to_end(instance)
+        {
+            phases.offer(layout);
+            stop = phases.stop();
+        }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
-        let stop = progress.settled(instance, budget).or_else(|| budget.check()).unwrap_or(progress.stop);
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), stop, stats))
     }
 }

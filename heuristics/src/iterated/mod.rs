@@ -37,6 +37,7 @@ mod features;
 
 use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
+use crate::report::or_fallback;
 use features::{Features, Weights};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop, Tracker,
@@ -91,12 +92,41 @@ impl Solver<Offsets> for IteratedSearch {
         let run = Tracker::start(input, simple_bound(input), observer);
         let mut search = Search::new(input, self.seed, run);
         let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
+        or_fallback(&mut search.run, stop);
         Ok(search.run.conclude(stop, budget.nodes() - before))
     }
 }
 
+/// Fraction of the remaining time in which an order of the portfolio must be known.
+const ORDER_TIME: f64 = 0.1;
+
 /// Maximum number of good orders that are kept.
 const ELITE: usize = 8;
+
+/// An order of the portfolio: a classical one, or one by weighted features.
+#[derive(Clone, Copy, Debug)]
+enum Portfolio {
+    Order(Order),
+    Weights(Weights),
+}
+
+const fn weighted(size: f64, duration: f64, heat: f64) -> Portfolio {
+    Portfolio::Weights(Weights { size, duration, heat })
+}
+
+const PORTFOLIO: [Portfolio; 11] = [
+    Portfolio::Order(Order::Size),
+    Portfolio::Order(Order::Area),
+    Portfolio::Order(Order::Breadth),
+    weighted(1.0, 0.5, 0.0),
+    Portfolio::Order(Order::Duration),
+    weighted(1.0, 0.0, 4.0),
+    weighted(1.0, 0.5, 4.0),
+    weighted(1.0, 1.0, 8.0),
+    weighted(0.0, 1.0, 1000.0),
+    Portfolio::Order(Order::Conflicts),
+    Portfolio::Order(Order::Start),
+];
 
 /// A good order, its fit, and the resulting layout.
 #[derive(Clone, Debug)]
@@ -133,7 +163,15 @@ impl<'a> Search<'a> {
     fn all(&mut self, effort: Effort, budget: &mut Budget) -> Result<(), Stop> {
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let before = budget.nodes();
-        for order in self.portfolio() {
+        for entry in PORTFOLIO {
+            // An order that takes long to compute is not worth all the time.
+            let time = budget.time_left().map(|left| left.mul_f64(ORDER_TIME));
+            let found = self.portfolio(entry, &mut budget.without_node_limit().part(None, time));
+            let order = match found {
+                Ok(order) => order,
+                Err(stop) if budget.check().is_some() => return Err(stop),
+                Err(_) => continue,
+            };
             for fit in [Fit::First, Fit::Best] {
                 self.evaluate(order.clone(), fit, budget)?;
             }
@@ -151,21 +189,11 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn portfolio(&self) -> Vec<Vec<BufferId>> {
-        let weighted = |size, duration, heat| self.features.order(Weights { size, duration, heat }, |_| 0.0);
-        vec![
-            Order::Size.of(self.instance),
-            Order::Area.of(self.instance),
-            Order::Breadth.of(self.instance),
-            weighted(1.0, 0.5, 0.0),
-            Order::Duration.of(self.instance),
-            weighted(1.0, 0.0, 4.0),
-            weighted(1.0, 0.5, 4.0),
-            weighted(1.0, 1.0, 8.0),
-            weighted(0.0, 1.0, 1000.0),
-            Order::Conflicts.of(self.instance),
-            Order::Start.of(self.instance),
-        ]
+    fn portfolio(&self, entry: Portfolio, watch: &mut Budget) -> Result<Vec<BufferId>, Stop> {
+        match entry {
+            Portfolio::Order(order) => order.of(self.instance, watch),
+            Portfolio::Weights(weights) => Ok(self.features.order(weights, |_| 0.0)),
+        }
     }
 
     fn random_order(&mut self) -> (Vec<BufferId>, Fit) {
@@ -264,7 +292,13 @@ mod tests {
             let found = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap();
             for order in [Order::Size, Order::Area, Order::Breadth, Order::Start] {
                 for fit in [Fit::First, Fit::Best] {
-                    let single = crate::place(&instance, &order.of(&instance), fit, None).unwrap();
+                    let single = crate::place(
+                        &instance,
+                        &order.of(&instance, &mut Budget::unlimited()).unwrap(),
+                        fit,
+                        None,
+                    )
+                    .unwrap();
                     assert!(found.value <= Some(single.peak(&instance)));
                 }
             }

@@ -10,7 +10,7 @@ pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Res
     let mut memory = Memory::default();
     let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());
     let mut offsets = vec![Bytes::ZERO; instance.len()];
-    for id in descending(instance) {
+    for id in descending(instance, &mut budget.without_node_limit())? {
         if let Some(stop) = budget.tick() {
             return Err(stop);
         }

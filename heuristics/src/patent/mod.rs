@@ -33,7 +33,7 @@ mod split_buffers;
 pub(crate) use descending::patent_descending;
 pub use split_buffers::patent_split;
 
-use plimsoll_model::{BufferId, Instance};
+use plimsoll_model::{Budget, BufferId, Instance, Stop};
 use ranges::Ranges;
 
 #[derive(Clone, Debug, Default)]
@@ -56,8 +56,8 @@ impl Memory {
 }
 
 /// Returns the placement order: fixed buffers first, then descending size, then ascending id.
-fn descending(instance: &Instance) -> Vec<BufferId> {
-    let mut order = crate::buffer_orders::Order::Size.of(instance);
+fn descending(instance: &Instance, watch: &mut Budget) -> Result<Vec<BufferId>, Stop> {
+    let mut order = crate::buffer_orders::Order::Size.of(instance, watch)?;
     order.sort_by_key(|&id| instance.buffer(id).fixed().is_none());
-    order
+    Ok(order)
 }

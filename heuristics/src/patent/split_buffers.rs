@@ -14,7 +14,7 @@ pub fn patent_split(instance: &Instance, budget: &mut Budget) -> Result<SplitLay
     let mut memory = Memory::default();
     let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];
     let mut placed = Vec::with_capacity(instance.len());
-    for id in descending(instance) {
+    for id in descending(instance, &mut budget.without_node_limit())? {
         if let Some(stop) = budget.tick() {
             return Err(stop);
         }

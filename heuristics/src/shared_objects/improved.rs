@@ -44,13 +44,17 @@ struct Pending {
 /// Assigns buffers by the improved greedy-by-size heuristic. A node is one assigned buffer.
 pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
     let plain = instance.is_interval();
+    let mut watch = budget.without_node_limit();
     let mut pools: Vec<Pool> = Vec::new();
     let mut assignment = vec![PoolId::new(0); instance.len()];
     for stage in stages(instance) {
-        let mut pending: Vec<Pending> = stage
-            .into_iter()
-            .map(|id| Pending { id, closest: closest(instance, plain, &pools, id) })
-            .collect();
+        let mut pending: Vec<Pending> = Vec::with_capacity(stage.len());
+        for id in stage {
+            if let Some(stop) = watch.tick() {
+                return Err(stop);
+            }
+            pending.push(Pending { id, closest: closest(instance, plain, &pools, id) });
+        }
         while !pending.is_empty() {
             if let Some(stop) = budget.tick() {
                 return Err(stop);
@@ -64,6 +68,9 @@ pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Resu
             pools[chosen].add(instance, id);
             assignment[id.index()] = PoolId::at(chosen);
             for other in &mut pending {
+                if let Some(stop) = watch.tick() {
+                    return Err(stop);
+                }
                 other.update(instance, plain, &pools, (chosen, id));
             }
         }

@@ -54,6 +54,11 @@ pub(crate) fn assigning(
 }
 
 impl Bounded for SharedObjects {
+    /// Gives every buffer an object of its own.
+    fn fallback(instance: &Instance) -> Option<PoolPlan> {
+        Some(PoolPlan::fitted(instance, (0..instance.len()).map(PoolId::at).collect(), Bytes::new(1)))
+    }
+
     /// Returns the load or, with exclusions, the largest size. O(n log n) for n buffers.
     fn bound(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {

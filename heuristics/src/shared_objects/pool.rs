@@ -69,7 +69,7 @@ impl PoolGreedy {
         let plain = instance.is_interval();
         let mut pools: Vec<Pool> = Vec::new();
         let mut assignment = vec![PoolId::new(0); instance.len()];
-        for id in self.order.of(instance) {
+        for id in self.order.of(instance, &mut budget.without_node_limit())? {
             if let Some(stop) = budget.tick() {
                 return Err(stop);
             }

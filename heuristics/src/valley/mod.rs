@@ -119,10 +119,14 @@ pub(crate) fn fill(
         candidates.remove(ranks, id);
         offsets[id as usize] = Bytes::new(offset);
     }
+    let mut watch = budget.without_node_limit();
     let (mut left, mut at) = (instance.len() - placed.len(), 0);
     while left > 0 {
         let valley = skyline.descend(at);
         let Some(id) = candidates.best(valley.lower, valley.upper) else {
+            if let Some(stop) = watch.tick() {
+                return Err(stop);
+            }
             at = skyline.raise(valley).expect("an unplaced buffer fits within the borders");
             continue;
         };

@@ -222,11 +222,30 @@ impl<'a> Structure<'a> {
         align: Bytes,
         watch: &mut Budget,
     ) -> Result<Instance, StructureError> {
+        let conflicts = self.conflicts(relation, watch)?;
+        let schedule = self.conflicts(Relation::Schedule, watch)?;
+        self.instance_of(relation, &conflicts, &schedule, align)
+    }
+
+    /// Does the same as [`Structure::instance`] for known [`conflicts`](Structure::conflicts) under the relation
+    /// and under `schedule`.
+    ///
+    /// # Errors
+    /// [`StructureError`] if there are too many conflicts, or if the alignment is invalid.
+    ///
+    /// # Panics
+    /// If the conflicts are those of another structure.
+    pub fn instance_of(
+        &self,
+        relation: Relation,
+        conflicts: &Conflicts,
+        schedule: &Conflicts,
+        align: Bytes,
+    ) -> Result<Instance, StructureError> {
         let base = self.problem.instance(self.order, align)?;
         if relation == Relation::Schedule {
             return Ok(base);
         }
-        let conflicts = self.conflicts(relation, watch)?;
         let builder = InstanceBuilder::new(base.name());
         let (builder, pairs) = if relation == Relation::Mutex {
             let mut rank: Vec<usize> = (0..self.len()).collect();
@@ -239,12 +258,9 @@ impl<'a> Structure<'a> {
                 let lifespan = Lifespan::single(step, step + 1).expect("one step is not empty");
                 Buffer::new(buffer.name(), buffer.size(), lifespan).aligned(buffer.alignment())
             });
-            (builder.buffers(alone), conflicts)
+            (builder.buffers(alone), conflicts.clone())
         } else {
-            (
-                builder.buffers(base.buffers().iter().cloned()),
-                conflicts.without(&self.conflicts(Relation::Schedule, watch)?),
-            )
+            (builder.buffers(base.buffers().iter().cloned()), conflicts.without(schedule))
         };
         let (count, limit) = (pairs.count(), MAX_PAIRS);
         if count > limit {
@@ -276,7 +292,7 @@ impl<'a> Structure<'a> {
     /// Computes conflicts from a happens-before relation: allocations conflict unless one is before the
     /// other, as defined in the [module](self).
     fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
-        let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
+        let mut conflicts = Conflicts::all(self.len());
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];
         for (at, memory) in self.memories.iter().enumerate() {
             if watch.check().is_some() {

@@ -126,6 +126,11 @@ impl Conflicts {
         Some(Self { bits })
     }
 
+    /// Returns all pairs of `len` allocations.
+    pub(super) fn all(len: usize) -> Self {
+        Self { bits: BitMatrix::full(len) }
+    }
+
     pub(super) fn part(&mut self, a: usize, b: usize) {
         self.bits.clear(a, b);
         self.bits.clear(b, a);

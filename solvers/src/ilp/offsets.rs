@@ -27,7 +27,7 @@
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::{Formulation, Model};
-use crate::bounds::conflicts;
+use crate::bounds::has_few_conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
@@ -183,9 +183,9 @@ impl Solver<Offsets> for Ilp {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
-        let (pairs, most) = (conflicts(instance), self.formulation.max_pairs);
-        if pairs > most as u64 {
-            let reason = format!("{pairs} conflicting pairs exceed the limit of {most}");
+        let most = self.formulation.max_pairs;
+        if !has_few_conflicts(instance, most as u64, &mut Budget::unlimited()) {
+            let reason = format!("more than {most} pairs of buffers conflict");
             return Err(SolveError::Unsupported { solver: "ilp", reason });
         }
         Ok(())

@@ -35,7 +35,7 @@
 
 use super::decide::{Decide, Verdict, deepen};
 use super::memo::{Key, Memo, mix};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections_within};
 
 /// Maximum number of conflict lookups while cliques are extended. An incomplete cover is valid but prunes
 /// less.
@@ -87,7 +87,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
         members
     };
     let mut add = |members: &[BufferId]| cliques.push(members.iter().map(|id| id.get()).collect());
-    for section in sections(instance) {
+    for section in sections_within(instance, watch) {
         if watch.tick().is_some() {
             return cliques;
         }

@@ -19,7 +19,7 @@ use super::reorder::Reorder;
 use super::valley::Reduced;
 use super::windows::{Proof, Raise, Windows};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, sections,
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
 
@@ -226,12 +226,8 @@ impl Prover<'_> {
         if (from, to) == (0, self.reduced.sections) {
             return Witness::Search { solver };
         }
-        let sections = sections(instance);
-        Witness::Window {
-            lower: sections[from].interval.lower,
-            upper: sections[to - 1].interval.upper,
-            solver,
-        }
+        let sections = section_intervals(instance);
+        Witness::Window { lower: sections[from].lower, upper: sections[to - 1].upper, solver }
     }
 }
 

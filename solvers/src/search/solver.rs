@@ -9,8 +9,8 @@ use super::minimise::{ARRANGEMENT_LIVE, Progress, Prover, minimise, raise};
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
 use super::windows::{Raise, WindowRules, Windows};
-use crate::bounds::{conflicts, quick_bound};
-use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, valley_fit};
+use crate::bounds::{has_few_conflicts, quick_bound};
+use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
     Stats, Stop,
@@ -170,7 +170,7 @@ impl Search {
             };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
-            if conflicts(instance) > MOST_CONFLICTS {
+            if !has_few_conflicts(instance, MOST_CONFLICTS, &mut budget.without_node_limit()) {
                 return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
             }
             let Some(problem) = Canonical::within(instance, &mut budget.without_node_limit()) else {
@@ -210,7 +210,14 @@ impl Solver<Offsets> for Search {
             });
         }
         let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
-        let progress = self.improve(instance, reduced.as_ref(), best, bound, budget, observer);
+        let mut progress = self.improve(instance, reduced.as_ref(), best, bound, budget, observer);
+        if progress.stop != Stop::Completed && progress.best.is_none() {
+            progress.best = laid_end_to_end(instance).map(|layout| {
+                let peak = layout.peak(instance);
+                observer.incumbent(&layout, peak);
+                (layout, peak)
+            });
+        }
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
     }
@@ -223,8 +230,10 @@ fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);
     let mut arrangement = Arrangement::new(instance);
-    let order = Order::Area.of(instance);
-    if arrangement.run(&order, Fit::First, None, &mut limits.part(None, half)).is_ok() {
+    let mut part = limits.part(None, half);
+    if let Ok(order) = Order::Area.of(instance, &mut part)
+        && arrangement.run(&order, Fit::First, None, &mut part).is_ok()
+    {
         return arrangement.layout();
     }
     valley_fit(instance, ValleyWeights::default(), &mut limits.part(None, None)).ok()

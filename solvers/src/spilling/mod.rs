@@ -17,7 +17,7 @@ mod irreducible;
 pub use irreducible::{Fits, Irreducible, fits, irreducible};
 
 use cover::{Cover, Covered};
-use plimsoll_heuristics::{SpillChoice, all_spilled, cliques_above, greedy_spill, spill_bound};
+use plimsoll_heuristics::{SpillChoice, all_spilled, excess, greedy_spill, spilled_above};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
     SpillProblem, Spilling, Stop, Tracker, Witness, check_spill, guarded,
@@ -55,6 +55,10 @@ const STATES: u64 = 200_000;
 /// Fractions of the remaining time for finding a greedy solution, for solving a cover, and for placing the
 /// remaining buffers.
 const GREEDY: f64 = 0.1;
+/// The fraction for finding a greedy solution of an instance with more than [`MANY`] buffers, for which covers
+/// have little chance of success.
+const GREEDY_MANY: f64 = 0.5;
+const MANY: usize = 20_000;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;
 
@@ -125,8 +129,7 @@ impl Solver<Spilling> for SpillSolver {
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spilling>, SolveError> {
         let before = budget.nodes();
-        let cliques = cliques_above(problem, budget);
-        let bound = spill_bound(problem, &cliques, budget);
+        let (cliques, bound) = excess(problem, budget);
         let mut rounds = Rounds { problem, known: Tracker::start(problem, bound, observer) };
         if let Some(all) = all_spilled(problem) {
             rounds.offer(all);
@@ -139,6 +142,11 @@ impl Solver<Spilling> for SpillSolver {
             Some(stop) if !rounds.is_settled() => stop,
             _ => rounds.run(self, Cover::new(problem, &cliques), budget)?,
         };
+        if stop != Stop::Completed
+            && let Some(spill) = spilled_above(problem)
+        {
+            rounds.offer(spill);
+        }
         Ok(rounds.known.conclude(stop, budget.nodes() - before))
     }
 }
@@ -158,9 +166,11 @@ impl Rounds<'_> {
     }
 
     /// Offers the solution of the greedy heuristic, which starts with the buffers in `stays` on chip. Uses at
-    /// most the fraction [`GREEDY`] of the remaining budget.
+    /// most the fraction [`GREEDY`] or [`GREEDY_MANY`] of the remaining time.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
-        let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
+        let is_large = self.problem.instance().len() > MANY;
+        let share = if is_large { GREEDY_MANY } else { GREEDY };
+        let time = budget.time_left().map(|time| time.mul_f64(share));
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
         let mut part = budget.part(nodes, time);
         let found = greedy_spill(self.problem, choice, stays, &mut part);

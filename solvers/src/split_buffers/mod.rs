@@ -21,10 +21,10 @@ mod colours;
 mod reduce;
 mod stable;
 
-use crate::bounds::{conflicts, quick_bound};
+use crate::bounds::{has_few_conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::{IteratedSearch, patent_split};
+use plimsoll_heuristics::{IteratedSearch, laid_end_to_end, patent_split, unsplit};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
     SplitBuffers, SplitLayout, Stop, Tracker, Witness, lcm,
@@ -176,9 +176,7 @@ impl Phases<'_> {
         let outcome = search.solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {
-            let places = self.instance.buffers().iter().zip(layout.offsets());
-            let pieces = places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]);
-            self.known.offer(SplitLayout::new(pieces.collect()));
+            self.known.offer(unsplit(self.instance, &layout));
         }
         Ok(())
     }
@@ -289,8 +287,16 @@ impl Solver<SplitBuffers> for SplitExact {
             phases.phase("greedy", Phases::greedy);
             phases.phase("offsets", Phases::offsets).transpose()?;
         }
-        if cuttable && !solved && phases.budget.check().is_none() && conflicts(instance) <= COLOUR_CONFLICTS {
+        let mut watch = phases.budget.without_node_limit();
+        let mut few = || has_few_conflicts(instance, COLOUR_CONFLICTS, &mut watch);
+        if cuttable && !solved && phases.budget.check().is_none() && few() {
             phases.phase("colours", Phases::colours);
+        }
+        if phases.known.best.is_none()
+            && phases.budget.check().is_some()
+            && let Some(layout) = laid_end_to_end(instance)
+        {
+            phases.known.offer(unsplit(instance, &layout));
         }
         let stop = phases.settled().or_else(|| phases.budget.check()).unwrap_or(Stop::Completed);
         Ok(phases.known.conclude(stop, phases.budget.nodes()))

@@ -3,8 +3,9 @@
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
-    Budget, Buffer, Bytes, Claim, ConflictGraph, Entry, Instance, InstanceBuilder, JointProblem, Lifespan,
-    Outcome, Problem, Setup, Silent, SolveError, SpillProblem, Stop, sections_within,
+    Budget, Buffer, Bytes, Claim, ConflictGraph, Entry, Instance, InstanceBuilder, InstanceProblem,
+    JointProblem, Lifespan, Outcome, Problem, Setup, Silent, SolveError, SpillProblem, Spilling, Stop,
+    sections_within,
 };
 use plimsoll_solvers::bounds::{clique_bound, quick_bound};
 use plimsoll_solvers::clique::heaviest_clique;
@@ -78,6 +79,50 @@ fn what_is_known_at_the_end_of_the_time_holds() {
         compare(ORDERS, &problem);
         let joint = JointProblem::new(problem, Bytes::new(1)).unwrap();
         compare(JOINT, &joint);
+    }
+}
+
+/// Solves with exhausted budgets, and checks that a valid solution is found nevertheless.
+fn has_solution<P: InstanceProblem>(entries: &[Entry<P>], names: &[&str], instance: &Instance) {
+    for entry in entries.iter().filter(|entry| names.contains(&entry.name)) {
+        for mut budget in ended() {
+            let solver = (entry.build)(Setup::default());
+            let outcome = solver.solve(instance, &mut budget, &mut Silent).unwrap();
+            let solution = outcome.solution.unwrap_or_else(|| panic!("{} finds nothing", entry.name));
+            assert!(P::check(instance, &solution).is_empty(), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn a_layout_needs_no_time() {
+    for seed in 0..32 {
+        let instance = small_instance(SmallParams::with_features(12, seed % 16), seed).with_capacity(None);
+        if instance.contradiction().is_none() {
+            has_solution(OFFSETS, &["exact", "search"], &instance);
+            has_solution(SPLIT_BUFFERS, &["exact"], &instance);
+        }
+    }
+}
+
+#[test]
+fn buffers_that_must_stay_are_kept_in_no_time() {
+    for seed in 0..32 {
+        let instance = small_instance(SmallParams::with_features(12, seed % 16), seed);
+        let Some(widest) = instance.buffers().iter().map(|b| b.size().get()).max() else { continue };
+        // The buffer that must stay has an alignment of at most 8 bytes and no fixed offset.
+        let Some(must) = instance.ids().find(|&id| instance.buffer(id).fixed().is_none()) else { continue };
+        let instance = instance.with_capacity(Some(Bytes::new(widest)));
+        let traffic = instance.ids().map(|id| (id != must).then_some(Bytes::new(5))).collect();
+        let problem = SpillProblem::new(instance, traffic).unwrap();
+        for entry in SPILLING.iter().filter(|entry| entry.name == "exact") {
+            for mut budget in ended() {
+                let solver = (entry.build)(Setup::default());
+                let outcome = solver.solve(&problem, &mut budget, &mut Silent).unwrap();
+                let spill = outcome.solution.expect("the buffer that must stay fits alone");
+                assert!(Spilling::check(&problem, &spill).is_empty(), "seed {seed}");
+            }
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub enum NoProof {
     /// The proof exceeds a limit of the checker, so nothing confirms it.
     #[error("the proof exceeds a limit of the checker: {0}")]
     TooComplex(String),
+    /// The check of the proof ended before its verdict, so nothing confirms the proof.
+    #[error("the check of the proof stopped before its end ({0})")]
+    Unchecked(Stop),
     #[error("proofs do not support bounds by {0}")]
     Unsupported(String),
 }
@@ -58,8 +61,14 @@ pub(crate) fn derive(
 ) -> Result<Derivation, NoProof> {
     let grain = instance.grain().get();
     let narrow = Reduced::of(instance).and_then(|reduced| Some((Problem::of(&reduced)?, reduced.origin)));
-    let general = || Some((Problem::general(instance, grain)?, (0..instance.len() as u32).collect()));
-    let (problem, origin) = narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() })?;
+    let mut watch = budget.without_node_limit();
+    let general =
+        || Some((Problem::general(instance, grain, &mut watch)?, (0..instance.len() as u32).collect()));
+    let found = narrow.or_else(general).ok_or(NoProof::TooLarge { buffers: instance.len() });
+    if let Some(stop) = watch.stopped() {
+        return Err(NoProof::Stopped(stop));
+    }
+    let (problem, origin) = found?;
     let capacity = (bound.get() - 1) / grain;
     let mut engine = Engine::logged(&problem, capacity as i64, rules);
     match engine.run(budget) {

@@ -2,6 +2,7 @@
 //! separations or exclusions.
 
 use super::problem::{MOST_TOGETHER, MOST_VARIABLES, Problem};
+use crate::bounds::has_few_conflicts;
 use crate::cover::cover;
 use plimsoll_model::{Budget, Buffer, BufferId, ConflictGraph, Instance, sections};
 
@@ -9,12 +10,12 @@ impl Problem {
     /// Builds the problem of an instance whose sizes, alignments and fixed offsets are multiples of `grain`
     /// bytes. The conflicts need not form an interval graph, and triangles outside the cliques are ignored,
     /// so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables
-    /// or triangles. The time is that of [`cover`].
-    pub fn general(instance: &Instance, grain: u64) -> Option<Self> {
-        let graph = ConflictGraph::of(instance);
-        if graph.edges() > MOST_VARIABLES {
+    /// or triangles, or if the budget `watch` runs out first. The time is that of [`cover`].
+    pub fn general(instance: &Instance, grain: u64, watch: &mut Budget) -> Option<Self> {
+        if !has_few_conflicts(instance, MOST_VARIABLES as u64, watch) {
             return None;
         }
+        let graph = ConflictGraph::within(instance, watch)?;
         let units = |bytes: u64| (bytes / grain) as i64;
         let around = |id| graph.of_buffer(id).iter().map(|other: &BufferId| other.index());
         let neighbours: Vec<Vec<usize>> = instance.ids().map(|id| around(id).collect()).collect();
@@ -25,7 +26,7 @@ impl Problem {
         let sections = sections(instance);
         let sets =
             sections.iter().map(|section| section.buffers.iter().map(|id| id.index()).collect()).collect();
-        let cliques = cover(&neighbours, &size, sets, &mut Budget::unlimited());
+        let cliques = cover(&neighbours, &size, sets, watch);
         let cliques = cliques.iter().flat_map(|clique| parts(clique)).collect();
         let rigid = |b: &Buffer| {
             // An alignment of 1 byte is no constraint on multiples of the grain.

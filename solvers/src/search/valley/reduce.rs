@@ -1,11 +1,13 @@
 //! Converts an instance to buffers that cover runs of sections, with sizes in units of the grain.
 
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, Step, sections};
+use plimsoll_model::{
+    Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, section_intervals,
+};
 
 /// An interval instance reduced to sections. Each buffer covers a run of sections and has a size in units.
 ///
 /// Buffers are sorted by start, then by end, then by descending size. `origin` maps their indices back to
-/// the instance. The reduction takes O(n log n + m) for n buffers and sections with m live buffers in total.
+/// the instance. The reduction takes O(n log n) for n buffers.
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Bytes per unit.
@@ -55,14 +57,13 @@ impl Reduced {
         }
         let grain = instance.grain().get();
         // Sections are disjoint intervals in ascending order, so a buffer covers a run of them.
-        let intervals: Vec<(Step, Step)> =
-            sections(instance).iter().map(|s| (s.interval.lower, s.interval.upper)).collect();
+        let intervals: Vec<Interval> = section_intervals(instance);
         let mut rows: Vec<(u32, u32, i64, u32)> = Vec::with_capacity(instance.len());
         for id in instance.ids() {
             let b = instance.buffer(id);
             let hull = b.lifespan().hull();
-            let start = intervals.partition_point(|&(_, upper)| upper <= hull.lower);
-            let end = intervals.partition_point(|&(lower, _)| lower < hull.upper);
+            let start = intervals.partition_point(|one| one.upper <= hull.lower);
+            let end = intervals.partition_point(|one| one.lower < hull.upper);
             rows.push((start as u32, end as u32, (b.size().get() / grain) as i64, id.get()));
         }
         Some(Self::from_rows(grain, intervals.len(), rows))
