@@ -12,10 +12,10 @@ use crate::plan::Plan;
 use crate::run::run;
 use plimsoll_model::graph::{Graph, Storages};
 use plimsoll_model::orders::Order;
-use plimsoll_model::structure::{Relation, Structure, StructureError};
+use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{
-    Budget, Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Precedences, Race, RegionId,
-    Silent, SplitBuffers,
+    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, Lifespan, Offsets, OperatorId, Outcome, Piece,
+    Precedences, Race, RegionId, Silent, SplitBuffers,
 };
 use plimsoll_solvers::bounds::clique_bound;
 use serde::Serialize;
@@ -38,6 +38,9 @@ pub struct RelatedRegion {
     pub relation: Relation,
     /// The offset problem under these conflicts.
     pub instance: Instance,
+    /// False if the time ran out before the conflicts were known. Every two allocations then conflict, which is
+    /// safe under any relation.
+    pub complete: bool,
     /// Number of conflicting pairs.
     pub pairs: u64,
     /// Number of pairs that are simultaneously live in the order but do not conflict.
@@ -56,7 +59,7 @@ const CONFLICTS: &str = "conflicts";
 
 /// Pairs of allocations (storages or scratch) that share addresses in a placement although both allocations
 /// may be needed at the same time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Safety {
     /// Collisions if operators run sequentially in the given order.
     pub in_order: Vec<Race>,
@@ -74,16 +77,52 @@ impl RelatedRegion {
     ) -> Result<Self, StructureError> {
         let order = ordered.order.clone();
         let structure = Structure::of(graph, &storages, &order)?;
-        let conflicts = structure.conflicts(relation, time)?;
-        let mut beyond = |other| -> Result<u64, StructureError> {
-            Ok(structure.conflicts(other, time)?.without(&conflicts).count())
+        let mut counted = || -> Result<(Instance, [u64; 3]), StructureError> {
+            let conflicts = structure.conflicts(relation, time)?;
+            let [schedule, reachable] =
+                [Relation::Schedule, Relation::Reachable].map(|other| structure.conflicts(other, time));
+            let (schedule, reachable) = (schedule?, reachable?);
+            let beyond = |other: &Conflicts| other.without(&conflicts).count();
+            let counts = [conflicts.count(), beyond(&schedule), beyond(&reachable)];
+            Ok((structure.instance_of(relation, &conflicts, &schedule, align)?, counts))
         };
-        let pairs = conflicts.count();
-        let (overlooked, exposed) = (beyond(Relation::Schedule)?, beyond(Relation::Reachable)?);
-        let instance = structure.instance(relation, align, time)?;
+        let counted = match counted() {
+            Ok(counted) => Some(counted),
+            Err(StructureError::OutOfTime { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let complete = counted.is_some();
+        let (instance, [pairs, overlooked, exposed]) = match counted {
+            Some(counted) => counted,
+            None => (storages.problem.instance(&order, align)?, [0; 3]),
+        };
         let (added, in_order) = (structure.added(relation), structure.added(Relation::Schedule));
         let region = ordered.region;
-        Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
+        let related = Self {
+            region,
+            storages,
+            order,
+            relation,
+            instance,
+            complete,
+            pairs,
+            overlooked,
+            exposed,
+            added,
+            in_order,
+        };
+        Ok(if complete { related } else { related.apart() })
+    }
+
+    /// Returns the region with conflicts between all allocations.
+    fn apart(self) -> Self {
+        let lifespan = Lifespan::single(0, 1).expect("one step is not empty");
+        let buffers = self.instance.buffers().iter().map(|buffer| buffer.clone().during(lifespan.clone()));
+        let instance = InstanceBuilder::new(self.instance.name()).buffers(buffers).build();
+        let instance = instance.expect("other lifespans keep an instance valid");
+        let count = instance.len() as u64;
+        let pairs = count * count.saturating_sub(1) / 2;
+        Self { instance, complete: false, pairs, overlooked: 0, exposed: 0, ..self }
     }
 
     /// Computes the precedences for the checks, once for all placements. Returns `None` if the time runs out.
@@ -164,23 +203,16 @@ impl GraphRun<'_> {
         let name = || graph.region(ordered.region).name.clone();
         let mut time = self.limits.share(ordered.region.index() + 1).watch();
         let related = RelatedRegion::of(graph, storages, ordered, relation, (self.liveness.align, &mut time));
-        related.map_err(|source| match source {
-            StructureError::OutOfTime { .. } => {
-                GraphRunError::Nothing { region: name(), algorithm: CONFLICTS }
-            }
-            _ => GraphRunError::Structure { region: name(), source },
-        })
+        related.map_err(|source| GraphRunError::Structure { region: name(), source })
     }
 
-    fn watch<'r>(&self, graph: &Graph, related: &'r RelatedRegion) -> Result<Watch<'r>, GraphRunError> {
-        let mut time = self.limits.share(related.region.index() + 1).watch();
-        related.watch(&mut time).ok_or_else(|| {
-            let region = graph.region(related.region).name.clone();
-            GraphRunError::Nothing { region, algorithm: CONFLICTS }
-        })
+    /// Returns `None` if the time runs out.
+    fn watch<'r>(&self, related: &'r RelatedRegion) -> Option<Watch<'r>> {
+        related.watch(&mut self.limits.share(related.region.index() + 1).watch())
     }
 
-    /// Places the storages of one region.
+    /// Places the storages of one region. Without a watch, all allocations conflict, so no two of them share an
+    /// address.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -188,7 +220,7 @@ impl GraphRun<'_> {
         &self,
         graph: &Graph,
         related: &RelatedRegion,
-        watch: &Watch<'_>,
+        watch: Option<&Watch<'_>>,
         entry: &Entry<P>,
     ) -> Result<Placed<P>, GraphRunError> {
         let limits = self.limits.share(related.region.index() + 1);
@@ -199,7 +231,7 @@ impl GraphRun<'_> {
             return Err(GraphRunError::Nothing { region: name(), algorithm: entry.name });
         };
         let pieces = P::pieces(&related.instance, solution);
-        let broken = watch.broken(&pieces);
+        let broken = watch.map_or(Vec::new(), |watch| watch.broken(&pieces));
         if let Some(first) = broken.first().cloned().map(Box::new) {
             let (region, algorithm, count) = (name(), entry.name, broken.len());
             return Err(GraphRunError::Races { region, algorithm, count, first });
@@ -222,10 +254,23 @@ impl GraphRun<'_> {
         let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
         let mut done = Vec::with_capacity(orders.len());
         for ordered in orders {
-            let related = self.relate(graph, ordered, relation, &blocks)?;
-            let watch = self.watch(graph, &related)?;
-            let Placed { outcome, pieces, seconds } = self.place(graph, &related, &watch, entry)?;
-            let safety = watch.safety(&pieces);
+            let mut related = self.relate(graph, ordered, relation, &blocks)?;
+            let watched = match related.complete.then(|| self.watch(&related)).flatten() {
+                Some(watch) => {
+                    let placed = self.place(graph, &related, Some(&watch), entry)?;
+                    let safety = watch.safety(&placed.pieces);
+                    Some((placed, safety))
+                }
+                None => None,
+            };
+            let (placed, safety) = match watched {
+                Some(watched) => watched,
+                None => {
+                    related = related.apart();
+                    (self.place(graph, &related, None, entry)?, Safety::default())
+                }
+            };
+            let Placed { outcome, pieces, seconds } = placed;
             let plan = RelatedPlan { related, outcome, pieces, safety, seconds };
             blocks[ordered.region.index()] = plan.arena();
             done.push(plan);
@@ -330,10 +375,14 @@ fn row(
     let first = GraphRun { limits: run.limits.from_now(), ..*run };
     let mut regions = first.plan_related(graph, orders, relation, algorithms.exact)?;
     let exact = regions.pop().expect("a graph has a body");
-    let watch = run.watch(graph, &exact.related)?;
-    let patent = run.place(graph, &exact.related, &watch, algorithms.patent)?;
-    let patent_split = run.place(graph, &exact.related, &watch, algorithms.patent_split)?;
-    let split = run.place(graph, &exact.related, &watch, algorithms.split)?;
+    let watch = exact.related.complete.then(|| run.watch(&exact.related)).flatten();
+    if exact.related.complete && watch.is_none() {
+        let region = graph.region(exact.related.region).name.clone();
+        return Err(GraphRunError::Nothing { region, algorithm: CONFLICTS });
+    }
+    let patent = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent)?;
+    let patent_split = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent_split)?;
+    let split = run.place(graph, &exact.related, watch.as_ref(), algorithms.split)?;
     let one = &exact.related;
     // Collisions can also occur in inner regions; the body comes first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());

@@ -4,9 +4,10 @@ use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::sorted;
 use super::split::Split;
-use plimsoll_model::{Buffer, Bytes, Instance, Layout};
+use plimsoll_model::{Buffer, Bytes, Instance, Interval, Layout, Pairs};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -73,7 +74,8 @@ pub fn write_allocations(
 ///
 /// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
 /// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are numbered
-/// consecutively. Fixed offsets become pins. Hints, and names that occur in several instances, are written to
+/// consecutively. Fixed offsets become pins. The buffers are written one by one, so that the document is never in
+/// memory. Hints, and names that occur in several instances, are written to
 /// `metadata`, so that reading and splitting restore the instances.
 ///
 /// # Errors
@@ -85,45 +87,110 @@ pub fn write_dsa(
     instances: &[Instance],
     output: &mut dyn Write,
 ) -> Result<(), DsaError> {
-    let mut writer = Writer::new(origin);
-    for (pool, instance) in instances.iter().enumerate() {
-        writer.instance(pool, instance)?;
+    let names = checked_names(origin, instances)?;
+    let written = write_document(name, instances, &names, output);
+    written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
+}
+
+/// Writes a document with sorted members, as in [`sorted`]. `names` replaces the names that are not unique.
+fn write_document(
+    name: &str,
+    instances: &[Instance],
+    names: &BTreeMap<usize, String>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let (metadata, profile) = head(instances, names);
+    let mut json = Json::new(output);
+    json.open("{")?;
+    json.member("instance", &json!(if name.is_empty() { "unnamed" } else { name }))?;
+    json.member("metadata", &sorted(metadata))?;
+    json.key("problem")?;
+    json.open("{")?;
+    json.key("buffers")?;
+    json.open("[")?;
+    for (id, pool, buffer) in numbered(instances) {
+        let name = names.get(&id).map_or(buffer.name(), String::as_str);
+        json.item(&buffer_row(id, pool, name, buffer))?;
     }
+    json.close("]")?;
+    json.key("constraints")?;
+    json.open("{")?;
+    json.member("colocations", &json!([]))?;
+    json.key("pinned_allocations")?;
+    json.open("[")?;
+    for (id, pool, buffer) in numbered(instances) {
+        if let Some(offset) = buffer.fixed() {
+            let offset = offset.get();
+            json.item(
+                &json!({ "buffer": id, "exclusive_for_all_time": false, "offset": offset, "pool": pool }),
+            )?;
+        }
+    }
+    json.close("]")?;
+    let listed: [(&str, fn(&Instance) -> &Pairs); 2] =
+        [("separations", Instance::separations), ("temporal_exclusions", Instance::exclusions)];
+    for (key, pairs) in listed {
+        json.key(key)?;
+        json.open("[")?;
+        let mut base = 0;
+        for instance in instances {
+            for (a, b) in pairs(instance).iter() {
+                json.item(&json!({ "first": base + a.index(), "second": base + b.index() }))?;
+            }
+            base += instance.len();
+        }
+        json.close("]")?;
+    }
+    json.close("}")?;
+    json.member(
+        "objective",
+        &json!({ "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] }),
+    )?;
+    json.key("pools")?;
+    json.open("[")?;
+    for (pool, instance) in instances.iter().enumerate() {
+        json.item(&json!({
+            "capacity": instance.capacity().map(Bytes::get),
+            "id": pool,
+            "name": instance.name(),
+            "reserved_ranges": [],
+        }))?;
+    }
+    json.close("]")?;
+    json.close("}")?;
+    json.member("profile", &json!(profile))?;
+    json.member("schema_version", &json!(SCHEMA_VERSION))?;
+    json.close("}")?;
+    writeln!(output)
+}
+
+/// Returns the metadata of a document and its profile.
+fn head(instances: &[Instance], names: &BTreeMap<usize, String>) -> (Value, &'static str) {
     let mut own = Map::new();
-    for (kind, table) in [("hints", writer.hints), ("names", writer.names)] {
+    let hints = numbered(instances)
+        .filter_map(|(id, _, buffer)| Some((id.to_string(), Value::from(buffer.hint()?.get()))));
+    let renamed = numbered(instances)
+        .filter(|(id, ..)| names.contains_key(id))
+        .map(|(id, _, buffer)| (id.to_string(), Value::from(buffer.name())));
+    for (kind, table) in [("hints", hints.collect::<Map<_, _>>()), ("names", renamed.collect())] {
         if !table.is_empty() {
             own.insert(kind.to_owned(), Value::Object(table));
         }
     }
     let mut metadata = json!({ OWN: sorted(Value::Object(own)).to_string() });
-    let profile = if instances.len() == 1 && instances.iter().all(is_plain) {
-        "standard_dsa"
-    } else {
-        metadata["lifetime_ordering"] = "pypto_read_before_write".into();
-        metadata["solver_input"] = "pre_memory_reuse".into();
-        "pypto_research_v1"
-    };
-    let [separations, exclusions, pins] = [writer.separations, writer.exclusions, writer.pins];
-    let value = json!({
-        "schema_version": SCHEMA_VERSION,
-        "profile": profile,
-        "instance": if name.is_empty() { "unnamed" } else { name },
-        "metadata": metadata,
-        "problem": {
-            "pools": writer.pools,
-            "buffers": writer.buffers,
-            "constraints": {
-                "colocations": [],
-                "separations": separations,
-                "temporal_exclusions": exclusions,
-                "pinned_allocations": pins,
-            },
-            "objective": { "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] },
-        },
-    });
-    let written = serde_json::to_writer_pretty(&mut *output, &sorted(value)).map_err(io::Error::from);
-    let written = written.and_then(|()| writeln!(output));
-    written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
+    if instances.len() == 1 && instances.iter().all(is_plain) {
+        return (metadata, "standard_dsa");
+    }
+    metadata["lifetime_ordering"] = "pypto_read_before_write".into();
+    metadata["solver_input"] = "pre_memory_reuse".into();
+    (metadata, "pypto_research_v1")
+}
+
+/// Returns all buffers with their numbers and the numbers of their pools.
+fn numbered(instances: &[Instance]) -> impl Iterator<Item = (usize, usize, &Buffer)> {
+    let buffers =
+        instances.iter().enumerate().flat_map(|(pool, one)| one.buffers().iter().map(move |b| (pool, b)));
+    buffers.enumerate().map(|(id, (pool, buffer))| (id, pool, buffer))
 }
 
 /// Returns true if no buffer has gaps, an alignment above 1 or a fixed offset, and no buffers are separated
@@ -135,69 +202,24 @@ fn is_plain(instance: &Instance) -> bool {
         && instance.exclusions().is_empty()
 }
 
-struct Writer<'a> {
-    origin: &'a Path,
-    pools: Vec<Value>,
-    buffers: Vec<Value>,
-    separations: Vec<Value>,
-    exclusions: Vec<Value>,
-    pins: Vec<Value>,
-    hints: Map<String, Value>,
-    names: Map<String, Value>,
-    used: HashSet<String>,
-}
-
-impl<'a> Writer<'a> {
-    fn new(origin: &'a Path) -> Self {
-        Self {
-            origin,
-            pools: Vec::new(),
-            buffers: Vec::new(),
-            separations: Vec::new(),
-            exclusions: Vec::new(),
-            pins: Vec::new(),
-            hints: Map::new(),
-            names: Map::new(),
-            used: HashSet::new(),
-        }
-    }
-
-    fn instance(&mut self, pool: usize, instance: &Instance) -> Result<(), DsaError> {
-        self.pools.push(json!({
-            "id": pool,
-            "name": instance.name(),
-            "capacity": instance.capacity().map(Bytes::get),
-            "reserved_ranges": [],
-        }));
-        let base = self.buffers.len();
-        for buffer in instance.buffers() {
-            self.buffer(pool, instance, buffer)?;
-        }
-        for (pairs, rows) in
-            [(instance.separations(), &mut self.separations), (instance.exclusions(), &mut self.exclusions)]
-        {
-            let row = |(a, b): (plimsoll_model::BufferId, plimsoll_model::BufferId)| json!({ "first": base + a.index(), "second": base + b.index() });
-            rows.extend(pairs.iter().map(row));
-        }
-        Ok(())
-    }
-
-    fn buffer(&mut self, pool: usize, instance: &Instance, buffer: &Buffer) -> Result<(), DsaError> {
-        let id = self.buffers.len();
+/// Checks that the schema can represent all buffers. Returns a unique name for each buffer whose name occurs
+/// before it, by its number.
+fn checked_names(origin: &Path, instances: &[Instance]) -> Result<BTreeMap<usize, String>, DsaError> {
+    let mut used: HashSet<Cow<'_, str>> = HashSet::new();
+    let mut names = BTreeMap::new();
+    for (id, pool, buffer) in numbered(instances) {
+        let instance = &instances[pool];
         let wrong = |kind| DsaError::Item {
-            file: self.origin.to_owned(),
+            file: origin.to_owned(),
             at: format!("instance '{}', buffer '{}'", instance.name(), buffer.name()),
             kind: Box::new(kind),
         };
-        let mut name = buffer.name().to_owned();
-        while !self.used.insert(name.clone()) {
-            name = format!("{name}#{id}");
+        let mut name = Cow::Borrowed(buffer.name());
+        while !used.insert(name.clone()) {
+            name = Cow::Owned(format!("{name}#{id}"));
         }
-        if name != buffer.name() {
-            self.names.insert(id.to_string(), buffer.name().into());
-        }
-        if let Some(hint) = buffer.hint() {
-            self.hints.insert(id.to_string(), hint.get().into());
+        if let Cow::Owned(name) = name {
+            names.insert(id, name);
         }
         let last = buffer.lifespan().hull().upper.get();
         if i64::try_from(last).is_err() {
@@ -211,26 +233,77 @@ impl<'a> Writer<'a> {
                 let pool = format!("'{}'", instance.name());
                 return Err(wrong(DsaErrorKind::BeyondCapacity { begin: offset, end, capacity, pool }));
             }
-            self.pins.push(json!({
-                "buffer": id,
-                "pool": pool,
-                "offset": offset.get(),
-                "exclusive_for_all_time": false,
-            }));
         }
-        let interval =
-            |i: &plimsoll_model::Interval| json!({ "lower": i.lower.get(), "upper": i.upper.get() });
-        let life = buffer.lifespan();
-        let hull = [life.hull()];
-        let intervals = if life.is_empty() { &hull } else { life.intervals() };
-        self.buffers.push(json!({
-            "id": id,
-            "name": name,
-            "size": buffer.size().get(),
-            "alignment": buffer.alignment().get(),
-            "live_intervals": intervals.iter().map(interval).collect::<Vec<_>>(),
-            "allowed_pools": [pool],
-        }));
-        Ok(())
+    }
+    Ok(names)
+}
+
+fn buffer_row(id: usize, pool: usize, name: &str, buffer: &Buffer) -> Value {
+    let interval = |i: &Interval| json!({ "lower": i.lower.get(), "upper": i.upper.get() });
+    let life = buffer.lifespan();
+    let hull = [life.hull()];
+    let intervals = if life.is_empty() { &hull } else { life.intervals() };
+    json!({
+        "alignment": buffer.alignment().get(),
+        "allowed_pools": [pool],
+        "id": id,
+        "live_intervals": intervals.iter().map(interval).collect::<Vec<_>>(),
+        "name": name,
+        "size": buffer.size().get(),
+    })
+}
+
+/// Writes nested objects and lists member by member, with the layout of `serde_json::to_writer_pretty`.
+struct Json<'a> {
+    output: &'a mut dyn Write,
+    depth: usize,
+    /// True if the innermost object or list has no member yet.
+    is_empty: bool,
+}
+
+impl<'a> Json<'a> {
+    fn new(output: &'a mut dyn Write) -> Self {
+        Self { output, depth: 0, is_empty: true }
+    }
+
+    fn open(&mut self, bracket: &str) -> io::Result<()> {
+        (self.depth, self.is_empty) = (self.depth + 1, true);
+        self.output.write_all(bracket.as_bytes())
+    }
+
+    fn close(&mut self, bracket: &str) -> io::Result<()> {
+        self.depth -= 1;
+        if !self.is_empty {
+            write!(self.output, "\n{:1$}", "", 2 * self.depth)?;
+        }
+        self.is_empty = false;
+        self.output.write_all(bracket.as_bytes())
+    }
+
+    /// Starts a new line for the next member.
+    fn next(&mut self) -> io::Result<()> {
+        let comma = if std::mem::replace(&mut self.is_empty, false) { "" } else { "," };
+        write!(self.output, "{comma}\n{:1$}", "", 2 * self.depth)
+    }
+
+    fn key(&mut self, key: &str) -> io::Result<()> {
+        self.next()?;
+        write!(self.output, "{}: ", json!(key))
+    }
+
+    fn member(&mut self, key: &str, value: &Value) -> io::Result<()> {
+        self.key(key)?;
+        self.value(value)
+    }
+
+    fn item(&mut self, value: &Value) -> io::Result<()> {
+        self.next()?;
+        self.value(value)
+    }
+
+    /// Writes a small value, indented like its place.
+    fn value(&mut self, value: &Value) -> io::Result<()> {
+        let text = format!("{value:#}").replace('\n', &format!("\n{:1$}", "", 2 * self.depth));
+        self.output.write_all(text.as_bytes())
     }
 }

@@ -9,7 +9,7 @@ use crate::input::{input_file, input_named};
 use crate::output;
 use crate::report::size;
 use clap::Args;
-use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
+use plimsoll::datasets::dsa::{Document, DsaError, Split, read_dsa_file, write_allocations, write_dsa};
 use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use plimsoll_lab::report::human;
@@ -160,9 +160,18 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
         Ok(noted.value)
     };
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;
-    let mut document = Vec::new();
-    write_dsa(&args.output, &stem(&args.output), &instances, &mut document)?;
-    output::write_file(&args.output, |file| file.write_all(&document))?;
+    let mut wrong = None;
+    let written = output::write_file(&args.output, |file| {
+        write_dsa(&args.output, &stem(&args.output), &instances, file).or_else(|error| match error {
+            DsaError::Io { source, .. } => Err(source),
+            error => {
+                wrong = Some(error);
+                Err(std::io::ErrorKind::InvalidData.into())
+            }
+        })
+    });
+    wrong.map_or(Ok(()), Err)?;
+    written?;
     let buffers: usize = instances.iter().map(Instance::len).sum();
     let pools = instances.len();
     output::print(&format!(

@@ -110,6 +110,8 @@ fn report<P: Plan>(
         "buffers": instance.len(),
         "order": order,
         "conflicts": related.relation.to_string(),
+        // False if the time ran out before the conflicts were known, so that every pair counts as a conflict.
+        "conflicts_known": related.complete,
         "problem": P::NAME,
         "solver": solver,
         // The claim about the arena, for these conflicts.
@@ -146,6 +148,10 @@ fn report<P: Plan>(
     report.show("order", "{order}: {load live bytes}");
     let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
+    if !related.complete {
+        let why = "the time limit ended their computation, so every pair counts as a conflict";
+        report.line("", why);
+    }
     let claim = basis.claim(outcome.claim.as_str());
     report.line("arena", format_args!("{} by {solver}, {claim} for these conflicts", bytes(arena)));
     let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };

@@ -10,8 +10,11 @@ use plimsoll_lab::report::{gap_percent, human};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Maximum number of buffers listed in the text; the JSON object lists all.
+/// Maximum number of buffers of the conflict that are listed in the text; the JSON object lists all.
 const MOST_NAMES: usize = 12;
+
+/// Maximum number of spilled buffers that are listed in the text; the JSON object lists all.
+const MOST_ROWS: usize = 200;
 
 /// Returns the report on one run.
 pub(super) fn report(
@@ -37,7 +40,8 @@ pub(super) fn report(
         let (buffer, traffic) = (instance.buffer(id), problem.traffic(id).unwrap_or_default());
         json!({ "id": buffer.name(), "size": buffer.size(), "traffic": traffic })
     };
-    let mut rows: Vec<Value> = spilled.iter().map(row).collect();
+    // A list of a million objects takes hundreds of megabytes.
+    let rows = if args.json { spilled.iter().map(row).collect() } else { Value::Null };
     let object = json!({
         "instance": instance.name(),
         "solver": solver,
@@ -65,7 +69,7 @@ pub(super) fn report(
     if outcome.value.is_some() {
         let sum: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
         let sum = bytes(Bytes::new(sum));
-        report.show("spilled", &format!("{{spilled}} of {{buffers buffer}}, {sum}"));
+        report.show("spilled", &format!("{} of {{buffers buffer}}, {sum}", spilled.len()));
         report.show("traffic", "{traffic bytes}");
         report.show("on-chip", "{on_chip bytes}");
     } else if is_infeasible {
@@ -78,9 +82,15 @@ pub(super) fn report(
     }
     report.gap(gap);
     report.lines(&["stop", "seconds"]);
-    if !rows.is_empty() {
-        rows.sort_by_key(|row| std::cmp::Reverse(row["traffic"].as_u64()));
+    let mut listed = spilled;
+    if !listed.is_empty() && !args.json {
+        listed.sort_by_key(|&id| std::cmp::Reverse(problem.traffic(id)));
+        let rows: Vec<Value> = listed.iter().take(MOST_ROWS).map(row).collect();
         report.table(&rows, "spilled = id, bytes = size, traffic");
+        if listed.len() > MOST_ROWS {
+            let more = human::count(listed.len() - MOST_ROWS, "more buffer");
+            report.verbatim(&format!("and {more} (--output FILE.csv lists all)\n"));
+        }
     }
     report
 }
