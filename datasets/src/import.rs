@@ -1,6 +1,7 @@
 //! Options, results and errors of the importers.
 
-use plimsoll_model::graph::{Graph, GraphError};
+use plimsoll_model::OperatorId;
+use plimsoll_model::graph::{FlowError, Graph, GraphError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -57,6 +58,9 @@ pub struct ImportOptions {
     /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
+    /// The largest number of iterations of every loop for which the file gives no number of iterations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trips: Option<u64>,
     /// Scratch buffers of operators of a `TFLite` model. An operator may have several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scratch: Vec<Scratch>,
@@ -81,8 +85,9 @@ impl ImportOptions {
             .tensor_shapes
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
+        let trips = self.trips.map(|trips| format!("--trips {trips}"));
         let scratch = (!self.scratch.is_empty()).then(|| "--scratch FILE".to_owned());
-        let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
+        let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside).chain(trips);
         sizes.chain(element).chain(keep).chain(assume).chain(scratch).collect()
     }
 }
@@ -228,6 +233,16 @@ pub enum ImportProblem {
         /// The reason, with the free dimensions that cause it.
         reason: String,
     },
+    /// A loop that changes the shape of a carried value in each iteration, without a known number of
+    /// iterations.
+    #[error("operator {operator}: '{tensor}' is {reason}; --trips N gives the largest number of iterations")]
+    Growing {
+        /// Index, name and kind of the operator.
+        operator: String,
+        tensor: String,
+        /// The shapes in two iterations, and why the number of iterations is not known.
+        reason: String,
+    },
     /// Inputs whose shape or type neither the file nor an option gives.
     #[error("{what}; try {options}")]
     Open {
@@ -252,12 +267,33 @@ pub enum ImportProblem {
     },
     #[error(transparent)]
     Graph(#[from] Box<GraphError>),
+    /// An operator whose regions do not match it.
+    #[error(transparent)]
+    Flow(Box<FlowError>),
 }
 
 impl ImportProblem {
     /// Returns the error for an option, which is given in command-line syntax.
     pub(crate) fn option(option: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Option { option: option.into(), reason: reason.into() }
+    }
+
+    /// Checks that the regions of every operator of known control flow match the operator. Commands that run
+    /// regions would reject the graph otherwise.
+    pub(crate) fn check_flows(graph: &Graph) -> Result<(), Self> {
+        for at in 0..graph.operators().len() {
+            match graph.flow(OperatorId::at(at)) {
+                Ok(_) | Err(FlowError::Unknown { .. }) => {}
+                Err(error) => return Err(Self::Flow(Box::new(error))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the error for `--trips` if every loop has a known number of iterations.
+    pub(crate) fn unused_trips(trips: u64) -> Self {
+        let reason = "the model has no loop for which the number of iterations is unknown";
+        Self::option(format!("--trips {trips}"), reason)
     }
 
     /// Attaches the path of the file to this problem.

@@ -204,6 +204,7 @@ def load_model(
     input_shapes: Mapping[str, Sequence[int]] = ...,
     dim_default: int | None = None,
     assume_bytes: int | None = None,
+    trips: int | None = None,
 ) -> Graph:
     """Reads an ONNX or TFLite model, or a graph as JSON."""
 

@@ -23,8 +23,9 @@ pub struct Graph {
 
 /// Reads an ONNX or `TFLite` model, or a graph as JSON.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 #[pyo3(signature = (path, *, batch = None, dims = BTreeMap::new(), input_shapes = BTreeMap::new(),
-    dim_default = None, assume_bytes = None))]
+    dim_default = None, assume_bytes = None, trips = None))]
 pub fn load_model(
     py: Python<'_>,
     path: PathBuf,
@@ -33,9 +34,10 @@ pub fn load_model(
     input_shapes: BTreeMap<String, Vec<u64>>,
     dim_default: Option<u64>,
     assume_bytes: Option<u64>,
+    trips: Option<u64>,
 ) -> PyResult<Graph> {
-    let options =
-        ImportOptions { dims, input_shapes, batch, dim_default, assume_bytes, ..ImportOptions::default() };
+    let rest = ImportOptions::default();
+    let options = ImportOptions { dims, input_shapes, batch, dim_default, assume_bytes, trips, ..rest };
     let import = py.detach(|| import_file(&path, &options)).map_err(|error| match error {
         ImportError::File { problem: ImportProblem::Io(_), .. } => PyOSError::new_err(error.to_string()),
         other => PyValueError::new_err(other.to_string()),

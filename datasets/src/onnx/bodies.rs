@@ -1,5 +1,6 @@
 //! Infers shapes through operators with bodies: `If`, `Loop` and `Scan`.
 
+use super::loops::{Loop, NO_TRIPS};
 use super::program::Step;
 use super::run::{Made, Origin, Run, nothing};
 use crate::import::ImportProblem;
@@ -16,7 +17,7 @@ impl<'m> Run<'m, '_> {
         }
     }
 
-    fn results(&self, block: usize) -> Vec<Fact> {
+    pub fn results(&self, block: usize) -> Vec<Fact> {
         self.program.blocks[block]
             .outputs
             .iter()
@@ -110,16 +111,23 @@ impl<'m> Run<'m, '_> {
         if x == y { larger.variable() } else { larger.bounded() }
     }
 
-    fn body(&self, step: &Step, inputs: usize) -> Result<usize, Reason> {
+    /// Returns the body of a loop, which must have this number of inputs and at least this number of outputs.
+    fn body(&self, step: &Step, inputs: usize, outputs: usize) -> Result<usize, Reason> {
         let body = *step.blocks.first().ok_or("its body is missing")?;
-        let given = self.program.blocks[body].inputs.len();
-        if given != inputs {
-            return misfit(format!("its body has {given} inputs; expected {inputs}"));
+        let block = &self.program.blocks[body];
+        if block.inputs.len() != inputs {
+            return misfit(format!("its body has {} inputs; expected {inputs}", block.inputs.len()));
+        }
+        if block.outputs.len() < outputs {
+            return misfit(format!(
+                "its body has {} outputs; expected at least {outputs}",
+                block.outputs.len()
+            ));
         }
         Ok(body)
     }
 
-    fn give(
+    pub fn give(
         &mut self,
         step: &Step,
         body: usize,
@@ -151,66 +159,72 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// Infers the outputs of a `Loop`. If a carried value changes its shape in the body, its final shape is
-    /// unknown. A scan output has one row per iteration.
+    /// Infers the outputs of a `Loop`: the carried values after the last iteration, and scan outputs with one
+    /// row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
-        let body = match self.body(step, carried + 2) {
+        let body = match self.body(step, carried + 2, carried + 1) {
             Ok(body) => body,
             Err(reason) => return self.abandon(step, &reason, dead),
         };
+        let one = self.counted(step, body, carried);
+        let rounds = self.iterate(step, &one, dead)?;
+        let names = step.node.output.iter().map(String::as_str).chain(std::iter::repeat("")).skip(carried);
+        let rows: Made = rounds
+            .rows
+            .iter()
+            .zip(names)
+            .map(|(row, name)| {
+                let row = row.clone()?;
+                let shape = row.shape.as_ref().ok_or_else(|| Reason::unknown("the shape of its rows is not known"))?;
+                let Some(most) = rounds.most else {
+                    let why = one.unknown.as_deref().unwrap_or(NO_TRIPS);
+                    return Err(Reason::unknown(format!(
+                        "it depends on the number of iterations, and {why}; --trips N gives the largest number of iterations"
+                    )));
+                };
+                if !rounds.exact && !dead {
+                    let label = step.label();
+                    self.assumed.push(format!(
+                        "operator {label}: '{name}' has a row for each of at most {most} iterations"
+                    ));
+                }
+                let rows = Fact::new(row.element, [&[most], shape.as_slice()].concat());
+                Ok(Fact { bound: row.bound || !rounds.exact, ..rows })
+            })
+            .collect();
+        Ok((rounds.last.into_iter().chain(rows).collect(), rounds.complete))
+    }
+
+    /// Returns the facts about a `Loop` before its first iteration.
+    fn counted(&self, step: &Step, body: usize, carried: usize) -> Loop {
         let scalar = |element| Fact::new(Some(element), []);
-        // A value that the body passes on unchanged stays a constant.
+        // A condition that the body passes on unchanged stays a constant.
         let go = match self.fact(step, 1) {
-            Some(go) => Fact { value: go.value.clone(), ..scalar(Element::BOOL) },
-            None => scalar(Element::BOOL).with(Some(Value::Ints(vec![1]))),
+            Some(go) if self.hands_on(body, 1) => Fact { value: go.value.clone(), ..scalar(Element::BOOL) },
+            None if self.hands_on(body, 1) => scalar(Element::BOOL).with(Some(Value::Ints(vec![1]))),
+            _ => scalar(Element::BOOL),
         };
-        let fixed: Vec<bool> = (1..carried + 2).map(|at| self.hands_on(body, at)).collect();
         let mut given = vec![scalar(Element::INT64), go];
         given.extend((2..carried + 2).map(|at| self.fact(step, at).cloned().unwrap_or_default()));
-        for (fact, _) in given[1..].iter_mut().zip(&fixed).filter(|(_, fixed)| !**fixed) {
-            fact.value = None;
+        let most = self.constant(step, 0).map(|trips| u64::try_from(trips).unwrap_or(0));
+        let name = step.node.input.first().map_or("", String::as_str);
+        let unknown = (most.is_none() && self.fact(step, 0).is_some())
+            .then(|| format!("the trip count, input '{name}', is not a constant"));
+        Loop {
+            body,
+            given,
+            state: 2,
+            next: 1,
+            fixed: (2..carried + 2).map(|at| self.hands_on(body, at)).collect(),
+            most,
+            unknown,
+            counted: true,
+            starts: match self.fact(step, 1) {
+                Some(_) => self.constant(step, 1).map(|go| go != 0),
+                None => Some(true),
+            },
         }
-        self.give(step, body, given.clone(), None, dead)?;
-        let complete = self.block(body, dead)?;
-        let results = self.results(body);
-        let trips = self.constant(step, 0).and_then(|trips| u64::try_from(trips).ok());
-        // The loop runs for all iterations if neither the first condition nor a later one can be false.
-        let always = |fact: Option<&Fact>| {
-            fact.is_none_or(
-                |fact| matches!(fact.value.as_deref(), Some(Value::Ints(list)) if list.first() == Some(&1)),
-            )
-        };
-        let exact = always(self.fact(step, 1)) && always(results.first());
-        let mut made = Vec::new();
-        for (at, result) in results.into_iter().enumerate().skip(1) {
-            made.push(match (result.shape.as_ref(), trips) {
-                (_, _) if at <= carried && fixed[at] => Ok(given[at + 1].clone()),
-                (_, _) if at <= carried && given[at + 1].is_alike(&result) => Ok(result.variable()),
-                (_, _) if at <= carried => {
-                    self.note_growth(step, body, at + 1, &result);
-                    Err(Reason::unknown("its shape changes between iterations"))
-                }
-                (Some(shape), Some(trips)) => {
-                    if !exact {
-                        let (label, name) =
-                            (step.label(), step.node.output.get(at - 1).map_or("", String::as_str));
-                        let line = format!(
-                            "operator {label}: '{name}' has a row for each of at most {trips} iterations"
-                        );
-                        self.assumed.push(line);
-                    }
-                    let rows = Fact::new(result.element, [&[trips], shape.as_slice()].concat());
-                    Ok(Fact { bound: result.bound || !exact, ..rows })
-                }
-                (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
-                (_, None) => Err(Reason::unknown(format!(
-                    "it depends on the trip count, input '{}', which is not a constant",
-                    step.node.input.first().map_or("", String::as_str)
-                ))),
-            });
-        }
-        Ok((made, complete))
     }
 
     /// Returns true if a body returns input `at` unchanged as output `at - 1`.
@@ -228,23 +242,7 @@ impl<'m> Run<'m, '_> {
         from == input
     }
 
-    /// Adds a note about a loop whose body receives a value that has a different shape in later iterations
-    /// than in the first.
-    fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
-        let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
-        if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {
-            self.assumed.push(format!(
-                "operator {}: '{}' is {} in the first iteration and {} in the second; the body is sized for the first",
-                step.label(),
-                slot.name,
-                show(first),
-                show(later)
-            ));
-        }
-    }
-
-    /// Infers the outputs of a `Scan`. States keep their shapes. Some inputs are sliced along an axis, and
-    /// some outputs are stacked.
+    /// Infers the outputs of a `Scan`. Some inputs are sliced along an axis, and some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
             return self.abandon(step, &Reason::unknown("Scan requires operator set 9 or later"), dead);
@@ -255,7 +253,7 @@ impl<'m> Run<'m, '_> {
             let reason = format!("num_scan_inputs is {scanned}, but Scan has {} inputs", step.inputs.len());
             return self.abandon(step, &reason.into(), dead);
         };
-        let body = match self.body(step, step.inputs.len()) {
+        let body = match self.body(step, step.inputs.len(), states) {
             Ok(body) => body,
             Err(reason) => return self.abandon(step, &reason, dead),
         };
@@ -273,24 +271,24 @@ impl<'m> Run<'m, '_> {
             }
             given.push(fact);
         }
-        self.give(step, body, given, None, dead)?;
-        let complete = self.block(body, dead)?;
-        let mut made = Vec::new();
-        for (at, result) in self.results(body).into_iter().enumerate() {
-            let mut fact = result.variable();
-            if at >= states {
-                fact.shape = match (fact.shape, trips) {
-                    (Some(mut shape), Some(trips)) => {
-                        let along = axis("scan_output_axes", at - states, shape.len() + 1).unwrap_or(0);
-                        shape.insert(along, trips);
-                        Some(shape)
-                    }
-                    _ => None,
-                };
-                fact.bytes = None;
-            }
-            made.push(Ok(fact));
-        }
-        Ok((made, complete))
+        let unknown = trips.is_none().then(|| "the length of its sequences is not known".to_owned());
+        let (fixed, starts) = (vec![false; states], Some(true));
+        let one =
+            Loop { body, given, state: 0, next: 0, fixed, most: trips, unknown, counted: false, starts };
+        let rounds = self.iterate(step, &one, dead)?;
+        let rows = rounds.rows.into_iter().enumerate().map(|(at, row)| {
+            let mut fact = row?;
+            fact.shape = match (fact.shape, trips) {
+                (Some(mut shape), Some(trips)) => {
+                    let along = axis("scan_output_axes", at, shape.len() + 1).unwrap_or(0);
+                    shape.insert(along, trips);
+                    Some(shape)
+                }
+                _ => None,
+            };
+            fact.bytes = None;
+            Ok(fact)
+        });
+        Ok((rounds.last.into_iter().chain(rows).collect(), rounds.complete))
     }
 }

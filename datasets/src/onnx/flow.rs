@@ -16,8 +16,10 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     let body = || step.blocks.first().map(|&block| &program.blocks[block]).filter(|_| step.blocks.len() == 1);
     match step.node.op_type.as_str() {
         "If" if is_gapped(program, step, 0) => Some(branches(program, step)),
-        "Loop" if is_gapped(program, step, 1) => repeat(step, body()?),
-        "Scan" => scan(step, body()?),
+        "Loop" if is_gapped(program, step, 1) || outgrows(program, step, body()?) => {
+            repeat(program, step, body()?)
+        }
+        "Scan" => scan(program, step, body()?),
         _ => None,
     }
 }
@@ -31,6 +33,16 @@ fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
 }
 
+/// Returns true if a carried value of a `Loop` is larger after the last iteration than in any iteration.
+fn outgrows(program: &Program, step: &Step, body: &Block) -> bool {
+    let given = body.inputs.iter().skip(2);
+    given.zip(&step.outputs).any(|(&given, &output)| is_larger(program, output, given))
+}
+
+fn is_larger(program: &Program, output: Option<usize>, given: usize) -> bool {
+    output.is_some_and(|output| program.slots[output].bytes > program.slots[given].bytes)
+}
+
 /// A list of handovers. [`List::add`] ignores handovers with an absent tensor.
 struct List(Vec<Handover>);
 
@@ -41,11 +53,19 @@ impl List {
         }
     }
 
-    /// Adds the handovers of a carried value: into the body, to the next iteration, and out of the loop.
-    fn carry(&mut self, input: Option<usize>, given: usize, next: usize, output: Option<usize>) {
+    /// Adds the handovers of a carried value: into the body, to the next iteration, and out of the loop. The
+    /// memory of the value in the body cannot hold a larger result. Such a result leaves the loop directly.
+    fn carry(
+        &mut self,
+        program: &Program,
+        input: Option<usize>,
+        (given, next): (usize, usize),
+        output: Option<usize>,
+    ) {
         self.add(Moment::Enter, input, Some(given), false);
         self.add(Moment::End(0), Some(next), Some(given), false);
-        self.add(Moment::Exit, Some(given), output, false);
+        let last = if is_larger(program, output, given) { next } else { given };
+        self.add(Moment::Exit, Some(last), output, false);
     }
 }
 
@@ -64,7 +84,7 @@ fn branches(program: &Program, step: &Step) -> Vec<Handover> {
 }
 
 /// Returns the handovers of a `Loop`, or `None` if the body does not match the operator.
-fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
+fn repeat(program: &Program, step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let carried = step.inputs.len().saturating_sub(2);
     let (given, results) = (body.inputs.get(2..)?, body.outputs.get(1..)?);
     if given.len() != carried || results.len() < carried || step.outputs.len() > results.len() {
@@ -72,7 +92,8 @@ fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     }
     let mut list = List(Vec::new());
     for (position, (&given, &next)) in given.iter().zip(results).enumerate() {
-        list.carry(at(&step.inputs, position + 2), given, next, at(&step.outputs, position));
+        let input = at(&step.inputs, position + 2);
+        list.carry(program, input, (given, next), at(&step.outputs, position));
     }
     for (position, &row) in results.iter().enumerate().skip(carried) {
         list.add(Moment::End(0), Some(row), at(&step.outputs, position), true);
@@ -82,7 +103,7 @@ fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
 
 /// Returns the handovers of a `Scan`. States precede sliced inputs. Before version 9, an additional input
 /// precedes the states.
-fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
+fn scan(program: &Program, step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let scanned = step.node.attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok())?;
     let ahead = step.inputs.len().checked_sub(body.inputs.len()).filter(|&ahead| ahead < 2)?;
     let states = body.inputs.len().checked_sub(scanned)?;
@@ -93,7 +114,7 @@ fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     for (position, &given) in body.inputs.iter().enumerate() {
         let input = at(&step.inputs, position + ahead);
         if position < states {
-            list.carry(input, given, body.outputs[position], at(&step.outputs, position));
+            list.carry(program, input, (given, body.outputs[position]), at(&step.outputs, position));
         } else {
             list.add(Moment::Begin(0), input, Some(given), true);
         }

@@ -32,6 +32,11 @@
 //! The size of a sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum
 //! trip count of the loop. [`Import::assumed`] lists all uncertain cases.
 //!
+//! If a loop changes the shape of a carried value, its body is inferred once per iteration, and each tensor
+//! of the body has its largest size over all iterations. This requires the number of iterations: a constant
+//! trip count, a condition that depends only on constants and the iteration number, the length of a `Scan`,
+//! or [`ImportOptions::trips`].
+//!
 //! # Free dimensions
 //!
 //! Every free dimension of an input needs a value. One error message names all unbound dimensions. It also
@@ -60,6 +65,8 @@ mod dims;
 mod emit;
 mod flow;
 mod functions;
+mod largest;
+mod loops;
 mod open;
 mod program;
 mod proto;
@@ -113,12 +120,15 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
     let source = Source { graph: &graph, float, opset };
     let dims = Dims::new(options, &graph)?;
+    let mut run = source.run(options, &dims)?;
     let open = dims.open(&graph)?;
     if !open.is_empty() {
         return Err(open.error(options, &|options| source.attempt(options)));
     }
-    let mut run = source.run(options, &dims)?;
     let complete = run.run().map_err(|problem| source.explain(problem, &run, &dims, options))?;
+    if let (Some(trips), false) = (options.trips, run.capped) {
+        return Err(ImportProblem::unused_trips(trips));
+    }
     run.sum_up();
     let (program, assumed) = (run.program, run.assumed);
     let sizes = SizeSources::new(program.slots.iter().map(|slot| (slot.name, slot.source)));
@@ -128,6 +138,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     if !complete {
         return Err(ImportProblem::Damaged("its operators form a cycle".to_owned()));
     }
+    ImportProblem::check_flows(&graph)?;
     let mut places = vec![OperatorPlace::default(); graph.operators().len()];
     for step in program.blocks.iter().flat_map(|block| &block.steps) {
         places[step.id].index = step.node.index as usize;
@@ -162,6 +173,8 @@ impl<'m> Source<'m> {
             done: 0,
             pruned: 0,
             failed: None,
+            repeats: loops::REPEATS,
+            capped: false,
         })
     }
 
@@ -169,6 +182,7 @@ impl<'m> Source<'m> {
     fn attempt(&self, options: &ImportOptions) -> Trial {
         let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
+        run.repeats = loops::TRIAL_REPEATS;
         match run.run() {
             Ok(_) if run.pruned > 0 => Trial::Partly,
             Ok(_) => Trial::Fits,

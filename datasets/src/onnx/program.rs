@@ -11,6 +11,7 @@ use crate::operators::value::{Fact, RANK_LIMIT, show};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
 use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use strsim::levenshtein;
 
 /// A tensor, with its declared and inferred properties.
@@ -68,6 +69,10 @@ pub struct Block<'m> {
     pub steps: Vec<Step<'m>>,
     /// Tensors of enclosing blocks that the block reads.
     pub captures: HashSet<usize>,
+    /// The tensors of the block and of the blocks inside it.
+    pub slots: Range<usize>,
+    /// The block and the blocks inside it.
+    pub blocks: Range<usize>,
 }
 
 /// All tensors and blocks. The first block is the graph.
@@ -205,7 +210,7 @@ impl<'m> Resolver<'m, '_> {
         if self.scopes.len() > MAX_DEPTH {
             return Err(GraphError::TooDeep { region: name.to_owned(), limit: MAX_DEPTH }.into());
         }
-        let block = self.program.blocks.len();
+        let (block, slots) = (self.program.blocks.len(), self.program.slots.len());
         self.program.blocks.push(Block { name, ..Block::default() });
         self.scopes.push(Scope { block, names: HashMap::new() });
         self.constants(graph)?;
@@ -221,6 +226,8 @@ impl<'m> Resolver<'m, '_> {
             let tensor = self.lookup(&info.name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             self.program.blocks[block].outputs.push(tensor);
         }
+        self.program.blocks[block].slots = slots..self.program.slots.len();
+        self.program.blocks[block].blocks = block..self.program.blocks.len();
         self.scopes.pop();
         Ok(block)
     }
@@ -344,7 +351,18 @@ impl<'m> Resolver<'m, '_> {
             step.inputs.push(Some(tensor));
         }
         for (name, body) in step.node.bodies() {
-            step.blocks.push(self.block(body, name)?);
+            let block = self.block(body, name)?;
+            step.blocks.push(block);
+            let inputs = &self.program.blocks[block].inputs;
+            if step.node.op_type == "If" && plain(&step.node.domain) && !inputs.is_empty() {
+                let names = inputs.iter().map(|&input| format!("'{}'", self.program.slots[input].name));
+                return Err(ImportProblem::Damaged(format!(
+                    "operator {}: {name} has the formal inputs {}; ONNX allows none, because a branch reads \
+                     tensors of the enclosing graph by their names",
+                    step.label(),
+                    names.collect::<Vec<_>>().join(", ")
+                )));
+            }
         }
         Ok(())
     }

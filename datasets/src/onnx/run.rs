@@ -31,6 +31,10 @@ pub struct Run<'m, 'o> {
     pub pruned: usize,
     /// The tensor whose size is missing, if inference failed for this reason.
     pub failed: Option<usize>,
+    /// The number of operators that may still be inferred again in later iterations of loops.
+    pub repeats: usize,
+    /// True if [`ImportOptions::trips`] limits the iterations of a loop.
+    pub capped: bool,
 }
 
 /// Facts about the outputs of an operator, or the reasons why there are none.

@@ -126,7 +126,9 @@ impl Run<'_, '_> {
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
             reason.text.push_str("; the shape in the file is for other inputs");
         }
-        if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit {
+        // A declared dimension does not determine the number of iterations of a loop.
+        let rows = reason.text.contains("--trips N");
+        if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit && !rows {
             let mut names = slot.open.clone();
             names.sort_unstable();
             names.dedup();

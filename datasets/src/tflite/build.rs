@@ -140,12 +140,16 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let given = self.given.clone();
         let mut inference = Inference::new(self.model, &given);
         let inferred = inference.body()?;
+        if let (Some(trips), false) = (given.trips(), inference.capped) {
+            return Err(ImportProblem::unused_trips(trips));
+        }
         self.assumed.extend(inference.notes());
         let body = self.graph.body();
         self.region(body, 0, &inferred)?;
         self.note_rest();
         let Self { graph, assumed, sources, places, tensors, .. } = self;
         let graph = graph.build()?;
+        ImportProblem::check_flows(&graph)?;
         Ok(Import { graph, assumed, sizes: sources, places, tensors })
     }
 
@@ -324,7 +328,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 continue;
             };
             let known = operator.aliases.iter().any(|alias| alias.input == input);
-            if plain && from != to && !known && fits(kind, operand, result) {
+            let apart = scope.inferred.apart.contains(&(from as i32, to as i32));
+            if plain && from != to && !known && !apart && fits(kind, operand, result) {
                 operator.aliases.push(Alias { input, output, kind, offset: Bytes::ZERO });
             }
         }

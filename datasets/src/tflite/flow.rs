@@ -1,10 +1,11 @@
 //! Inference for operators that run subgraphs: their arguments and results.
 
-use super::infer::{Inference, Inferred, Outcome, Scope};
+use super::infer::{Inference, Inferred, Outcome, REPEATS, Scope};
 use super::known::Known;
 use super::model::Step;
 use crate::import::Source;
-use crate::operators::value::{Fact, count, show};
+use crate::operators::value::{Fact, Value, count, show};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The maximum number of passes over a loop. If the carried values have not settled by then, their shapes
@@ -33,7 +34,7 @@ impl<'m, 'a> Inference<'m, 'a> {
                 self.branches(&called, &handed, scope, step)
             }
             "WHILE" | "STABLEHLO_WHILE" => {
-                let handed = handed().map(|known| known.variable()).collect();
+                let handed = handed().collect();
                 self.rounds(&called, handed)
             }
             _ => {
@@ -93,7 +94,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known { source: Source::Assumed, changed, ..larger }
     }
 
-    /// Infers the values carried by a loop, which must keep their shapes between iterations.
+    /// Infers the values carried by a loop. If they change their shapes, the loop is inferred once per
+    /// iteration.
     fn rounds(&mut self, called: &[usize], mut carried: Vec<Known>) -> (Vec<Rc<Inferred>>, Outcome) {
         let Some(&body) = called.last() else {
             return (Vec::new(), Outcome::Rule(Err("it runs no subgraph".into())));
@@ -106,6 +108,8 @@ impl<'m, 'a> Inference<'m, 'a> {
                 *known = known.shaped(shape, info);
             }
         }
+        let first = carried.clone();
+        carried = carried.iter().map(Known::variable).collect();
         let mut settled = false;
         for _ in 0..ROUNDS {
             let inferred = self.subgraph(body, &carried);
@@ -120,13 +124,172 @@ impl<'m, 'a> Inference<'m, 'a> {
                 break;
             }
         }
-        if !settled {
-            let why = || "its shape changes between iterations".to_owned();
-            carried = carried.iter().map(|known| Known::unknown(why(), known.changed)).collect();
+        let grows =
+            |(known, first): (&Known, &Known)| first.fact.shape.is_some() && known.fact.shape.is_none();
+        if !settled || carried.iter().zip(&first).any(grows) {
+            return self.growing(called, carried, first);
+        }
+        self.capped = true;
+        let inner = called.iter().map(|&called| self.subgraph(called, &carried)).collect();
+        (inner, Outcome::Carried(carried))
+    }
+
+    /// Infers a loop that changes the shapes of carried values. `carried` contains the facts that hold in all
+    /// iterations.
+    fn growing(
+        &mut self,
+        called: &[usize],
+        mut carried: Vec<Known>,
+        first: Vec<Known>,
+    ) -> (Vec<Rc<Inferred>>, Outcome) {
+        let trips = self.given.trips();
+        let mut found = self.iterate(called, first.clone(), None);
+        if let (None, Some(trips)) = (&found, trips) {
+            found = self.iterate(called, first, Some(trips));
+            self.capped = true;
+        }
+        if let Some((inner, last)) = found {
+            return (inner, Outcome::Carried(last));
+        }
+        for known in carried.iter_mut().filter(|known| known.fact.shape.is_none()) {
+            let why = known.why.as_deref().unwrap_or("its shape changes between iterations");
+            let limit = match trips {
+                Some(trips) => {
+                    format!("at most {REPEATS} operators are inferred again, too few for {trips} iterations")
+                }
+                None => {
+                    "the number of iterations is not known; --trips N gives the largest number".to_owned()
+                }
+            };
+            known.why = Some(format!("{why}, and {limit}").into());
         }
         let inner = called.iter().map(|&called| self.subgraph(called, &carried)).collect();
         (inner, Outcome::Carried(carried))
     }
+
+    /// Infers every iteration of a loop. Returns the largest facts about its subgraphs, and the carried values
+    /// after the last iteration. `most` is an assumed limit on the number of iterations; the carried values
+    /// are then upper bounds. Without it, the condition must be known in every iteration. Returns `None` if it
+    /// is not, or if there are too many iterations.
+    fn iterate(
+        &mut self,
+        called: &[usize],
+        mut carried: Vec<Known>,
+        most: Option<u64>,
+    ) -> Option<(Vec<Rc<Inferred>>, Vec<Known>)> {
+        let &[condition, body] = called else { return None };
+        let work = self.work;
+        let mut inner: Vec<Rc<Inferred>> = Vec::new();
+        let mut exits: Vec<Known> = Vec::new();
+        let mut done = 0u64;
+        loop {
+            if most.is_some() {
+                carried = carried.iter().map(Known::variable).collect();
+                exits = if done == 0 { carried.clone() } else { covers(&exits, &carried) };
+            }
+            let tested = self.subgraph(condition, &carried);
+            let ends = match most {
+                Some(most) => done == most,
+                None => !is_true(self.results(condition, &tested).first()?)?,
+            };
+            let made = if ends && done > 0 { None } else { Some(self.subgraph(body, &carried)) };
+            let passes = [Some((condition, &tested)), made.as_ref().map(|made| (body, made))];
+            for (at, (index, pass)) in passes.into_iter().flatten().enumerate() {
+                match inner.get_mut(at) {
+                    Some(largest) => *largest = self.larger_of(index, largest, pass, most.is_some()),
+                    None => inner.push(Rc::clone(pass)),
+                }
+            }
+            let spent = std::mem::replace(&mut self.work, work) - work;
+            self.repeats = self.repeats.saturating_sub(spent.max(1));
+            if ends {
+                return Some((inner, if most.is_some() { exits } else { carried }));
+            }
+            if self.repeats == 0 || self.failure.is_some() {
+                return None;
+            }
+            let made = made?;
+            carried = self.results(body, &made);
+            done += 1;
+        }
+    }
+
+    /// Returns the larger fact about every tensor of a subgraph and of the subgraphs that it runs. If
+    /// `assumed` is true, sizes that differ are upper bounds.
+    fn larger_of(&self, index: usize, a: &Rc<Inferred>, b: &Rc<Inferred>, assumed: bool) -> Rc<Inferred> {
+        if Rc::ptr_eq(a, b) {
+            return Rc::clone(a);
+        }
+        let larger = |(a, b): (&Option<Known>, &Option<Known>)| match (a, b) {
+            (Some(a), Some(b)) => Some(larger_fact(a, b, assumed)),
+            (a, b) => a.clone().or_else(|| b.clone()),
+        };
+        let tensors = a.tensors.iter().zip(&b.tensors).map(larger).collect();
+        let steps = &self.model.subgraphs[index].operators;
+        let mut inner = b.inner.clone();
+        for (&at, own) in &a.inner {
+            let called = steps[at].calls.iter().filter_map(|&(called, _)| usize::try_from(called).ok());
+            let called = called.filter(|&called| called < self.model.subgraphs.len());
+            let theirs = inner.entry(at).or_default();
+            let pairs = called.zip(own.iter().zip(theirs.iter()));
+            let both = pairs.map(|(called, (a, b))| self.larger_of(called, a, b, assumed)).collect();
+            *theirs = both;
+        }
+        let mut apart: BTreeSet<(i32, i32)> = a.apart.union(&b.apart).copied().collect();
+        for one in [a, b] {
+            let shape =
+                |tensor: i32| one.tensors.get(usize::try_from(tensor).ok()?)?.as_ref()?.fact.shape.as_ref();
+            for step in steps {
+                let Some(output) = step.outputs.get(0) else { continue };
+                let differs = |&input: &i32| count_of(shape(input)) != count_of(shape(output));
+                apart.extend(step.inputs.iter().filter(differs).map(|input| (input, output)));
+            }
+        }
+        Rc::new(Inferred { tensors, inner, apart })
+    }
+}
+
+fn count_of(shape: Option<&Vec<u64>>) -> Option<u64> {
+    shape.and_then(|shape| count(shape))
+}
+
+/// Returns the first element as a truth value, if it is known.
+fn is_true(known: &Known) -> Option<bool> {
+    match known.fact.value.as_deref()? {
+        Value::Ints(list) => list.first().map(|&value| value != 0),
+        Value::Floats(_) => None,
+    }
+}
+
+/// Returns the fact with more elements. A shape that is unknown in one fact is unknown in the result.
+fn larger_fact(a: &Known, b: &Known, assumed: bool) -> Known {
+    let (source, changed) = (a.source.max(b.source), a.changed || b.changed);
+    let same = a.fact.shape == b.fact.shape;
+    let larger = match (&a.fact.shape, &b.fact.shape) {
+        (Some(_), None) => b,
+        (Some(x), Some(y)) if count(x) < count(y) => b,
+        _ => a,
+    };
+    let fact = if a.fact == b.fact { a.fact.clone() } else { larger.fact.clone().variable() };
+    let source = if assumed && !same { Source::Assumed } else { source };
+    Known { fact, source, changed, why: larger.why.clone() }
+}
+
+/// Returns upper bounds on the extents of the carried values.
+fn covers(a: &[Known], b: &[Known]) -> Vec<Known> {
+    let cover = |(a, b): (&Known, &Known)| {
+        let mut known = larger_fact(a, b, true);
+        if let (Some(x), Some(y)) = (&a.fact.shape, &b.fact.shape)
+            && x != y
+        {
+            if x.len() == y.len() {
+                known.fact.shape = Some(x.iter().zip(y).map(|(&x, &y)| x.max(y)).collect());
+            }
+            known.fact.bound = true;
+        }
+        known
+    };
+    a.iter().zip(b).map(cover).collect()
 }
 
 /// Returns the fact about a carried tensor after an iteration with this result.

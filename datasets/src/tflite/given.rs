@@ -15,6 +15,7 @@ pub(super) struct Given {
     batch: Option<u64>,
     /// The extent of dimensions that the file leaves free.
     default: Option<u64>,
+    trips: Option<u64>,
 }
 
 impl Given {
@@ -49,6 +50,7 @@ impl Given {
             values: options.values.clone(),
             batch: options.batch,
             default: options.dim_default,
+            trips: options.trips,
         };
         given.check_values(&inputs)?;
         Ok(given)
@@ -107,6 +109,11 @@ impl Given {
         self.input_shapes.contains_key(info.name.as_ref())
             || (at == 0 && self.batch.is_some())
             || (self.default.is_some() && info.is_free(at))
+    }
+
+    /// Returns the assumed limit on the iterations of a loop.
+    pub(super) fn trips(&self) -> Option<u64> {
+        self.trips
     }
 
     /// Returns the shape of an intermediate tensor, if an option gives it.

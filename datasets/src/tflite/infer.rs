@@ -26,6 +26,9 @@ use std::rc::Rc;
 /// counting the first copy of each subgraph. Files of a few kilobytes can request billions of them.
 pub(super) const COPIES: usize = 1 << 20;
 
+/// The maximum number of operators, operands and tensors in repeated visits to the subgraphs of loops.
+pub(super) const REPEATS: usize = 1 << 18;
+
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     let name = &model.subgraphs[index].name;
     ImportProblem::Unsupported {
@@ -42,6 +45,9 @@ pub(super) struct Inferred {
     /// For each operator that runs subgraphs, by position: the facts about these subgraphs, without absent
     /// ones.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
+    /// Pairs of an input and the first output of an operator whose numbers of elements differ in some iteration
+    /// of a loop, so that they cannot share memory.
+    pub apart: BTreeSet<(i32, i32)>,
 }
 
 /// Notes of one kind. Only the first ones are printed.
@@ -79,7 +85,11 @@ pub(super) struct Inference<'m, 'a> {
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
     /// The work done in repeated visits to subgraphs: the number of their operators, operands, inputs,
     /// outputs and tensors.
-    work: usize,
+    pub work: usize,
+    /// The work that may still be done in later iterations of loops.
+    pub repeats: usize,
+    /// True if [`ImportOptions::trips`](crate::ImportOptions::trips) may limit the iterations of a loop.
+    pub capped: bool,
     /// The total number of elements of tracked constants.
     folded: u64,
     contradictions: Lines,
@@ -87,7 +97,7 @@ pub(super) struct Inference<'m, 'a> {
     bounds: Lines,
     pub varying: Lines,
     /// The first error.
-    failure: Option<ImportProblem>,
+    pub failure: Option<ImportProblem>,
 }
 
 impl<'m, 'a> Inference<'m, 'a> {
@@ -99,6 +109,8 @@ impl<'m, 'a> Inference<'m, 'a> {
             variables: HashMap::new(),
             last: vec![None; model.subgraphs.len()],
             work: 0,
+            repeats: REPEATS,
+            capped: false,
             folded: 0,
             contradictions: Lines::default(),
             declared: Lines::default(),
@@ -167,7 +179,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             self.ensure(&mut scope, tensor, false);
         }
         self.stack.pop();
-        let result = Rc::new(Inferred { tensors: scope.tensors, inner: scope.inner });
+        let result = Rc::new(Inferred { tensors: scope.tensors, inner: scope.inner, apart: BTreeSet::new() });
         self.last[index] = Some((inputs.to_vec(), Rc::clone(&result)));
         result
     }

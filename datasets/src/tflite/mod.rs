@@ -26,8 +26,10 @@
 //! Shapes of inputs and constants are taken from the file. All other shapes follow from the operators, in the
 //! order of the file, as the kernels of the interpreter resize their outputs. The values of small constants
 //! are tracked, also through the operators that compute shapes. Subgraphs receive the inputs of their
-//! operator. If branches differ, the larger result is used. Values carried by a loop must keep their
-//! shapes.
+//! operator. If branches differ, the larger result is used. If a loop changes the shapes of carried values,
+//! it is inferred once per iteration, and each tensor gets its largest size. The condition must then be known
+//! in every iteration, as for a counter that is compared with a constant. Otherwise,
+//! [`ImportOptions::trips`] must give the number of iterations.
 //!
 //! The declared shape of an output of an operator is used only if three conditions hold. First, no rule gives
 //! a shape (custom operators, unknown values). Second, options have not changed anything on which the

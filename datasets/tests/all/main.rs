@@ -13,6 +13,7 @@ mod onnx;
 mod rewrite;
 mod structure;
 mod tflite;
+mod tflite_loops;
 mod tflite_shapes;
 mod tflite_writer;
 mod zoo;

@@ -10,12 +10,21 @@ struct Accesses {
     reads: Vec<Vec<u32>>,
     /// Per tensor: the points that overwrite it completely.
     writes: Vec<Vec<u32>>,
+    /// Per tensor: the first point at which it can exist. A tensor that an operator of a region produces does
+    /// not exist before the owner of the region is entered.
+    first: Vec<u32>,
 }
 
 impl Accesses {
     fn new(graph: &Graph, points: &Points) -> Self {
         let count = graph.tensors().len();
-        let mut accesses = Self { reads: vec![Vec::new(); count], writes: vec![Vec::new(); count] };
+        let mut accesses =
+            Self { reads: vec![Vec::new(); count], writes: vec![Vec::new(); count], first: vec![0; count] };
+        for (at, first) in accesses.first.iter_mut().enumerate() {
+            let home = graph.producer(TensorId::at(at)).map(|maker| graph.home(maker));
+            let owner = home.and_then(|home| graph.region(home).owner);
+            *first = owner.map_or(0, |owner| points.of_operator(owner).start as u32 + 1);
+        }
         for (at, point) in points.iter().enumerate() {
             let at = at as u32;
             match point {
@@ -80,8 +89,15 @@ impl Accesses {
     }
 
     fn hand(&mut self, at: u32, points: &Points, owner: OperatorId, when: Moment) {
-        for handover in handovers(points, owner).iter().filter(|h| h.when == when) {
+        let handed = handovers(points, owner);
+        for handover in handed.iter().filter(|h| h.when == when) {
             self.read(at, &[handover.from]);
+            // A loop without iterations hands over the state instead of the next state.
+            let state =
+                |h: &&Handover| when == Moment::Exit && h.returns() && !h.part && h.from == handover.from;
+            if let Some(state) = handed.iter().find(state) {
+                self.read(at, &[state.to]);
+            }
             if handover.part && handover.returns() {
                 // The rows of earlier iterations remain in the tensor.
                 self.read(at, &[handover.to]);
@@ -129,6 +145,7 @@ impl<'a> Liveness<'a> {
     pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
         let (points, mark) = (self.points, tensor.get());
         let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);
+        let first = self.accesses.first[tensor.index()];
         let mut live: Vec<u32> = Vec::new();
         let mut todo: Vec<u32> = Vec::new();
         let marks = &mut self.marks;
@@ -146,7 +163,7 @@ impl<'a> Liveness<'a> {
             }
         }
         while let Some(at) = todo.pop() {
-            for &before in points.predecessors(at as usize) {
+            for &before in points.predecessors(at as usize).iter().filter(|&&before| before >= first) {
                 // All reading points are visited first. The backward search therefore ends at points that
                 // only write.
                 if visit(before, &mut live) && writes.binary_search(&before).is_err() {

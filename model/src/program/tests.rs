@@ -1,7 +1,7 @@
 //! Compares the lifespans of small programs with values derived by hand.
 
 use super::*;
-use crate::graph::{AliasKind, GraphBuilder, Operator, Tensor};
+use crate::graph::{AliasKind, GraphBuilder, Handover, Operator, Tensor};
 use crate::{load, simple_bound};
 
 fn activation(g: &mut GraphBuilder, name: &str, bytes: u64) -> TensorId {
@@ -81,17 +81,27 @@ fn results_of_branches_may_share() {
 /// Builds a graph with a loop. The loop carries `x` through two operators per iteration and captures `k`.
 /// The state is used again after the loop.
 fn trips() -> Graph {
+    trips_of(4, false)
+}
+
+/// Builds the graph of [`trips`] with a next state of this size. If `direct` is true, the loop hands over the
+/// next state when it exits, instead of the state.
+fn trips_of(bytes: u64, direct: bool) -> Graph {
     let mut g = GraphBuilder::new("trips");
     let n = g.tensor(Tensor::new("n", 1, Role::Input));
     let [x, k] = [("x", 4), ("k", 2)].map(|(name, bytes)| activation(&mut g, name, bytes));
     let [i, on] = ["i", "on"].map(|name| activation(&mut g, name, 1));
     let [state, t, next, y] =
-        [("state", 4), ("t", 8), ("next", 4), ("y", 4)].map(|(n, b)| activation(&mut g, n, b));
+        [("state", 4), ("t", 8), ("next", bytes), ("y", bytes)].map(|(n, b)| activation(&mut g, n, b));
     let z = g.tensor(Tensor::new("z", 4, Role::Output));
     let body = g.body();
     g.operator(body, Operator::new("x", "F").reads([n]).makes([x]));
     g.operator(body, Operator::new("k", "F").reads([n]).makes([k]));
-    let again = g.operator(body, Operator::new("again", "Loop").reads([n, x]).makes([y]));
+    let mut again = Operator::new("again", "Loop").reads([n, x]).makes([y]);
+    let hand = |when, from, to| Handover { when, from, to, part: false };
+    let handed = [(Moment::Enter, x, state), (Moment::End(0), next, state), (Moment::Exit, next, y)];
+    again.handovers = direct.then(|| handed.map(|(when, from, to)| hand(when, from, to)).to_vec());
+    let again = g.operator(body, again);
     g.operator(body, Operator::new("z", "F").reads([y]).makes([z]));
     let trip = g.region(again, "trip");
     g.operator(trip, Operator::new("t", "F").reads([state, k]).makes([t]));
@@ -129,6 +139,19 @@ fn loops_hold_the_state_of_the_next_trip() {
     // tensors is always live.
     let shared = show(program(&graph, sharing).instance());
     assert!(shared.contains(&"x 4 1-10".to_owned()), "{shared:?}");
+}
+
+/// The next state is live until the loop exits, but not before it begins. If there are no iterations, the
+/// loop hands over the state.
+#[test]
+fn loops_may_hand_over_the_next_state() {
+    let graph = trips_of(6, true);
+    let with = |carries| ProgramOptions { carries, ..ProgramOptions::default() };
+    let resident = show(program(&graph, with(Carries::Resident)).instance());
+    assert_eq!(resident[3], "y 6 8-10");
+    assert_eq!(resident[7..], ["state 4 3-9", "t 8 5-7", "next 6 6-9"]);
+    let tight = show(program(&graph, with(Carries::Tight)).instance());
+    assert_eq!(tight[7..], ["state 4 3-6 7-9", "t 8 5-7", "next 6 6-9"]);
 }
 
 #[test]

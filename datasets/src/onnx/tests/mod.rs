@@ -3,6 +3,7 @@
 mod errors;
 mod flow;
 mod functions;
+mod loops;
 mod open;
 mod operators;
 mod random;

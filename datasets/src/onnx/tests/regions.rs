@@ -117,44 +117,35 @@ fn a_loop_without_an_end_has_no_size() {
     graph.input.push(info("trips", "int64:"));
     assert_eq!(
         error(graph),
-        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the trip count, input 'trips', which is not a constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
+        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of iterations, and the trip count, input 'trips', is not a constant; --trips N gives the largest number of iterations; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
          --assume-bytes gives such tensors a size"
     );
 }
 
 #[test]
-fn a_loop_that_changes_a_shape_has_no_size() {
-    let nodes =
-        [node("Concat", "carried carried", "next", [int("axis", 0)]), node("Identity", "on", "go", [])];
-    let inside = graph(&[("i", "int64:"), ("on", "bool:"), ("carried", "*")], nodes, "go next");
-    let repeat = node("Loop", "_ _ x", "last", [body("body", inside)]);
+fn branches_have_no_inputs() {
+    let branch =
+        |name: &str, given: &[(&str, &str)]| body(name, graph(given, [node("Relu", "x", "t", [])], "t"));
+    let choose = |given: &[(&str, &str)]| {
+        let branches = [branch("then_branch", &[]), branch("else_branch", given)];
+        graph(&[("x", "Nx3"), ("c", "bool:")], [node("If", "c", "y", branches)], "y")
+    };
     assert_eq!(
-        error(graph(&[("x", "2")], [repeat], "last")),
-        "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes between iterations; --tensor-shape last=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+        error(choose(&[("x", "2x3"), ("n", "int64:")])),
+        "m.onnx: damaged: operator 0 'y' (If): else_branch has the formal inputs 'x', 'n'; ONNX allows none, because \
+         a branch reads tensors of the enclosing graph by their names"
     );
+    assert!(error(choose(&[])).contains("1 dimension has no value: N"));
 }
 
-/// If a loop-carried value grows but nothing outside the body reads it, the import assumes the size of the
-/// first iteration and reports this assumption.
 #[test]
-fn a_loop_that_grows_inside_is_an_assumption() {
-    let nodes = [
-        node("Concat", "carried carried", "next", [int("axis", 0)]),
-        node("ReduceSum", "next", "row", [int("keepdims", 0)]),
-        node("Identity", "on", "go", []),
-    ];
-    let inside = graph(&[("i", "int64:"), ("on", "bool:"), ("carried", "*")], nodes, "go next row");
-    let repeat = node("Loop", "trips _ x", "_ rows", [body("body", inside)]);
-    let mut graph = graph(&[("x", "2")], [repeat], "rows");
-    graph.initializer = vec![tensor("trips", &[], &[3])];
-    let import = import(graph);
-    assert_eq!(shown(&import, "rows"), "float32:3");
-    assert_eq!(
-        import.assumed[0],
-        "operator 0 '_ rows' (Loop): 'carried' is 2 in the first iteration and 4 in the second; \
-         the body is sized for the first"
-    );
+fn bodies_match_their_loops() {
+    let mut graph = looping(3, "on");
+    graph.node[0].output.pop();
+    graph.output.pop();
+    let inside = graph.node[0].attribute[0].g.as_mut().unwrap();
+    inside.output.truncate(1);
+    assert!(error(graph).contains("its body has 1 outputs; expected at least 2"));
 }
 
 #[test]

@@ -47,6 +47,9 @@ pub struct OpenArgs {
     /// Assume this size for tensors of unknown shape or type, instead of failing
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
+    /// Assume at most this many iterations of every loop whose number of iterations is not known
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
+    pub trips: Option<u64>,
     /// Add scratch memory of kernels, from a CSV file with columns subgraph, operator and bytes (.tflite)
     #[arg(long, value_name = "FILE.csv", value_parser = input_file(), help_heading = "Options for models")]
     pub scratch: Option<PathBuf>,
@@ -82,6 +85,7 @@ impl OpenArgs {
             dim_default: self.dim_default,
             values: once("--value", &self.value)?.into_iter().collect(),
             tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
+            trips: self.trips,
             scratch: self.scratch.as_deref().map(scratch).transpose()?.unwrap_or_default(),
         })
     }

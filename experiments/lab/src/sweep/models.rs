@@ -47,6 +47,7 @@ pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
             element: raw.element.clone(),
             keep_constants: raw.keep_constants == Some(true),
             assume_bytes: raw.assume_bytes.map(|bytes| bytes.0),
+            trips: raw.trips,
             scratch: Vec::new(),
         };
         let varied = chosen.iter().filter(|(key, _)| lists[*key].0.len() > 1);
@@ -70,6 +71,7 @@ pub(super) fn key(raw: &RawInstances) -> Option<&'static str> {
         ("element", raw.element.is_some()),
         ("keep_constants", raw.keep_constants.is_some()),
         ("assume_bytes", raw.assume_bytes.is_some()),
+        ("trips", raw.trips.is_some()),
     ];
     given.into_iter().find_map(|(key, given)| given.then_some(key))
 }
