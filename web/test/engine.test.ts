@@ -1,29 +1,16 @@
 // Tests that the engine writes the same bytes as the native command.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { run, type Answer, type Files } from "../src/engine/run.ts";
 import { draws, mutated } from "./mutate.ts";
+import { generated, native } from "./native.ts";
 
-const { PLIMSOLL_ENGINE, PLIMSOLL_NATIVE, PLIMSOLL_CORPORA } = process.env;
-assert(PLIMSOLL_ENGINE && PLIMSOLL_NATIVE, "set PLIMSOLL_ENGINE and PLIMSOLL_NATIVE, or use `make test-web`");
+const { PLIMSOLL_ENGINE, PLIMSOLL_CORPORA } = process.env;
+assert(PLIMSOLL_ENGINE, "set PLIMSOLL_ENGINE, or use `make test-web`");
 const module = new WebAssembly.Module(readFileSync(PLIMSOLL_ENGINE));
-const scratch = mkdtempSync(join(tmpdir(), "plimsoll-web-"));
-
-/** Runs the native command in a folder of its own. */
-function native(args: string[], files: Files): Answer {
-  const folder = mkdtempSync(join(scratch, "run-"));
-  for (const [name, data] of Object.entries(files)) writeFileSync(join(folder, name), data);
-  const done = spawnSync(PLIMSOLL_NATIVE!, args, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 30 });
-  const all = readdirSync(folder, { recursive: true }).map(String);
-  const written = all.filter((name) => !(name in files) && statSync(join(folder, name)).isFile());
-  const contents = Object.fromEntries(written.map((name) => [name, readFileSync(join(folder, name))]));
-  return { code: done.status ?? -1, out: done.stdout, err: done.stderr, files: contents };
-}
 
 /** Removes measured times, which differ from run to run. */
 const timeless = (text: string) => text.replace(/"seconds":[-+.e0-9]+/g, '"seconds":0').trim();
@@ -40,12 +27,6 @@ function compare(args: string[], files: Files): Answer {
   }
   return found;
 }
-
-const generated = (preset: string, suffix: string) => {
-  const file = join(mkdtempSync(join(scratch, "made-")), `made.${suffix}`);
-  execFileSync(PLIMSOLL_NATIVE!, ["generate", preset, "--seed", "1", "--out", file], { stdio: "ignore" });
-  return readFileSync(file);
-};
 
 const SOLVE = ["--json", "--with-layout", "--certificate", "certificate.json", "--output", "layout.csv"];
 const PLAN = ["--json", "--tensors", "tensors.json", "--output", "layout.csv"];

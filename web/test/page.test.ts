@@ -263,6 +263,51 @@ test("`view` writes pages with and without the solver", { skip: !PLIMSOLL_NATIVE
   });
 });
 
+interface Listed {
+  tensors: { region: string; tensor: string; bytes: number; offset: number; lower: number; upper: number; shares: string; operator: number | null }[];
+  operators: { region: string; step: number; operator: string }[];
+}
+
+/** Returns the rows of the table that the answer of the command implies, by the names of the buffers. */
+function implied(html: string): Map<string, string[]> {
+  const { answer } = JSON.parse(/id="data">(\{.*?)<\/script>/s.exec(html)![1]) as { answer: { files: Record<string, string> } };
+  const { tensors, operators } = JSON.parse(Buffer.from(answer.files["tensors.json"], "base64").toString()) as Listed;
+  const row = ({ region, tensor, bytes, offset, lower, upper, operator }: Listed["tensors"][number]) => {
+    const writer = operators.find((one) => one.region === region && one.step === operator);
+    const number = (value: number) => value.toLocaleString("en-US");
+    return [tensor, number(bytes), number(offset), `${number(lower)}–${number(upper)}`, writer?.operator ?? ""];
+  };
+  return new Map(tensors.filter(({ shares }) => shares === "").map((one) => [one.tensor, row(one)]));
+}
+
+/** Returns the rows of the table with full names and without the column of shares. */
+const shown = (page: Page) => page.evaluate(`[...document.querySelectorAll(".rows tbody tr")].map((row) => {
+  const [size, , offset, steps, writer] = row.querySelectorAll("td");
+  return [row.querySelector("button").title, size.textContent, offset.textContent, steps.textContent, writer.title];
+})`) as Promise<string[][]>;
+
+for (const family of ["nasnet-a", "randwire-ws", "inception", "shared-if", "control-mix"]) {
+  test(`the rows of ${family} are those of the command`, { skip: !PLIMSOLL_NATIVE }, async () => {
+    const [graph, path] = [join(scratch, `${family}.json`), join(scratch, `${family}.html`)];
+    const run = (...args: string[]) => assert.equal(spawnSync(PLIMSOLL_NATIVE!, args).status, 0, args[0]);
+    run("generate", family, "--seed", "1", "--out", graph);
+    run("view", graph, "--output", path, "--page", PLIMSOLL_PAGE!, "--", "--time-limit", "1");
+    const expected = implied(readFileSync(path, "utf8"));
+    await open(path, async (page) => {
+      await answered(page);
+      const peak = await shown(page);
+      assert(peak.length > 0);
+      for (const row of peak) assert.deepEqual(row, expected.get(row[0]));
+      await shot(page, `rows-${family}`);
+      for (const operator of new Set(peak.map((row) => row[4]).filter((name) => name !== ""))) {
+        await page.getByRole("searchbox").fill(operator);
+        const found = [...expected.values()].filter(([id, , , , writer]) => `${id}\n${writer}`.toLowerCase().includes(operator.toLowerCase()));
+        assert.deepEqual((await shown(page)).sort(), found.sort());
+      }
+    });
+  });
+}
+
 test("pasted and dropped files are opened", () => visit(async (page) => {
   await page.getByText("Paste text").click();
   await page.locator("#paste").fill("id,lower,upper,size\nx,0,2,7\ny,1,3,5\n");

@@ -161,13 +161,18 @@ function regionsOf(rows: Json[]): Region[] {
   });
 }
 
-/**
- * Returns the operator at the fullest step. The steps of the other operators of a model with several regions are
- * relative to their region, so they do not match those of the map.
- */
-function busiest(report: Json): Operator[] {
-  const needs = (report.needs ?? {}) as Json;
-  return words(needs.operator) ? [{ step: number(needs.step), name: words(needs.operator), kind: "" }] : [];
+/** Returns the operators of a placement, per region and position in the order of the region. */
+function operatorsOf(listed: Json): Map<string, Json> {
+  const all = (listed.operators ?? []) as Json[];
+  return new Map(all.map((operator) => [placeOf(operator.region, operator.step), operator]));
+}
+
+const placeOf = (region: unknown, position: unknown) => JSON.stringify([region, position]);
+
+/** Returns the tensor of each buffer. Tensors that share the memory of another one do not name a buffer. */
+function tensorsOf(listed: Json): Map<string, Json> {
+  const all = (listed.tensors ?? []) as Json[];
+  return new Map(all.filter((tensor) => tensor.shares === "").map((tensor) => [words(tensor.tensor), tensor]));
 }
 
 async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solved> {
@@ -182,15 +187,11 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
   const all = rows(text(answer.files[LAYOUT] ?? new Uint8Array()));
   const listed = answer.files[TENSORS] ? (JSON.parse(text(answer.files[TENSORS])) as Json) : {};
   const regions = report.regions as Json[];
-  const operators = (listed.operators ?? []) as Json[];
-  const kinds = new Map(operators.map((operator) => [`${words(operator.region)}:${number(operator.index)}`, operator]));
-  const makers = new Map(((listed.tensors ?? []) as Json[]).map((tensor) => [
-    words(tensor.tensor), kinds.get(`${words(tensor.region)}:${String(tensor.operator)}`),
-  ]));
-  const homes = new Map(((listed.tensors ?? []) as Json[]).map((tensor) => [words(tensor.tensor), words(tensor.region)]));
+  const [operators, tensors] = [operatorsOf(listed), tensorsOf(listed)];
   const buffers = all.map(bufferOf).map((buffer) => {
-    const maker = makers.get(buffer.id);
-    return { ...buffer, operator: words(maker?.operator), kind: words(maker?.kind) || "input", region: homes.get(buffer.id) ?? "" };
+    const tensor = tensors.get(buffer.id);
+    const writer = operators.get(placeOf(tensor?.region, tensor?.operator));
+    return { ...buffer, operator: words(writer?.operator), kind: writer ? words(writer.kind) : "input", region: words(tensor?.region) };
   });
   const witness = words(report.witness) || words(regions[0]?.witness);
   const anyOrder = { value: number(report.joint_bound), text: words(report.joint_witness ?? regions[0]?.joint_witness) };
@@ -202,8 +203,8 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
     claim: words(report.claim),
     capacity: settings.capacity,
     load: profile(buffers),
-    operators: regions.length > 1 ? busiest(report) : operators.map((operator): Operator => ({
-      step: number(operator.step), name: words(operator.operator), kind: words(operator.kind),
+    operators: [...operators.values()].map((operator): Operator => ({
+      lower: number(operator.lower), upper: number(operator.upper), name: words(operator.operator), kind: words(operator.kind),
     })),
     regions: regionsOf(regions),
   };

@@ -9,7 +9,7 @@ export interface Buffer {
   parts: [number, number][];
   /** The operator that produces it, or an empty text. */
   operator: string;
-  /** The kind of that operator, or an empty text. */
+  /** The kind of that operator, or `input` if no operator writes the buffer. */
   kind: string;
   /** The region of a model that it belongs to, or an empty text. */
   region: string;
@@ -41,7 +41,9 @@ export interface Bound {
 }
 
 export interface Operator {
-  step: number;
+  /** The first step at which it runs, and the step after the last one. */
+  lower: number;
+  upper: number;
   name: string;
   kind: string;
 }
@@ -146,7 +148,8 @@ export function slack(view: View): Float64Array {
   });
 }
 
-/** Returns the operator that runs at a step. */
+/** Returns the innermost operator that runs at a step. An operator with regions runs while they run. */
 export function operatorAt(view: View, step: number): Operator | undefined {
-  return view.operators.find((operator) => operator.step === step);
+  const running = view.operators.filter(({ lower, upper }) => lower <= step && step < upper);
+  return running.sort((a, b) => b.lower - a.lower)[0];
 }

@@ -149,6 +149,49 @@ fn the_placement_has_three_formats() {
     assert_eq!(scratch.read("plain"), scratch.read("t.json"));
 }
 
+/// A graph whose best order is not that of the file. `idle` has no reader, which adds a step before the first
+/// operator, and `pool` needs scratch memory.
+const IDLE: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "idle",
+  "tensors": [
+    { "name": "x", "bytes": 9, "role": "input" }, { "name": "idle", "bytes": 3, "role": "input" },
+    { "name": "y", "bytes": 2, "role": "output" }, { "name": "left", "bytes": 80 },
+    { "name": "right", "bytes": 60 }, { "name": "a", "bytes": 4 }, { "name": "b", "bytes": 5 } ],
+  "body": { "inputs": ["x", "idle"], "outputs": ["y"], "operators": [
+    { "name": "grow", "kind": "Conv", "inputs": ["x"], "outputs": ["left"] },
+    { "name": "rise", "kind": "Conv", "inputs": ["x"], "outputs": ["right"] },
+    { "name": "pool", "kind": "MaxPool", "inputs": ["left"], "outputs": ["a"], "scratch": 7 },
+    { "name": "fold", "kind": "MaxPool", "inputs": ["right"], "outputs": ["b"] },
+    { "name": "join", "kind": "Concat", "inputs": ["a", "b"], "outputs": ["y"] } ] } }"#;
+
+#[test]
+fn operators_of_a_placement_have_steps_of_the_plan() {
+    let scratch = Scratch::new();
+    scratch.write("idle.json", IDLE);
+    let regions = seed("regions.tflite").display().to_string();
+    for (model, first) in [("idle.json", 1), (&*regions, 1)] {
+        let plan = json(&scratch.plimsoll(&["plan", model, "--format", "json"]).exits(0));
+        let operators = plan["operators"].as_array().unwrap();
+        assert_eq!(operators[0]["lower"], first);
+        for tensor in plan["tensors"].as_array().unwrap() {
+            let is_own =
+                |one: &&Value| one["region"] == tensor["region"] && one["step"] == tensor["operator"];
+            let Some(writer) = operators.iter().find(is_own) else { continue };
+            let [lower, upper] = ["lower", "upper"].map(|member| writer[member].as_u64().unwrap());
+            let [from, to] = ["lower", "upper"].map(|member| tensor[member].as_u64().unwrap());
+            assert!(from < upper && lower < to, "{tensor} is not live during {writer}");
+        }
+    }
+    let plan = json(&scratch.plimsoll(&["plan", "idle.json", "--format", "json"]).exits(0));
+    let of = |list: &str, member: &str, name: &str| {
+        let rows = plan[list].as_array().unwrap();
+        rows.iter().find(|row| row[member] == name).unwrap().clone()
+    };
+    assert_eq!(of("tensors", "tensor", "a")["operator"], of("operators", "operator", "pool")["step"]);
+    let memory = of("tensors", "tensor", "scratch of pool#2");
+    assert_eq!(memory["operator"], of("operators", "operator", "pool")["step"]);
+    assert_eq!(memory["lower"], of("operators", "operator", "pool")["lower"]);
+}
+
 #[test]
 #[cfg(unix)]
 fn the_header_compiles() {

@@ -11,6 +11,7 @@ use plimsoll::model::graph::{Graph, Member, Outer};
 use plimsoll::model::{Bytes, OperatorId, RegionId};
 use serde::Serialize;
 use serde_json::json;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The format in which the placement is written.
@@ -73,8 +74,7 @@ pub struct Place {
     /// Index of the tensor in the `TFLite` file or, for other inputs, in the graph. `None` for
     /// scratch memory.
     index: Option<usize>,
-    /// Position of the tensor's producer in the new order of the region. `None` for inputs and scratch
-    /// memory.
+    /// Position of the operator that writes the memory in the new order of the region. `None` for inputs.
     operator: Option<usize>,
 }
 
@@ -115,11 +115,18 @@ pub struct Places<'a> {
     pub orders: Vec<Vec<OperatorId>>,
     /// Per operator, its position in that order.
     positions: Vec<usize>,
+    /// Per operator, the steps of the plan at which it runs.
+    runs: Vec<Range<u64>>,
     pub rows: Vec<Place>,
 }
 
 impl<'a> Places<'a> {
-    pub fn new<'r>(import: &'a Import, regions: impl IntoIterator<Item = &'r OrderedRegion>) -> Self {
+    /// Creates an empty placement. `runs` contains, per operator, the steps of the plan at which it runs.
+    pub fn new<'r>(
+        import: &'a Import,
+        regions: impl IntoIterator<Item = &'r OrderedRegion>,
+        runs: Vec<Range<u64>>,
+    ) -> Self {
         let graph = &import.graph;
         let mut orders = vec![Vec::new(); graph.regions().len()];
         let mut positions = vec![0; graph.operators().len()];
@@ -131,7 +138,7 @@ impl<'a> Places<'a> {
             }
             orders[one.region.index()] = order;
         }
-        Self { import, orders, positions, rows: Vec::new() }
+        Self { import, orders, positions, runs, rows: Vec::new() }
     }
 
     fn graph(&self) -> &'a Graph {
@@ -163,9 +170,10 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Adds memory that is not a tensor.
-    pub fn scratch(&mut self, region: RegionId, bytes: Bytes, memory: &Memory<'_>) {
-        self.push(region, (memory.name, bytes, ""), memory, None, None);
+    /// Adds memory that is not a tensor. `user` is the operator that uses it.
+    pub fn scratch(&mut self, region: RegionId, user: Option<OperatorId>, bytes: Bytes, memory: &Memory<'_>) {
+        let operator = user.map(|id| self.positions[id.index()]);
+        self.push(region, (memory.name, bytes, ""), memory, None, operator);
     }
 
     fn push(
@@ -213,6 +221,8 @@ impl<'a> Places<'a> {
                 "operator": graph.called(id),
                 "kind": graph.operator(id).kind,
                 "index": self.index_of(id),
+                "lower": self.runs[id.index()].start,
+                "upper": self.runs[id.index()].end,
             })
         });
         let operators: Vec<_> = operators.collect();

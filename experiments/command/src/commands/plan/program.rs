@@ -17,13 +17,14 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
-use plimsoll::model::program::ProgramBound;
+use plimsoll::model::program::{Point, Program, ProgramBound};
 use plimsoll::model::{Bytes, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::io;
+use std::ops::Range;
 
 /// Orders the regions, plans the program and prints the report.
 pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
@@ -131,18 +132,31 @@ fn store(
     Ok(())
 }
 
+/// Returns, per operator, the points at which it runs, including those of its regions.
+fn runs(program: &Program<'_>) -> Vec<Range<u64>> {
+    let mut runs = vec![0..0; program.graph().operators().len()];
+    for (step, point) in (0..).zip(program.points().iter()) {
+        match point {
+            Point::Run(id) | Point::Enter(id) => runs[id.index()] = step..step + 1,
+            Point::Exit(id) => runs[id.index()].end = step + 1,
+            Point::Begin(_) | Point::End(_) => {}
+        }
+    }
+    runs
+}
+
 /// Returns one row per tensor in the arena and per scratch buffer, then one row per tensor of zero bytes.
 fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramPlan) -> Places<'i> {
     let program = &ordered.program;
     let graph = program.graph();
-    let mut places = Places::new(import, &ordered.regions);
+    let mut places = Places::new(import, &ordered.regions, runs(program));
     let buffers = program.buffers().iter().zip(program.instance().buffers());
     for ((held, buffer), &offset) in buffers.zip(found.layout.offsets()) {
         let hull = buffer.lifespan().hull();
         let (lower, upper) = (hull.lower.get(), hull.upper.get());
         let memory = Memory { name: buffer.name(), offset, lower, upper };
         if held.scratch.is_some() {
-            places.scratch(held.home, buffer.size(), &memory);
+            places.scratch(held.home, held.scratch, buffer.size(), &memory);
         }
         for member in &held.tensors {
             places.member(graph.place(member.tensor), *member, &memory);

@@ -11,10 +11,10 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
-use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
+use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
-use plimsoll::model::{Bytes, Offsets, Problem as _};
+use plimsoll::model::{Bytes, Offsets, OperatorId, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::map::Map;
@@ -95,17 +95,27 @@ fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegio
 /// Returns the placement of every region, the body first: one row per tensor in the arena and per scratch
 /// buffer, then one row per tensor of zero bytes.
 fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
-    let mut places = Places::new(import, regions.iter().map(|one| &one.ordered));
+    let mut runs = vec![0..0; import.graph.operators().len()];
+    for OrderedRegion { storages, order, .. } in regions.iter().map(|one| &one.ordered) {
+        for (id, step) in storages.operators.iter().zip(storages.problem.steps(order)) {
+            runs[id.index()] = step..step + 1;
+        }
+    }
+    let mut places = Places::new(import, regions.iter().map(|one| &one.ordered), runs);
     for one in regions.iter().rev() {
         let Some(layout) = &one.layout.solution else { continue };
-        let region = one.ordered.region;
+        let (region, storages) = (one.ordered.region, &one.ordered.storages);
+        // The scratch memory of operators follows the storages.
+        let users = storages.problem.ids().filter(|&id| storages.problem.scratch(id) > Bytes::ZERO);
+        let users: Vec<OperatorId> = users.map(|id| storages.operators[id.index()]).collect();
         for (at, (buffer, &offset)) in one.instance.buffers().iter().zip(layout.offsets()).enumerate() {
             let hull = buffer.lifespan().hull();
             let (lower, upper) = (hull.lower.get(), hull.upper.get());
             let memory = Memory { name: buffer.name(), offset, lower, upper };
             let tensors = one.ordered.storages.tensors.get(at).map(Vec::as_slice).unwrap_or_default();
             if tensors.is_empty() {
-                places.scratch(region, buffer.size(), &memory);
+                let user = at.checked_sub(storages.tensors.len()).map(|at| users[at]);
+                places.scratch(region, user, buffer.size(), &memory);
             }
             for member in tensors {
                 places.member(region, *member, &memory);
