@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Python package in a separate environment, and checks its types and behaviour.
+# Builds the Python package in a separate environment, checks its types and behaviour, and compares its plans
+# with those of the command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,8 @@ python=$environment/bin/python
 "$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
 export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
 "$python" -m pip install --quiet maturin==1.9.4
+cargo build --package plimsoll-command --bin plimsoll --no-default-features --locked
+export PLIMSOLL_NATIVE=${CARGO_TARGET_DIR:-$PWD/target}/debug/plimsoll
 cd python
 "$python" -m maturin develop --quiet --locked --profile dev --extras test
 "$python" -m pytest --quiet

@@ -1,8 +1,11 @@
 //! [`Engine`]: one call per question. The independent checker validates every answer.
 
-use crate::branches::{BranchError, OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
+use crate::branches::{
+    BranchError, OrderedProgram, Planner, ProgramPlan, SchemeEntry, in_words, ordered_program,
+    program_in_order,
+};
 use crate::fusion::{FuseError, FuseRun, FusedRegion};
-use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
+use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement, PlannedRegion, reason};
 use crate::registry::{Listed, Registry, registry};
 use crate::run::{Limits, RunError, run};
 use crate::tiers::{TierCase, TierCaseError, TierSetting, tier_case};
@@ -10,11 +13,12 @@ use crate::timelines::{ScheduleError, Scheduled, program, schedule};
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::fusion::{Patterns, UnitRule, Units};
 use plimsoll_model::graph::{Graph, LivenessOptions};
-use plimsoll_model::program::ProgramOptions;
+use plimsoll_model::program::{ProgramBound, ProgramError, ProgramOptions};
 use plimsoll_model::tiers::{Addresses, TierMachine, Tiers};
 use plimsoll_model::timelines::{Machine, OverlapError, OverlapOptions, OverlapProgram};
 use plimsoll_model::{
-    Entry, Instance, Offsets, Orders, Outcome, Setup, Silent, SpillError, SpillProblem, Spilling,
+    Bytes, Entry, Instance, Joint, Offsets, Orders, Outcome, Setup, Silent, SpillError, SpillProblem,
+    Spilling,
 };
 use std::time::Duration;
 
@@ -108,6 +112,10 @@ pub struct MemoryPlan<'g> {
     pub ordered: OrderedProgram<'g>,
     /// The layout, its peak and lower bound in bytes, and the reason for the bound.
     pub plan: ProgramPlan,
+    /// A lower bound over all orders and layouts, in bytes.
+    pub joint_bound: Bytes,
+    /// The reason for that bound.
+    pub joint_witness: String,
 }
 
 impl Engine {
@@ -158,9 +166,13 @@ impl Engine {
     }
 
     /// Returns the settings under which the regions of a graph are ordered.
-    fn ordering(&self, order: &str, limits: Limits) -> Result<GraphRun<'static>, EngineError> {
-        let (liveness, order) = (LivenessOptions::default(), self.entry::<Orders>(order)?);
-        Ok(GraphRun { liveness, order, setup: self.setup, limits })
+    fn ordering(
+        &self,
+        order: &str,
+        liveness: LivenessOptions,
+        limits: Limits,
+    ) -> Result<GraphRun<'static>, EngineError> {
+        Ok(GraphRun { liveness, order: self.entry::<Orders>(order)?, setup: self.setup, limits })
     }
 
     /// Orders the operators of every region for the lowest peak of live bytes. The innermost regions come
@@ -169,7 +181,7 @@ impl Engine {
     /// # Errors
     /// See [`GraphRunError`].
     pub fn order(&self, graph: &Graph) -> Result<Vec<OrderedRegion>, EngineError> {
-        Ok(self.ordering(DEFAULT, self.limits())?.order(graph)?)
+        Ok(self.ordering(DEFAULT, LivenessOptions::default(), self.limits())?.order(graph)?)
     }
 
     /// Plans the memory of a graph. First, every region is ordered for the lowest peak. Then the buffers of
@@ -177,17 +189,56 @@ impl Engine {
     ///
     /// # Errors
     /// See [`BranchError`].
-    ///
-    /// # Panics
-    /// Never panics, because the scheme `exclusive` always exists.
     pub fn plan<'g>(&self, graph: &'g Graph) -> Result<MemoryPlan<'g>, EngineError> {
-        let (limits, options) = (self.limits(), ProgramOptions::default());
-        let ordered = ordered_program(graph, &self.ordering(DEFAULT, limits.share(2))?, options)?;
+        self.plan_with(graph, LivenessOptions::default(), None)
+    }
+
+    /// Plans the memory of a graph like [`Engine::plan`], under the given assumptions about liveness. If the
+    /// plan exceeds the capacity although the bound over all orders does not, each region is ordered and
+    /// placed together. The answer is then the better plan, with the higher of the two bounds.
+    ///
+    /// # Errors
+    /// See [`BranchError`].
+    pub fn plan_with<'g>(
+        &self,
+        graph: &'g Graph,
+        liveness: LivenessOptions,
+        capacity: Option<Bytes>,
+    ) -> Result<MemoryPlan<'g>, EngineError> {
+        let limits = self.limits();
+        let own = if capacity.is_some() { limits.share(2) } else { limits };
+        let options = ProgramOptions { liveness, ..ProgramOptions::default() };
+        let ordered = ordered_program(graph, &self.ordering(DEFAULT, liveness, own.share(2))?, options)?;
+        let first = self.placed(ordered, own)?;
+        if capacity.is_none_or(|capacity| first.plan.peak <= capacity || first.joint_bound > capacity) {
+            return Ok(first);
+        }
+        let run = self.ordering(DEFAULT, liveness, limits.share(2))?;
+        let regions = match run.plan(graph, Placement::Joint(self.entry::<Joint>(DEFAULT)?)) {
+            // The first plan remains valid.
+            Err(GraphRunError::Nothing { .. }) => return Ok(first),
+            regions => regions?,
+        };
+        let mut bound = (first.joint_bound, first.joint_witness.clone());
+        if let [PlannedRegion { joint_bound, ordered, .. }] = regions.as_slice()
+            && joint_bound.value > bound.0
+        {
+            bound = (joint_bound.value, reason(&ordered.storages.problem, joint_bound));
+        }
+        let ordered = regions.into_iter().map(|one| one.ordered).collect();
+        let second = self.placed(program_in_order(graph, ordered, options)?, limits)?;
+        let best = if second.plan.peak < first.plan.peak { second } else { first };
+        Ok(MemoryPlan { joint_bound: bound.0, joint_witness: bound.1, ..best })
+    }
+
+    /// Places the buffers of an ordered program.
+    fn placed<'g>(&self, ordered: OrderedProgram<'g>, limits: Limits) -> Result<MemoryPlan<'g>, EngineError> {
         let scheme = SchemeEntry::named("exclusive").expect("the scheme exists");
         let (solver, setup) = (self.entry::<Offsets>(DEFAULT)?, self.setup);
         let execution = ExecutionOptions { seed: setup.seed, ..ExecutionOptions::default() };
         let plan = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
-        Ok(MemoryPlan { ordered, plan })
+        let (joint_bound, joint_witness) = over_orders(&ordered).map_err(BranchError::from)?;
+        Ok(MemoryPlan { ordered, plan, joint_bound, joint_witness })
     }
 
     /// Schedules weight transfers so that they overlap with computation, and minimises the makespan.
@@ -203,7 +254,8 @@ impl Engine {
         machine: &Machine,
     ) -> Result<(OverlapProgram, Scheduled), EngineError> {
         let limits = self.limits();
-        let regions = self.ordering("as-in-file", limits.share(2))?.order(graph)?;
+        let liveness = LivenessOptions::default();
+        let regions = self.ordering("as-in-file", liveness, limits.share(2))?.order(graph)?;
         let program = program(graph, &regions, machine, OverlapOptions::default())?;
         let scheduled = schedule(&program, self.entry(DEFAULT)?, self.setup, limits)?;
         Ok((program, scheduled))
@@ -219,7 +271,7 @@ impl Engine {
         graph: &Graph,
         machine: &TierMachine,
     ) -> Result<(TierCase, Outcome<Tiers>), EngineError> {
-        let run = self.ordering("as-in-file", self.limits().share(2))?;
+        let run = self.ordering("as-in-file", LivenessOptions::default(), self.limits().share(2))?;
         let (addresses, boundary_off_chip) = (Addresses::Placed, false);
         let setting = TierSetting { machine, run, fusing: None, addresses, boundary_off_chip };
         let case = tier_case(graph, &setting)?;
@@ -239,6 +291,18 @@ impl Engine {
     }
 }
 
+/// Returns a lower bound over all orders and layouts, and its reason. For a graph without regions inside
+/// operators, it is the bound of the order algorithm.
+fn over_orders(ordered: &OrderedProgram<'_>) -> Result<(Bytes, String), ProgramError> {
+    if let [body] = ordered.regions.as_slice() {
+        let bound = &body.outcome.lower_bound;
+        return Ok((bound.value, reason(&body.storages.problem, bound)));
+    }
+    let (graph, liveness) = (ordered.program.graph(), ordered.program.options().liveness);
+    let bound = ProgramBound::of(graph, &liveness)?;
+    Ok((bound.value, in_words(&bound, graph)))
+}
+
 /// Minimises the peak of a layout with one offset per buffer: [`Engine::solve`] without limits.
 ///
 /// # Errors
@@ -253,4 +317,78 @@ pub fn solve(instance: &Instance) -> Result<Outcome<Offsets>, EngineError> {
 /// See [`Engine::plan`].
 pub fn plan(graph: &Graph) -> Result<MemoryPlan<'_>, EngineError> {
     Engine::default().plan(graph)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::graph::{Boundary, GraphBuilder, Operator, Role, Tensor};
+    use plimsoll_model::orders::OrderProblem;
+    use plimsoll_model::{Budget, Kind, LowerBound, Observer, SolveError, Solver, Stats, Stop};
+
+    /// An algorithm that keeps the order of the file.
+    struct InFile;
+
+    impl Solver<Orders> for InFile {
+        fn name(&self) -> &'static str {
+            "in-file"
+        }
+
+        fn solve(
+            &self,
+            input: &OrderProblem,
+            _: &mut Budget,
+            _: &mut dyn Observer<Orders>,
+        ) -> Result<Outcome<Orders>, SolveError> {
+            let (order, bound) = (Some(input.as_in_file()), LowerBound::trivial());
+            Ok(Outcome::of(input, order, bound, Stop::Completed, Stats::default()))
+        }
+    }
+
+    /// Returns two chains with one large tensor each, which the file interleaves.
+    fn chains() -> Graph {
+        let mut g = GraphBuilder::new("chains");
+        let mut tensor = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
+        let [x, y] = [("x", Role::Input), ("y", Role::Output)].map(|(name, role)| tensor(name, 1, role));
+        let [left, right, a, b] = [("left", 8), ("right", 6), ("a", 1), ("b", 1)]
+            .map(|(n, size)| tensor(n, size, Role::Activation));
+        let body = g.body();
+        g.operator(body, Operator::new("grow", "Conv").reads([x]).makes([left]));
+        g.operator(body, Operator::new("rise", "Conv").reads([x]).makes([right]));
+        g.operator(body, Operator::new("pool", "MaxPool").reads([left]).makes([a]));
+        g.operator(body, Operator::new("fold", "MaxPool").reads([right]).makes([b]));
+        g.operator(body, Operator::new("join", "Concat").reads([a, b]).makes([y]));
+        g.interface(body, [x], [y]);
+        g.build().unwrap()
+    }
+
+    #[test]
+    fn a_capacity_that_the_order_does_not_decide_is_decided_jointly() {
+        let graph = chains();
+        let mut engine = Engine::default();
+        engine.registry.orders =
+            vec![Entry::new("exact", Kind::Heuristic, "keeps the order", "test", |_| InFile)];
+        assert_eq!(engine.plan(&graph).unwrap().plan.peak.get(), 15);
+        for (capacity, fits) in [(12, true), (9, false)] {
+            let capacity = Bytes::new(capacity);
+            let found = engine.plan_with(&graph, LivenessOptions::default(), Some(capacity)).unwrap();
+            assert_eq!((found.plan.peak.get(), found.joint_bound.get()), (10, 10));
+            assert_eq!(found.plan.peak <= capacity, fits);
+        }
+        let found = engine.plan_with(&graph, LivenessOptions::default(), Some(Bytes::new(15))).unwrap();
+        assert_eq!(found.plan.peak.get(), 15);
+    }
+
+    #[test]
+    fn a_plan_follows_the_assumptions_about_liveness() {
+        let liveness = LivenessOptions {
+            boundary: Boundary::Outside,
+            align: Bytes::new(4),
+            ..LivenessOptions::default()
+        };
+        let graph = chains();
+        let found = Engine::default().plan_with(&graph, liveness, None).unwrap();
+        assert_eq!((found.plan.peak.get(), found.joint_bound.get()), (16, 16));
+        assert!(found.plan.layout.offsets().iter().all(|offset| offset.get() % 4 == 0));
+    }
 }

@@ -59,6 +59,7 @@
 //! | Which buffers should be spilled to minimise the traffic if not all buffers fit? | instance | [`Engine::spill`] |
 //! | In which order should the operators run to minimise the peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
+//! | Does a plan fit into a capacity, under given assumptions about liveness? | graph, options | [`Engine::plan_with`] |
 //! | When should weights be fetched to minimise the makespan? | graph, machine | [`Engine::overlap`] |
 //! | Which memory should hold which tensor to minimise the transfer time? | graph, machine | [`Engine::tiers`] |
 //! | Which operators should be fused to optimise as many relations as possible? | graph, patterns | [`Engine::fuse`] |

@@ -24,7 +24,7 @@ __all__ = [
 
 __version__: str
 
-from ._types import Algorithm, ComparedLayout, Order, Status, Termination, Timeline
+from ._types import Algorithm, Boundary, ComparedLayout, Order, Status, Termination, Timeline
 
 @final
 class Instance:
@@ -147,8 +147,26 @@ class Graph:
         """The sizes that are assumed instead of inferred, one line each."""
     def order(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Order:
         """Orders the operators for the lowest peak of live bytes."""
-    def plan(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Plan:
-        """Orders the operators, then places the tensors of the whole program."""
+    def plan(
+        self,
+        *,
+        align: int = 1,
+        boundary: Boundary = "arena",
+        in_place: bool = False,
+        weights: bool = False,
+        no_states: bool = False,
+        no_views: bool = False,
+        capacity: int | None = None,
+        time_limit: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Plan:
+        """Orders the operators, then places the tensors of the whole program.
+
+        The arguments have the names, the meaning and the defaults of the options of the command ``plan``. If
+        the plan exceeds ``capacity``, but no bound rules out another order, each region is also ordered and
+        placed together, and the better plan is returned.
+        """
     def overlap(
         self, machine: str, *, time_limit: float | None = None, seed: int = 0, threads: int = 1
     ) -> Timeline:
@@ -169,7 +187,18 @@ class Plan:
     @property
     def witness(self) -> str: ...
     @property
-    def status(self) -> Literal["optimal", "feasible"]: ...
+    def status(self) -> Literal["optimal", "feasible"]:
+        """Whether the peak is proved to be the lowest of all layouts for the order of the plan."""
+    @property
+    def joint_bound(self) -> int:
+        """Lower bound on the peak over all orders and layouts, in bytes."""
+    @property
+    def joint_witness(self) -> str:
+        """The reason why that bound holds."""
+    @property
+    def fits(self) -> bool | None:
+        """True if the plan fits into the capacity, and False if no order and no layout fits. None if neither
+        is known, or if no capacity was given."""
     def svg(self) -> str: ...
     def _repr_svg_(self) -> str: ...
     def _repr_html_(self) -> str: ...

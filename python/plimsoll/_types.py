@@ -3,6 +3,7 @@
 from typing import Literal, TypedDict
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+Boundary = Literal["arena", "held", "persistent", "outside"]
 Termination = Literal["completed", "target", "time-limit", "node-limit", "interrupted"]
 
 

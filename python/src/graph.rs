@@ -4,10 +4,14 @@ use crate::attended::attended;
 use crate::instance::{Instance, offsets_of, pieces};
 use crate::picture::{html, svg};
 use crate::solution::time;
-use plimsoll::Engine;
+use plimsoll::branches::{BranchError, ProgramPlan};
 use plimsoll::datasets::{ImportError, ImportOptions, ImportProblem, import_file};
+use plimsoll::graphs::GraphRunError;
+use plimsoll::model::Bytes;
+use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::timelines::Machine;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use plimsoll::{Engine, EngineError, MemoryPlan};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -53,8 +57,49 @@ fn engine(time_limit: Option<f64>, seed: u64, threads: usize) -> PyResult<Engine
     Ok(engine)
 }
 
-fn failed(error: &plimsoll::EngineError) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+/// Returns `ValueError` for a graph or options that pose no valid problem, and otherwise `RuntimeError`.
+fn failed(error: &EngineError) -> PyErr {
+    let is_invalid = match error {
+        EngineError::Graph(error) => matches!(**error, GraphRunError::Problem { .. }),
+        EngineError::Plan(error) => matches!(
+            **error,
+            BranchError::Program(_)
+                | BranchError::Instance(_)
+                | BranchError::Order(GraphRunError::Problem { .. })
+        ),
+        _ => false,
+    };
+    let text = error.to_string();
+    if is_invalid { PyValueError::new_err(text) } else { PyRuntimeError::new_err(text) }
+}
+
+/// Returns a number of bytes.
+///
+/// # Errors
+/// `TypeError` if it is not an integer, and `ValueError` if it is out of range.
+fn bytes(name: &str, value: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
+    match value.extract::<u64>() {
+        Ok(number) if number >= least => Ok(number),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            Err(PyTypeError::new_err(format!("{name} is {value:?}; expected an integer")))
+        }
+        _ => Err(PyValueError::new_err(format!(
+            "{name} is {value}; expected a number of bytes from {least} to {}",
+            u64::MAX
+        ))),
+    }
+}
+
+fn boundary_of(name: &str) -> PyResult<Boundary> {
+    match name {
+        "arena" => Ok(Boundary::Arena),
+        "held" => Ok(Boundary::Held),
+        "persistent" => Ok(Boundary::Persistent),
+        "outside" => Ok(Boundary::Outside),
+        _ => Err(PyValueError::new_err(format!(
+            "boundary is '{name}'; expected one of arena, held, persistent, outside"
+        ))),
+    }
 }
 
 #[pymethods]
@@ -112,18 +157,49 @@ impl Graph {
     }
 
     /// Orders the operators, then places the tensors of the whole program.
-    #[pyo3(signature = (*, time_limit = None, seed = 0, threads = 1))]
-    fn plan(&self, py: Python<'_>, time_limit: Option<f64>, seed: u64, threads: usize) -> PyResult<Plan> {
+    #[pyo3(signature = (*, align = None, boundary = "arena", in_place = false, weights = false,
+        no_states = false, no_views = false, capacity = None, time_limit = None, seed = 0, threads = 1),
+        text_signature = "($self, *, align=1, boundary='arena', in_place=False, weights=False, \
+        no_states=False, no_views=False, capacity=None, time_limit=None, seed=0, threads=1)")]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+    #[expect(clippy::fn_params_excessive_bools, reason = "keyword arguments in Python")]
+    fn plan(
+        &self,
+        py: Python<'_>,
+        align: Option<&Bound<'_, PyAny>>,
+        boundary: &str,
+        in_place: bool,
+        weights: bool,
+        no_states: bool,
+        no_views: bool,
+        capacity: Option<&Bound<'_, PyAny>>,
+        time_limit: Option<f64>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Plan> {
         let engine = engine(time_limit, seed, threads)?;
+        let align = align.map(|align| bytes("align", align, 1)).transpose()?;
+        let liveness = LivenessOptions {
+            boundary: boundary_of(boundary)?,
+            weights,
+            states: !no_states,
+            views: !no_views,
+            in_place,
+            align: Bytes::new(align.unwrap_or(1)),
+        };
+        let capacity = capacity.map(|capacity| bytes("capacity", capacity, 0)).transpose()?.map(Bytes::new);
         let planned = attended(
             py,
-            |_: Sender<()>| {
-                engine.plan(&self.graph).map(|found| (found.ordered.program.instance().clone(), found.plan))
+            |_: Sender<()>| -> Result<_, EngineError> {
+                let planned = engine.plan_with(&self.graph, liveness, capacity)?;
+                let instance = planned.ordered.program.instance().clone().with_capacity(capacity);
+                let MemoryPlan { plan: program, joint_bound, joint_witness, .. } = planned;
+                Ok((instance, Found { program, joint_bound, joint_witness }))
             },
             |()| Ok(()),
         )?;
-        let (instance, plan) = planned.map_err(|error| failed(&error))?;
-        Ok(Plan { instance: Py::new(py, Instance(instance))?, plan })
+        let (instance, found) = planned.map_err(|error| failed(&error))?;
+        Ok(Plan { instance: Py::new(py, Instance(instance))?, found })
     }
 
     /// Schedules the transfers of weights on a machine, given by the name of a preset or the path of a file.
@@ -157,11 +233,18 @@ impl Graph {
     }
 }
 
+/// The parts of a memory plan that do not refer to the graph.
+struct Found {
+    program: ProgramPlan,
+    joint_bound: Bytes,
+    joint_witness: String,
+}
+
 /// The memory plan of a graph, checked by simulated execution.
 #[pyclass(frozen, module = "plimsoll")]
 pub struct Plan {
     instance: Py<Instance>,
-    plan: plimsoll::branches::ProgramPlan,
+    found: Found,
 }
 
 #[pymethods]
@@ -173,27 +256,46 @@ impl Plan {
 
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArray1<u64>> {
-        offsets_of(py, &self.plan.layout)
+        offsets_of(py, &self.found.program.layout)
     }
 
     #[getter]
     fn peak(&self) -> u64 {
-        self.plan.peak.get()
+        self.found.program.peak.get()
     }
 
     #[getter]
     fn lower_bound(&self) -> u64 {
-        self.plan.bound.get()
+        self.found.program.bound.get()
     }
 
     #[getter]
     fn witness(&self) -> &str {
-        &self.plan.witness
+        &self.found.program.witness
     }
 
     #[getter]
     fn status(&self) -> &'static str {
-        if self.plan.is_optimal() { "optimal" } else { "feasible" }
+        if self.found.program.is_optimal() { "optimal" } else { "feasible" }
+    }
+
+    #[getter]
+    fn joint_bound(&self) -> u64 {
+        self.found.joint_bound.get()
+    }
+
+    #[getter]
+    fn joint_witness(&self) -> &str {
+        &self.found.joint_witness
+    }
+
+    #[getter]
+    fn fits(&self, py: Python<'_>) -> Option<bool> {
+        let capacity = self.instance.bind(py).get().0.capacity()?;
+        if self.found.program.peak <= capacity {
+            return Some(true);
+        }
+        (self.found.joint_bound > capacity).then_some(false)
     }
 
     fn __repr__(&self) -> String {
@@ -203,7 +305,7 @@ impl Plan {
     /// Returns the memory map of the plan as SVG.
     fn svg(&self, py: Python<'_>) -> String {
         let own = &self.instance.bind(py).get().0;
-        svg(own, &[("plan".to_owned(), pieces(own, &self.plan.layout))], self.plan.bound)
+        svg(own, &[("plan".to_owned(), pieces(own, &self.found.program.layout))], self.found.program.bound)
     }
 
     fn _repr_svg_(&self, py: Python<'_>) -> String {

@@ -29,7 +29,7 @@ use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, RunError, run};
 use plimsoll_model::execution::{ExecutionOptions, ExecutionReport, check_execution};
 use plimsoll_model::graph::Graph;
-use plimsoll_model::program::{Frame, FrameBuffer, Program, ProgramError, ProgramOptions};
+use plimsoll_model::program::{Frame, FrameBuffer, Program, ProgramBound, ProgramError, ProgramOptions};
 use plimsoll_model::{
     Bytes, Entry, Instance, InstanceError, Layout, Offsets, Setup, Silent, Step, Witness, check_layout,
     simple_bound,
@@ -224,6 +224,14 @@ pub fn program_in_order(
         orders[one.region.index()] = steps.map(|&id| one.storages.operators[id.index()]).collect();
     }
     Ok(OrderedProgram { regions, program: Program::new(graph, orders, options)? })
+}
+
+/// Describes the reason for a bound over all orders, with the names of operators.
+pub fn in_words(bound: &ProgramBound, graph: &Graph) -> String {
+    bound.operator.map_or_else(
+        || "live at the start or at the end".to_owned(),
+        |id| format!("live while '{}' runs", graph.called(id)),
+    )
 }
 
 /// A scheme, a solver and their limits.

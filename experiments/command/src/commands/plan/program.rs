@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes, noted, size};
 use plimsoll::branches::{
-    OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
+    OrderedProgram, Planner, ProgramPlan, SchemeEntry, in_words, ordered_program, program_groups,
+    program_in_order,
 };
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
@@ -48,7 +49,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         instance: &instance,
         arena: found.peak,
         bound: bound.value,
-        reason: reason(&bound, &import.graph),
+        reason: in_words(&bound, &import.graph),
         at: &|step| (ordered.program.operator_at(step), ordered.program.at(step)),
         asked,
     };
@@ -70,7 +71,7 @@ pub(super) fn tried(
     solvers: (&Entry<Offsets>, Option<&Entry<Joint>>),
 ) -> Result<Tried, Failure> {
     let (_, found, bound) = planned(control, graph, run, scheme, solvers)?;
-    Ok(Tried { arena: found.peak, bound: bound.value, reason: reason(&bound, graph) })
+    Ok(Tried { arena: found.peak, bound: bound.value, reason: in_words(&bound, graph) })
 }
 
 /// Orders the regions and plans the program. With `joint`, each region is ordered to minimise its own arena,
@@ -198,7 +199,7 @@ fn report(
         "lower_bound": found.bound,
         "witness": found.witness,
         "joint_bound": bound.value,
-        "joint_witness": reason(bound, graph),
+        "joint_witness": in_words(bound, graph),
         "arithmetic": found.arithmetic,
         // The sum of the sizes of all buffers.
         "naive": program.naive(),
@@ -229,7 +230,7 @@ fn report(
     report.line("", format_args!("{gap} above that bound; peak live bytes: {load}"));
     let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    let least = noted(&bytes(bound.value), &reason(bound, graph));
+    let least = noted(&bytes(bound.value), &in_words(bound, graph));
     report.line("", format_args!("no orders need less than {least}"));
     report.unshared(program.naive(), arena);
     let all = if found.all_runs { "all possible ones" } else { "a sample" };
@@ -240,14 +241,6 @@ fn report(
     );
     report.lines(&["seconds"]);
     (report, rows)
-}
-
-/// Describes the reason for a bound over all orders.
-fn reason(bound: &ProgramBound, graph: &Graph) -> String {
-    bound.operator.map_or_else(
-        || "live at the start or at the end".to_owned(),
-        |id| format!("live while '{}' runs", graph.called(id)),
-    )
 }
 
 fn row(graph: &Graph, one: &OrderedRegion) -> Value {
