@@ -1,10 +1,11 @@
 //! Registers a custom heuristic and compares it with all others: `cargo run --example own_heuristic`
 
+use plimsoll::Engine;
+use plimsoll::heuristics::{Abandoned, Arrangement, Fit};
 use plimsoll::model::{
     Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
     simple_bound,
 };
-use plimsoll::{Engine, heuristics};
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -19,15 +20,19 @@ impl Solver<Offsets> for LargestArea {
     fn solve(
         &self,
         instance: &Instance,
-        _: &mut Budget,
+        budget: &mut Budget,
         _: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let area =
-            |id: &BufferId| instance.buffer(*id).size().get() * instance.buffer(*id).lifespan().duration();
         let mut order: Vec<BufferId> = instance.ids().collect();
-        order.sort_by_key(|id| Reverse(area(id)));
-        let layout = heuristics::place(instance, &order, heuristics::Fit::First, None);
-        Ok(Outcome::of(instance, layout, simple_bound(instance), Stop::Completed, Stats::default()))
+        order.sort_by_key(|id| Reverse(instance.buffer(*id).area()));
+        // The placement polls the budget. If a limit ends it, there is no complete layout.
+        let mut arrangement = Arrangement::new(instance);
+        let stop = match arrangement.run(&order, Fit::First, None, budget) {
+            Err(Abandoned::Budget(stop)) => stop,
+            _ => Stop::Completed,
+        };
+        let layout = arrangement.layout();
+        Ok(Outcome::of(instance, layout, simple_bound(instance), stop, Stats::default()))
     }
 }
 

@@ -277,17 +277,17 @@ impl GraphRun<'_> {
         let instance = problem.instance(&plan.order);
         let peak = plan.order.peak(&storages.problem);
         let ordered = Outcome::conclude(
+            &storages.problem,
             Some((plan.order.clone(), peak)),
             around_bound(&storages.problem),
-            None,
             found.stop,
             found.stats.clone(),
         );
         let arena = plan.layout.peak(&instance);
         let layout = Outcome::conclude(
+            &instance,
             Some((plan.layout, arena)),
             simple_bound(&instance),
-            None,
             found.stop,
             found.stats,
         );

@@ -155,8 +155,12 @@ pub fn excluded(name: &str) -> Option<Excluded> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_model::run::{Limits, run};
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
-    use plimsoll_model::{Bytes, Claim, Kind, Setup, Silent};
+    use plimsoll_model::{
+        Budget, Buffer, Bytes, Claim, Instance, InstanceBuilder, Kind, Layout, Lifespan, Observer, Outcome,
+        Setup, Silent, SolveError, Solver, Stats, Stop, simple_bound,
+    };
     use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
 
@@ -195,7 +199,6 @@ mod tests {
 
     #[test]
     fn a_custom_algorithm_is_registered_once() {
-        use plimsoll_model::run::{Limits, run};
         let mut registry = registry();
         let source = format!("seed {}", 7);
         let entry = Entry::new("own", Kind::Heuristic, "prefetch again", source, |_| {
@@ -215,6 +218,47 @@ mod tests {
             TimelineProblem::new("p", (0..3).map(operator).collect(), dma, Bytes::new(64), Bytes::new(1));
         let attempt = run(own, &problem.unwrap(), Setup::default(), Limits::default(), &mut Silent);
         assert_eq!(attempt.result.unwrap().claim, Claim::Optimal);
+    }
+
+    /// Places each buffer in a bank of its own.
+    struct Banks(u64);
+
+    impl Solver<Offsets> for Banks {
+        fn name(&self) -> &'static str {
+            "banks"
+        }
+
+        fn solve(
+            &self,
+            instance: &Instance,
+            _: &mut Budget,
+            _: &mut dyn Observer<Offsets>,
+        ) -> Result<Outcome<Offsets>, SolveError> {
+            let layout = Layout::from_raw((0..).step_by(self.0 as usize).take(instance.len()));
+            let (bound, stats) = (simple_bound(instance), Stats::default());
+            Ok(Outcome::of(instance, Some(layout), bound, Stop::Completed, stats))
+        }
+    }
+
+    #[test]
+    fn a_wasteful_layout_of_a_custom_algorithm_is_an_answer() {
+        let buffer = |name, size: u64| Buffer::new(name, size, Lifespan::single(0, 1).unwrap());
+        let buffers = [buffer("a", 100), buffer("b", 200), buffer("c", 50)];
+        let instance = InstanceBuilder::new("t").buffers(buffers).build().unwrap();
+        for (bank, peak) in [(200, 450), (4096, 8242), (1 << 40, (2 << 40) + 50)] {
+            let mut registry = Registry::default();
+            let entry = Entry::new("banks", Kind::Heuristic, "one bank each", "a test", move |_| Banks(bank));
+            registry.register(entry).unwrap();
+            let claim = |capacity| {
+                let instance = instance.clone().with_capacity(capacity);
+                let run =
+                    run(registry.offsets[0], &instance, Setup::default(), Limits::default(), &mut Silent);
+                run.result.map(|outcome| (outcome.claim, outcome.value)).unwrap()
+            };
+            let value = Some(Bytes::new(peak));
+            assert_eq!((claim(None), claim(value)), ((Claim::Feasible, value), (Claim::Feasible, value)));
+            assert_eq!(claim(Some(Bytes::new(peak - 1))), (Claim::Unknown, value));
+        }
     }
 
     #[test]

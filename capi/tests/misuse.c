@@ -92,6 +92,9 @@ int main(void) {
     REFUSED(plimsoll_check(instance, 2, offsets, &peak), PLIMSOLL_INVALID_ARGUMENT, "'count' is 2");
     REFUSED(plimsoll_check(instance, 3, NULL, &peak), PLIMSOLL_INVALID_ARGUMENT, "'offsets' is null");
     EXPECT(plimsoll_check(instance, 3, offsets, &peak) == PLIMSOLL_OK && peak == 10);
+    // A layout may waste memory: here, each buffer has a page of its own.
+    const uint64_t pages[] = {0, 4096, 8192};
+    EXPECT(plimsoll_check(instance, 3, pages, &peak) == PLIMSOLL_OK && peak == 8194);
     offsets[1] = 3;
     REFUSED(plimsoll_check(instance, 3, offsets, &peak), PLIMSOLL_INVALID_LAYOUT, "share");
     EXPECT(peak == 9);

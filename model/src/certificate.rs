@@ -161,13 +161,7 @@ impl Certificate {
         }
         let (bound, claim, peak) = (self.lower_bound.value, self.claim, self.peak);
         // The claim must be exactly the one implied by peak, bound and capacity, no stronger and no weaker.
-        let fits = peak.is_some_and(|peak| instance.capacity().is_none_or(|capacity| peak <= capacity));
-        let drawn = match peak {
-            Some(peak) if fits && peak == bound => Claim::Optimal,
-            Some(_) if fits => Claim::Feasible,
-            _ if bound > instance.limit() => Claim::Infeasible,
-            _ => Claim::Unknown,
-        };
+        let drawn = Claim::drawn(peak, bound, instance.capacity(), Some(instance.limit()));
         if drawn != claim || peak.is_some_and(|peak| bound > peak) {
             return Err(CertificateError::Claim { claim, peak, bound });
         }

@@ -18,6 +18,19 @@ pub enum Claim {
     Unknown,
 }
 
+impl Claim {
+    /// Returns the claim that follows from the best value found, the lower bound, the capacity, and the
+    /// [limit](crate::Problem::limit). Any value within the capacity is an answer, even one above the limit.
+    pub fn drawn<V: Copy + Ord>(value: Option<V>, bound: V, capacity: Option<V>, limit: Option<V>) -> Self {
+        match value.filter(|value| capacity.is_none_or(|capacity| *value <= capacity)) {
+            Some(value) if value == bound => Self::Optimal,
+            Some(_) => Self::Feasible,
+            None if limit.is_some_and(|limit| bound > limit) => Self::Infeasible,
+            None => Self::Unknown,
+        }
+    }
+}
+
 /// The termination reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -60,7 +60,7 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
             Reduced::Whole => self.0.solve(input, budget, observer),
             Reduced::Infeasible(bound) => {
                 observer.bound(&bound);
-                Ok(Outcome::conclude(None, bound, P::limit(input), Stop::Completed, Stats::default()))
+                Ok(Outcome::conclude(input, None, bound, Stop::Completed, Stats::default()))
             }
             Reduced::Part { input: part, kept } => {
                 let mut whole = Whole::<P> { input, kept: &kept, observer };

@@ -25,31 +25,21 @@ pub struct Outcome<P: Problem> {
 }
 
 impl<P: Problem> Outcome<P> {
-    /// Derives the claim from the best solution and its value, the bound, and the capacity.
+    /// Derives the claim from the best solution and its value, the bound, and the input.
     pub fn conclude(
+        input: &P::Input,
         best: Option<(P::Solution, P::Value)>,
         lower_bound: Bound<P>,
-        capacity: Option<P::Value>,
         stop: Stop,
         stats: Stats,
     ) -> Self {
         let (solution, value) = best.unzip();
-        let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
-        debug_assert!(value.is_none_or(|value| value >= lower_bound.value), "a bound above a solution");
-        let claim = if fits && value == Some(lower_bound.value) {
-            Claim::Optimal
-        } else if fits {
-            Claim::Feasible
-        } else if capacity.is_some_and(|capacity| lower_bound.value > capacity) {
-            Claim::Infeasible
-        } else {
-            Claim::Unknown
-        };
+        let claim = Claim::drawn(value, lower_bound.value, P::capacity(input), P::limit(input));
         Self { claim, solution, value, lower_bound, stop, stats }
     }
 
-    /// Derives the claim from the best solution and the bound. The value of the solution is
-    /// [`Problem::value`], and the capacity is [`Problem::limit`].
+    /// Derives the claim from the best solution, the bound, and the input. The value of the solution is
+    /// [`Problem::value`].
     pub fn of(
         input: &P::Input,
         solution: Option<P::Solution>,
@@ -61,7 +51,7 @@ impl<P: Problem> Outcome<P> {
             let value = P::value(input, &solution);
             (solution, value)
         };
-        Self::conclude(solution.map(valued), lower_bound, P::limit(input), stop, stats)
+        Self::conclude(input, solution.map(valued), lower_bound, stop, stats)
     }
 }
 
@@ -69,29 +59,31 @@ impl<P: Problem> Outcome<P> {
 mod tests {
     use super::*;
     use crate::bound::{LowerBound, Witness};
+    use crate::instance::{Buffer, InstanceBuilder};
     use crate::layout::Layout;
+    use crate::lifespan::Lifespan;
     use crate::problem::Offsets;
     use crate::units::Bytes;
 
-    fn outcome(value: Option<u64>, bound: u64, capacity: Option<u64>) -> Claim {
-        Outcome::<Offsets>::conclude(
-            value.map(|v| (Layout::from_raw([]), Bytes::new(v))),
-            LowerBound::new(Bytes::new(bound), Witness::Trivial),
-            capacity.map(Bytes::new),
-            Stop::Completed,
-            Stats::default(),
-        )
-        .claim
+    fn claim(offsets: &[u64], bound: u64, capacity: Option<u64>) -> Claim {
+        let layout = (!offsets.is_empty()).then(|| Layout::from_raw(offsets.to_vec()));
+        let bound = LowerBound::new(Bytes::new(bound), Witness::Trivial);
+        let buffer = |name, size: u64| Buffer::new(name, size, Lifespan::single(0, 1).unwrap());
+        let input = InstanceBuilder::new("t").buffers([buffer("a", 3), buffer("b", 2)]);
+        let input = input.capacity(capacity.map(Bytes::new)).build().unwrap();
+        Outcome::<Offsets>::of(&input, layout, bound, Stop::Completed, Stats::default()).claim
     }
 
     #[test]
     fn claims_follow_from_value_bound_and_capacity() {
-        assert_eq!(outcome(Some(5), 5, None), Claim::Optimal);
-        assert_eq!(outcome(Some(6), 5, None), Claim::Feasible);
-        assert_eq!(outcome(Some(6), 5, Some(5)), Claim::Unknown);
-        assert_eq!(outcome(Some(6), 6, Some(5)), Claim::Infeasible);
-        assert_eq!(outcome(None, 6, Some(5)), Claim::Infeasible);
-        assert_eq!(outcome(None, 5, Some(5)), Claim::Unknown);
-        assert_eq!(outcome(None, 5, None), Claim::Unknown);
+        assert_eq!(claim(&[0, 3], 5, None), Claim::Optimal);
+        assert_eq!(claim(&[0, 4], 5, None), Claim::Feasible);
+        assert_eq!(claim(&[0, 4], 5, Some(5)), Claim::Unknown);
+        assert_eq!(claim(&[0, 4], 6, Some(5)), Claim::Infeasible);
+        assert_eq!(claim(&[], 6, Some(5)), Claim::Infeasible);
+        assert_eq!(claim(&[], 5, Some(5)), Claim::Unknown);
+        assert_eq!(claim(&[], 5, None), Claim::Unknown);
+        // Laid end to end, the buffers end at 7, so a bound above 7 excludes every layout.
+        assert_eq!((claim(&[], 7, None), claim(&[], 8, None)), (Claim::Unknown, Claim::Infeasible));
     }
 }

@@ -82,6 +82,6 @@ impl<'a, P: Problem> Tracker<'a, P> {
     /// Builds the outcome of a run that counted `nodes` nodes.
     pub fn conclude(mut self, stop: Stop, nodes: u64) -> Outcome<P> {
         self.stats.nodes = nodes;
-        Outcome::conclude(self.best, self.bound, P::capacity(self.input), stop, self.stats)
+        Outcome::conclude(self.input, self.best, self.bound, stop, self.stats)
     }
 }

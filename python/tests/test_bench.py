@@ -13,6 +13,10 @@ def stacked(instance):
     return np.concatenate([[0], np.cumsum(instance.size)[:-1]])
 
 
+def paged(instance):
+    return [4096 * at for at in range(len(instance))]
+
+
 def overlapping(instance):
     return [0] * len(instance)
 
@@ -26,11 +30,12 @@ def short(instance):
 
 
 def test_functions_are_checked():
-    algorithms = ["exact", "greedy-by-size", stacked, overlapping, failing, short]
+    algorithms = ["exact", "greedy-by-size", stacked, paged, overlapping, failing, short]
     rows = rows_of(plimsoll.bench([plimsoll.Instance(ROWS, name="small")], algorithms, time_limit=1))
     assert rows["exact"]["claim"] == "optimal" and rows["exact"]["instance"] == "small"
     assert rows["stacked"]["status"] == "done" and int(rows["stacked"]["value"]) == 12
     assert float(rows["stacked"]["gap_percent"]) == 20.0
+    assert rows["paged"]["claim"] == "feasible" and int(rows["paged"]["value"]) == 8194
     assert rows["overlapping"]["status"] == "refused" and "share" in rows["overlapping"]["error"]
     assert rows["failing"]["status"] == "failed" and "on request" in rows["failing"]["error"]
     assert rows["short"]["status"] == "failed" and "1 offsets" in rows["short"]["error"]

@@ -61,7 +61,7 @@ impl Solver<Offsets> for BruteForce {
             bound.raise(LowerBound::new(value, witness));
         }
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        Ok(Outcome::conclude(best, bound, instance.capacity(), stop, stats))
+        Ok(Outcome::conclude(instance, best, bound, stop, stats))
     }
 }
 

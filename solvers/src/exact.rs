@@ -396,6 +396,6 @@ impl Solver<Offsets> for Exact {
         }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), stop, stats))
+        Ok(Outcome::conclude(instance, progress.best, progress.bound, stop, stats))
     }
 }

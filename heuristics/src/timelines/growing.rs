@@ -3,9 +3,7 @@
 use plimsoll_model::timelines::{
     Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
 };
-use plimsoll_model::{
-    Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver, Stats, Stop, Tracker,
-};
+use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Outcome, SolveError, Solver, Stop, Tracker};
 
 /// The channel, start time and address of one transfer.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +110,5 @@ pub(super) fn solved(
     if let Some(timeline) = schedule.solution(problem, budget)? {
         run.offer(timeline);
     }
-    let stats = Stats { nodes: budget.nodes() - before, ..run.stats };
-    Ok(Outcome::conclude(run.best, run.bound, Timelines::limit(problem), Stop::Completed, stats))
+    Ok(run.conclude(Stop::Completed, budget.nodes() - before))
 }

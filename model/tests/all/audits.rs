@@ -1,4 +1,4 @@
-//! Tests the audits of problems whose values are not in bytes.
+//! Tests the audits of problems whose values are not in bytes, and of wasteful layouts.
 
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
@@ -9,7 +9,10 @@ use plimsoll_model::timelines::{
     Dma, Span, Time, TimeWitness, TimedOperator, Timeline, TimelineProblem, Timelines, Transfer,
     compute_bound, fitting_bound, time_bound,
 };
-use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
+use plimsoll_model::{
+    Buffer, Bytes, Claim, Instance, InstanceBuilder, Layout, Lifespan, LowerBound, Offsets, OperatorId,
+    Outcome, Piece, Problem, Relations, SplitBuffers, SplitLayout, Stats, Stop, Value, simple_bound,
+};
 
 /// Creates a problem with two operators and one channel. The transfer of a byte takes one picosecond.
 fn timed(capacity: u64) -> TimelineProblem {
@@ -124,4 +127,35 @@ fn fusions_are_audited() {
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
     assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
+}
+
+/// Creates an instance of buffers that are live at the same step.
+fn together(sizes: &[u64], capacity: Option<u64>) -> Instance {
+    let buffer =
+        |(at, &size): (usize, &u64)| Buffer::new(at.to_string(), size, Lifespan::single(0, 1).unwrap());
+    let buffers = sizes.iter().enumerate().map(buffer);
+    InstanceBuilder::new("t").buffers(buffers).capacity(capacity.map(Bytes::new)).build().unwrap()
+}
+
+#[test]
+fn a_valid_layout_above_all_buffers_laid_end_to_end_is_feasible() {
+    for (sizes, offsets) in [
+        (&[100, 200, 50][..], &[0, 4096, 8192][..]),
+        (&[70, 9, 1], &[96, 1_000_000, 1_000_064]),
+        (&[5], &[u64::MAX >> 3]),
+    ] {
+        for capacity in [None, Some(1 << 62)] {
+            let input = together(sizes, capacity);
+            let (layout, bound) = (Layout::from_raw(offsets.to_vec()), simple_bound(&input));
+            assert!(layout.peak(&input) > input.ceiling());
+            let pieces = layout.offsets().iter().zip(input.buffers());
+            let pieces = pieces.map(|(&start, b)| vec![Piece { start, length: b.size() }]);
+            let split = SplitLayout::new(pieces.collect());
+            let (stop, stats) = (Stop::Completed, Stats::default());
+            let whole = Outcome::<Offsets>::of(&input, Some(layout), bound.clone(), stop, stats.clone());
+            assert_eq!((whole.claim, audit::<Offsets>(&input, &whole)), (Claim::Feasible, vec![]));
+            let split = Outcome::<SplitBuffers>::of(&input, Some(split), bound, stop, stats);
+            assert_eq!((split.claim, audit::<SplitBuffers>(&input, &split)), (Claim::Feasible, vec![]));
+        }
+    }
 }

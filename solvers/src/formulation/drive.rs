@@ -274,6 +274,6 @@ impl<'a> Run<'a> {
         };
         self.stats.nodes = budget.nodes();
         let best = Some((self.layout, value));
-        Outcome::conclude(best, self.bound, self.instance.capacity(), stop, self.stats)
+        Outcome::conclude(self.instance, best, self.bound, stop, self.stats)
     }
 }

@@ -367,6 +367,6 @@ impl Solver<Orders> for OrderIlp {
             stop = run.settled(budget).or(stop).or_else(|| budget.check());
         }
         stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(Some(run.best), run.bound, None, stop.unwrap_or(Stop::Completed), stats))
+        Ok(Outcome::conclude(problem, Some(run.best), run.bound, stop.unwrap_or(Stop::Completed), stats))
     }
 }

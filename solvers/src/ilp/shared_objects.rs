@@ -360,6 +360,6 @@ impl Run<'_> {
             stop.or_else(|| budget.check()).unwrap_or(Stop::Completed)
         };
         self.stats.nodes = budget.nodes();
-        Outcome::conclude(self.best, self.bound, self.instance.capacity(), stop, self.stats)
+        Outcome::conclude(self.instance, self.best, self.bound, stop, self.stats)
     }
 }

@@ -86,6 +86,6 @@ impl Solver<Orders> for OrderBrute {
         }
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         let best = found.map(|(value, order): (Bytes, Order)| (order, value));
-        Ok(Outcome::conclude(best, bound, None, stop.unwrap_or(Stop::Completed), stats))
+        Ok(Outcome::conclude(problem, best, bound, stop.unwrap_or(Stop::Completed), stats))
     }
 }

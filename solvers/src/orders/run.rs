@@ -252,6 +252,6 @@ impl<'a> Run<'a> {
     pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Orders> {
         let stop = self.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
         self.stats.nodes = budget.nodes();
-        Outcome::conclude(self.best, self.bound, None, stop, self.stats)
+        Outcome::conclude(self.problem, self.best, self.bound, stop, self.stats)
     }
 }

@@ -219,7 +219,7 @@ impl Solver<Offsets> for Search {
             });
         }
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
+        Ok(Outcome::conclude(instance, progress.best, progress.bound, progress.stop, stats))
     }
 }
 

@@ -329,12 +329,13 @@ fn external_programs_follow_the_same_rules() {
     let peer = "#!/bin/sh\ncase $1 in\n\
         good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
         high) printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
+        paged) printf 'id,offset\\na,0\\nb,4096\\nc,8192\\n' > \"$3\" ;;\n\
         wrong) printf 'id,offset\\na,0\\nb,3\\nc,4\\n' > \"$3\" ;;\n\
         garbage) printf '\\377\\376,\\200\\n' > \"$3\" ;;\n\
         quiet) ;;\n\
         fails) echo \"capacity was $4\" >&2; exit 7 ;;\nesac\n";
     scratch.write("a peer.sh", peer);
-    let kinds = ["good", "high", "wrong", "garbage", "quiet", "fails"];
+    let kinds = ["good", "high", "paged", "wrong", "garbage", "quiet", "fails"];
     let externals: Vec<String> = kinds
         .iter()
         .map(|kind| format!("{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}"))
@@ -367,6 +368,7 @@ fn external_programs_follow_the_same_rules() {
     };
     is("good", "done", "optimal", "8", "");
     is("high", "done", "feasible", "12", "");
+    is("paged", "done", "feasible", "8196", "");
     is("wrong", "refused", "", "", "conflict and share 1 byte");
     is("garbage", "failed", "", "", "the answer: line 1");
     is("quiet", "failed", "", "", "no answer");

@@ -136,8 +136,7 @@ fn with_layout(
         // The bound was proved elsewhere. Here it is only used to derive the claim.
         LowerBound::new(bound, Witness::Search { solver: "bench".to_owned() })
     };
-    let best = Some((layout, value));
-    let outcome = Outcome::<Offsets>::conclude(best, proved, instance.capacity(), stop, Stats::default());
+    let outcome = Outcome::<Offsets>::of(instance, Some(layout), proved, stop, Stats::default());
     errors.extend(audit::<Offsets>(instance, &outcome));
     if errors.is_empty() {
         "done".clone_into(&mut record.status);
