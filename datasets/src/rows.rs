@@ -6,6 +6,7 @@
 //! much memory in addition.
 
 use crate::error::GenerateError;
+use plimsoll_model::csv::file_name;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
 use std::io::{self, Write};
 
@@ -62,10 +63,7 @@ impl Generated {
 
     /// Returns `NAME.csv` or, with a capacity, `NAME.CAPACITY.csv`, as expected by readers of instances.
     pub fn file_name(&self) -> String {
-        match self.capacity {
-            Some(capacity) => format!("{}.{}.csv", self.name, capacity.get()),
-            None => format!("{}.csv", self.name),
-        }
+        file_name(&self.name, self.capacity)
     }
 
     /// Collects all rows into an instance.

@@ -416,6 +416,20 @@ impl Instance {
         self
     }
 
+    /// Returns the instance without fixed offsets.
+    ///
+    /// # Panics
+    /// Never: without fixed offsets, the buffers need less memory.
+    #[must_use]
+    pub fn freed(mut self) -> Self {
+        for buffer in &mut self.buffers {
+            buffer.fixed = None;
+        }
+        self.contradiction = None;
+        self.ceiling = checked_ceiling(&self.buffers).expect("the ceiling does not rise");
+        self
+    }
+
     /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
     /// all buffers are aligned and laid end to end above the highest end of a fixed buffer. The value fits
     /// into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets contradict each other,

@@ -32,7 +32,7 @@ pub struct Instance {
 
 /// The column names that the checker accepts, each with the column that it denotes. A file that uses other
 /// names for these columns must be converted with `plimsoll convert`.
-const COLUMNS: [(&str, &str); 14] = [
+const COLUMNS: [(&str, &str); 15] = [
     ("id", "id"),
     ("buffer", "id"),
     ("buffer_id", "id"),
@@ -41,6 +41,7 @@ const COLUMNS: [(&str, &str); 14] = [
     ("start", "lower"),
     ("upper", "upper"),
     ("end", "end"),
+    ("finish", "end"),
     ("size", "size"),
     ("alignment", "alignment"),
     ("gaps", "gaps"),
@@ -53,7 +54,8 @@ impl Instance {
     /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
     /// `gaps`, `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead
     /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
-    /// it. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time for n bytes of
+    /// it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live until the last
+    /// step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time for n bytes of
     /// text.
     ///
     /// # Errors
@@ -83,6 +85,7 @@ impl Instance {
         }
         let mut instance = Self { length: text.len(), ..Self::default() };
         let mut pairs = Vec::new();
+        let mut spans: Vec<Span> = Vec::new();
         for (line, row) in rows {
             let fields = fields(line, row)?;
             let field =
@@ -91,15 +94,19 @@ impl Instance {
                 parse(field(name))
                     .ok_or_else(|| fail(line, &format!("'{}' is not a valid {name}", field(name))))
             };
-            let (lower, upper) = (number("lower")?, number(upper)?.saturating_add(u64::from(inclusive)));
+            let has_end = fields.len() > columns[upper];
+            let end = if has_end && is_open(field(upper)) { None } else { Some(number(upper)?) };
+            let gaps = gaps(field("gaps"), inclusive)
+                .ok_or_else(|| fail(line, &format!("'{}' is not a list of gaps", field("gaps"))))?;
+            let upper = end.map(|end| end.saturating_add(u64::from(inclusive)));
+            spans.push(Span { lower: number("lower")?, upper, gaps });
             let alignment = if field("alignment").is_empty() { 1 } else { number("alignment")? };
             let offset = field("offset");
             let buffer = Buffer {
                 size: number("size")?.into(),
                 alignment: alignment.into(),
                 fixed: if offset.is_empty() { None } else { Some(number("offset")?.into()) },
-                live: live(lower, upper, field("gaps"), inclusive)
-                    .ok_or_else(|| fail(line, &format!("'{}' is not a list of gaps", field("gaps"))))?,
+                live: Vec::new(),
             };
             if alignment == 0 {
                 return Err(fail(line, "the alignment is 0"));
@@ -114,6 +121,10 @@ impl Instance {
                 let ids = field(column).split_ascii_whitespace();
                 pairs.extend(ids.map(|id| (line, position, decode(id), separated)));
             }
+        }
+        let last = spans.iter().map(Span::last).max().unwrap_or(0);
+        for (buffer, span) in instance.buffers.iter_mut().zip(spans) {
+            buffer.live = span.live(last);
         }
         for (line, a, id, separated) in pairs {
             let b = instance
@@ -190,9 +201,26 @@ fn fail(line: u64, reason: &str) -> InstanceError {
     InstanceError { line, reason: reason.to_owned() }
 }
 
-/// Parses a number that consists of digits only.
+/// Parses a number: decimal digits, optionally with a fraction of zeros, or hexadecimal digits after `0x`.
 fn parse(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (digits, radix) = hexadecimal.map_or((whole(text), 10), |digits| (digits, 16));
+    let is_plain = digits.chars().all(|digit| digit.is_digit(radix));
+    u64::from_str_radix(digits, radix).ok().filter(|_| is_plain)
+}
+
+/// Returns a number without its fraction if the fraction consists of zeros.
+fn whole(text: &str) -> &str {
+    match text.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
+        _ => text,
+    }
+}
+
+/// Returns true if an end is open, so that the buffer is live until the last step of the file.
+fn is_open(end: &str) -> bool {
+    let end = end.to_ascii_lowercase();
+    matches!(whole(&end), "-1" | "" | "none" | "null" | "nan" | "inf" | "+inf" | "infinity")
 }
 
 /// Splits a row into its fields. A field can be quoted. A quoted field cannot contain a line break.
@@ -228,23 +256,44 @@ fn fields(line: u64, row: &str) -> Result<Vec<String>, InstanceError> {
     }
 }
 
-/// Returns the intervals between `lower` and `upper` that remain after the gaps are removed, or `None` if the
-/// gaps cannot be read.
-fn live(lower: u64, upper: u64, gaps: &str, inclusive: bool) -> Option<Vec<(u64, u64)>> {
-    let mut away = Vec::new();
-    for gap in gaps.split_ascii_whitespace() {
-        let (from, to) = gap.split_once('-')?;
-        away.push((parse(from)?, parse(to)?.saturating_add(u64::from(inclusive))));
+/// The lifespan of a buffer as the file states it.
+struct Span {
+    lower: u64,
+    /// The first step after the lifespan; `None` if the end is open.
+    upper: Option<u64>,
+    gaps: Vec<(u64, u64)>,
+}
+
+impl Span {
+    /// Returns the first step after the lifespan. An open lifespan has at least one step after its start and
+    /// after each of its gaps.
+    fn last(&self) -> u64 {
+        let start = self.gaps.iter().map(|&(_, end)| end).chain([self.lower]).max().unwrap_or(0);
+        self.upper.unwrap_or_else(|| start.saturating_add(1))
     }
-    away.sort_unstable();
-    let (mut live, mut from) = (Vec::new(), lower);
-    for (start, end) in away.into_iter().chain([(upper, upper)]) {
-        if from < start.min(upper) {
-            live.push((from, start.min(upper)));
+
+    /// Returns the intervals that remain after the gaps are removed. An open end is `last`.
+    fn live(mut self, last: u64) -> Vec<(u64, u64)> {
+        let upper = self.upper.unwrap_or(last);
+        self.gaps.sort_unstable();
+        let (mut live, mut from) = (Vec::new(), self.lower);
+        for (start, end) in self.gaps.into_iter().chain([(upper, upper)]) {
+            if from < start.min(upper) {
+                live.push((from, start.min(upper)));
+            }
+            from = from.max(end);
         }
-        from = from.max(end);
+        live
     }
-    Some(live)
+}
+
+/// Parses a list of gaps, or returns `None` if it is not valid.
+fn gaps(text: &str, inclusive: bool) -> Option<Vec<(u64, u64)>> {
+    let gap = |gap: &str| {
+        let (from, to) = gap.split_once('-')?;
+        Some((parse(from)?, parse(to)?.saturating_add(u64::from(inclusive))))
+    };
+    text.split_ascii_whitespace().map(gap).collect()
 }
 
 /// Decodes `%XX` in an id where it encodes a percent sign or ASCII whitespace.
@@ -274,10 +323,25 @@ mod tests {
 
     #[test]
     fn gaps_are_removed() {
+        let live = |lower, upper, list: &str, inclusive| {
+            gaps(list, inclusive).map(|gaps| Span { lower, upper: Some(upper), gaps }.live(0))
+        };
         assert_eq!(live(0, 9, "2-4 6-7", false), Some(vec![(0, 2), (4, 6), (7, 9)]));
         assert_eq!(live(0, 9, "2-3 8-20", true), Some(vec![(0, 2), (4, 8)]));
         assert_eq!(live(3, 3, "", false), Some(vec![]));
         assert_eq!(live(0, 9, "2", false), None);
+    }
+
+    #[test]
+    fn ends_and_numbers_are_read_in_the_ways_of_other_tools() {
+        let text = "id,start,finish,size,gaps\na,0,0x3,5.0,\nb,2,-1,0x10,\nc,4,inf,1,5-7\nd,1,,2,\n";
+        let t = Instance::from_csv(text).unwrap();
+        let live: Vec<_> = t.buffers.iter().map(|buffer| (buffer.size, buffer.live.clone())).collect();
+        let expected = [(5, vec![(0, 4)]), (16, vec![(2, 9)]), (1, vec![(4, 5), (8, 9)]), (2, vec![(1, 9)])];
+        assert_eq!(live, expected);
+        for row in ["a,0,-2,4", "a,-1,3,4", "a,0,3,4.5", "a,0,3,0x", "a,0"] {
+            assert!(Instance::from_csv(&format!("id,lower,upper,size\n{row}\n")).is_err(), "{row}");
+        }
     }
 
     #[test]

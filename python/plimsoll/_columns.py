@@ -13,7 +13,7 @@ _NAMES = {
     "id": ("id", "buffer", "buffer_id", "name"),
     "lower": ("lower", "begin", "start"),
     "upper": ("upper",),
-    "end": ("end",),
+    "end": ("end", "finish"),
     "size": ("size",),
     "alignment": ("alignment",),
     "offset": ("offset",),
@@ -40,11 +40,12 @@ def columns(data: Any) -> dict[str, Any]:
         raise ValueError("both 'upper' (exclusive) and 'end' (inclusive) are given; use one of them")
     if "end" in result and "gaps" in result:
         raise ValueError("'gaps' are half-open intervals and need the column 'upper' instead of 'end'")
-    if "end" in result:
-        result["upper"] = _numbers("end", result.pop("end")) + np.uint64(1)
-    for column in ("lower", "upper", "size"):
+    end = "end" if "end" in result else "upper"
+    for column in ("lower", end, "size"):
         if column not in result:
             raise ValueError(f"missing column '{column}'; given: {', '.join(map(str, found)) or 'none'}")
+    result["upper"], is_open = _ends(end, result.pop(end))
+    for column in ("lower", "size"):
         result[column] = _numbers(column, result[column])
     if "alignment" in result:
         result["alignment"] = _numbers("alignment", result["alignment"])
@@ -58,6 +59,8 @@ def columns(data: Any) -> dict[str, Any]:
     for column, values in result.items():
         if len(values) != length:
             raise ValueError(f"column '{column}' has {len(values)} values, but 'lower' has {length}")
+    if is_open.any():
+        _close(result, is_open)
     return result
 
 
@@ -129,6 +132,43 @@ def _numbers(column: str, values: Any) -> npt.NDArray[np.uint64]:
         if negative.size:
             raise ValueError(f"{column}[{negative[0]}] is {array[negative[0]]}, which is negative")
     return np.ascontiguousarray(array, dtype=np.uint64)
+
+
+def _ends(column: str, values: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """Returns the exclusive ends, and which of them are open: None, NaN, infinity or -1."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        is_open = np.isnan(array) | np.isposinf(array) | (array == -1)
+    elif array.dtype.kind == "i":
+        is_open = array == -1
+    elif array.dtype.kind == "O" and array.ndim == 1:
+        is_open = np.fromiter((_is_open(value) for value in array), dtype=bool, count=len(array))
+    else:
+        is_open = np.zeros(array.shape, dtype=bool)
+    if is_open.any():
+        array = np.where(is_open, 0, array)
+    if array.dtype.kind == "O":  # None beside floats
+        whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in array]
+        array = np.array(whole, dtype=object)
+    ends = _numbers(column, array)
+    return (ends + np.uint64(1) if column == "end" else ends), is_open
+
+
+def _is_open(end: Any) -> bool:
+    if end is None or type(end).__name__ == "NAType":  # the missing value of pandas
+        return True
+    return _is_number(end) and bool(end == -1 or end == np.inf or end != end)
+
+
+def _close(result: dict[str, Any], is_open: npt.NDArray[np.bool_]) -> None:
+    """Replaces open ends by the last end. An open lifespan has a step after its start and after each gap."""
+    upper, lower = result["upper"], result["lower"]
+    gaps = result.get("gaps", [[]] * len(upper))
+    least = [max([int(lower[at]), *(gap[1] for gap in gaps[at])]) + 1 for at in np.flatnonzero(is_open)]
+    last = max([*least, int(upper.max(initial=0, where=~is_open))])
+    if last >= 2**64:
+        raise ValueError(f"the last step is {last - 1}, which is not below 2^64 - 1")
+    result["upper"] = np.where(is_open, np.uint64(last), upper)
 
 
 def _fixed(at: int, value: Any) -> int | None:

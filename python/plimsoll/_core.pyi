@@ -33,9 +33,10 @@ class Instance:
     ``buffers`` is one of the following: an iterable of rows; a mapping of columns; an integer array of shape
     (n, 3); a pandas or Polars data frame; an Arrow table. A row is a tuple ``(lower, upper, size)`` or
     ``(id, lower, upper, size)``, or a mapping. Three columns are required: the start, ``lower``; the end, as
-    ``upper`` (exclusive) or ``end`` (inclusive); and ``size``. Starts and ends are in steps, and sizes in
-    bytes. The optional columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of
-    steps). ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
+    ``upper`` (exclusive) or ``end`` or ``finish`` (inclusive); and ``size``. Starts and ends are in steps, and
+    sizes in bytes. An end of None, NaN, infinity or -1 stands for the last end of all buffers. The optional
+    columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). If every
+    buffer has an offset, the offsets are a plan and fix nothing. ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """
@@ -67,6 +68,10 @@ class Instance:
     def size(self) -> npt.NDArray[np.uint64]: ...
     @property
     def alignment(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def offsets(self) -> list[int | None]:
+        """Fixed offsets in bytes, or the offsets of the plan if every buffer has one."""
+    def without_offsets(self) -> Instance: ...
     def lower_bound(self) -> int:
         """Lower bound on the peak, in bytes, that follows from load, alignments and fixed offsets."""
     def with_capacity(self, capacity: int | None) -> Instance: ...

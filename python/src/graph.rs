@@ -199,7 +199,7 @@ impl Graph {
             |()| Ok(()),
         )?;
         let (instance, found) = planned.map_err(|error| failed(&error))?;
-        Ok(Plan { instance: Py::new(py, Instance(instance))?, found })
+        Ok(Plan { instance: Py::new(py, Instance(instance, None))?, found })
     }
 
     /// Schedules the transfers of weights on a machine, given by the name of a preset or the path of a file.

@@ -2,7 +2,9 @@
 
 use crate::picture::html;
 use numpy::{PyArray1, PyReadonlyArray1};
-use plimsoll::model::csv::{CsvError, CsvErrorKind, ReadOptions, read_instance_file, write_instance};
+use plimsoll::model::csv::{
+    CsvError, CsvErrorKind, Pins, ReadOptions, read_instance_file_noted, write_instance, write_layout,
+};
 use plimsoll::model::{Buffer, Bytes, InstanceBuilder, Interval, Layout, Lifespan, load, simple_bound};
 use plimsoll::plan::Plan as _;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -11,9 +13,12 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 
 /// A validated, immutable list of buffers with an optional capacity.
+///
+/// If every buffer has an offset, the offsets are the plan of a planner: they are the second field, and fix
+/// nothing in the first.
 #[pyclass(frozen, module = "plimsoll")]
 #[derive(Debug)]
-pub struct Instance(pub plimsoll::model::Instance);
+pub struct Instance(pub plimsoll::model::Instance, pub Option<Layout>);
 
 /// The columns of an instance, as returned by the Python function `columns`.
 struct Columns<'py>(Bound<'py, PyDict>);
@@ -39,8 +44,9 @@ impl<'py> Columns<'py> {
         self.0.get_item(name)?.map(|column| column.extract()).transpose()
     }
 
-    /// Returns all buffers, or an error that states the position of the first invalid one.
-    fn buffers(&self) -> PyResult<Vec<Buffer>> {
+    /// Returns all buffers, and their offsets if every buffer has one. Fails at the first invalid buffer, with
+    /// its position.
+    fn buffers(&self) -> PyResult<(Vec<Buffer>, Option<Layout>)> {
         let mut ids: Option<Vec<String>> = self.list("id")?;
         let gaps: Option<Vec<Vec<(u64, u64)>>> = self.list("gaps")?;
         let fixed: Option<Vec<Option<u64>>> = self.list("offset")?;
@@ -48,7 +54,10 @@ impl<'py> Columns<'py> {
         let (lower, upper, size) = (self.required("lower")?, self.required("upper")?, self.required("size")?);
         let (lower, upper, size) = (lower.as_slice()?, upper.as_slice()?, size.as_slice()?);
         let alignments = alignments.as_ref().map(|array| array.as_slice()).transpose()?;
-        (0..size.len())
+        let plan: Option<Vec<u64>> =
+            fixed.as_ref().filter(|_| !size.is_empty()).and_then(|fixed| fixed.iter().copied().collect());
+        let fixed = fixed.filter(|_| plan.is_none());
+        let buffers = (0..size.len())
             .map(|at| {
                 let name = ids.as_mut().map_or_else(|| at.to_string(), |ids| std::mem::take(&mut ids[at]));
                 let own = gaps.as_ref().map_or(&[][..], |gaps| &gaps[at]);
@@ -63,7 +72,8 @@ impl<'py> Columns<'py> {
                     None => Ok(buffer),
                 }
             })
-            .collect()
+            .collect::<PyResult<_>>()?;
+        Ok((buffers, plan.map(Layout::from_raw)))
     }
 }
 
@@ -85,13 +95,15 @@ pub fn csv_error(error: &CsvError) -> PyErr {
     if is_system { PyOSError::new_err(text) } else { PyValueError::new_err(text) }
 }
 
-/// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`).
+/// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`). If every
+/// buffer has an offset, the offsets are a plan and fix nothing.
 #[pyfunction]
 #[pyo3(signature = (path, *, capacity = None))]
 pub fn read_csv(py: Python<'_>, path: PathBuf, capacity: Option<u64>) -> PyResult<Instance> {
-    let options = ReadOptions { capacity: capacity.map(Bytes::new), ..ReadOptions::default() };
-    let read = py.detach(|| read_instance_file(&path, options));
-    read.map(Instance).map_err(|error| csv_error(&error))
+    let (capacity, pins) = (capacity.map(Bytes::new), Pins::UnlessPlan);
+    let options = ReadOptions { capacity, pins, ..ReadOptions::default() };
+    let read = py.detach(|| read_instance_file_noted(&path, options));
+    read.map(|read| Instance(read.value, read.plan)).map_err(|error| csv_error(&error))
 }
 
 #[pymethods]
@@ -105,11 +117,11 @@ impl Instance {
         separations: Vec<(usize, usize)>,
         exclusions: Vec<(usize, usize)>,
     ) -> PyResult<Self> {
-        let buffers = Columns::of(buffers)?.buffers()?;
+        let (buffers, plan) = Columns::of(buffers)?.buffers()?;
         let builder = InstanceBuilder::new(name).buffers(buffers).capacity(capacity.map(Bytes::new));
         let builder = separations.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b));
         let builder = exclusions.into_iter().fold(builder, |builder, (a, b)| builder.exclude(a, b));
-        builder.build().map(Self).map_err(|error| {
+        builder.build().map(|instance| Self(instance, plan)).map_err(|error| {
             let place = error.buffers().first().map(|id| format!("buffer {}: ", id.index()));
             PyValueError::new_err(format!("{}{error}", place.unwrap_or_default()))
         })
@@ -121,7 +133,14 @@ impl Instance {
 
     fn __repr__(&self) -> String {
         let capacity = self.0.capacity().map_or_else(String::new, |bytes| format!(", capacity={bytes}"));
-        format!("Instance('{}', {} buffers, load={}{capacity})", self.0.name(), self.0.len(), self.load())
+        let pinned = self.0.buffers().iter().filter(|buffer| buffer.fixed().is_some()).count();
+        let offsets = match &self.1 {
+            Some(plan) => format!(", plan with peak={}", plan.peak(&self.0)),
+            None if pinned > 0 => format!(", pinned={pinned}"),
+            None => String::new(),
+        };
+        let (name, buffers, load) = (self.0.name(), self.0.len(), self.load());
+        format!("Instance('{name}', {buffers} buffers, load={load}{capacity}{offsets})")
     }
 
     #[getter]
@@ -164,14 +183,29 @@ impl Instance {
         self.column(py, |buffer| buffer.alignment().get())
     }
 
+    /// Returns the offset of each buffer: fixed, or that of the plan if every buffer has one.
+    #[getter]
+    fn offsets(&self) -> Vec<Option<u64>> {
+        let fixed = self.0.buffers().iter().map(|buffer| buffer.fixed().map(Bytes::get));
+        match &self.1 {
+            Some(plan) => plan.offsets().iter().map(|offset| Some(offset.get())).collect(),
+            None => fixed.collect(),
+        }
+    }
+
+    /// Returns the same instance without offsets.
+    fn without_offsets(&self) -> Self {
+        Self(self.0.clone().freed(), None)
+    }
+
     /// Returns the lower bound on the peak, in bytes, that follows from load, alignments and fixed offsets.
     fn lower_bound(&self) -> u64 {
         simple_bound(&self.0).value.get()
     }
 
     /// Returns the same instance with another capacity.
-    fn with_capacity(&self, capacity: Option<u64>) -> Self {
-        Self(self.0.clone().with_capacity(capacity.map(Bytes::new)))
+    pub fn with_capacity(&self, capacity: Option<u64>) -> Self {
+        Self(self.0.clone().with_capacity(capacity.map(Bytes::new)), self.1.clone())
     }
 
     /// Checks offsets and returns one message per violation. An empty list means that the offsets are valid.
@@ -190,7 +224,10 @@ impl Instance {
     /// Returns the instance as CSV.
     fn to_csv(&self) -> PyResult<String> {
         let mut bytes = Vec::new();
-        write_instance(&self.0, &mut bytes)?;
+        match &self.1 {
+            Some(plan) => write_layout(&self.0, plan, &mut bytes)?,
+            None => write_instance(&self.0, &mut bytes)?,
+        }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -71,6 +71,9 @@ pub fn solve(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Solution> {
     let instance = instance_of(instance, capacity)?;
+    if instance.bind(py).get().1.is_some() {
+        return Err(PyValueError::new_err(PLAN));
+    }
     let mut engine = Engine::default();
     engine.setup.seed = seed;
     engine.setup.threads = threads.max(1);
@@ -99,6 +102,11 @@ pub fn solve(
     Ok(Solution { instance, outcome, algorithm: algorithm.to_owned(), seconds: attempt.seconds })
 }
 
+/// The error for an instance in which every buffer has an offset.
+const PLAN: &str = "every buffer has an offset; if the offsets are a plan, compare(instance, {'plan': \
+                    instance.offsets}) judges it, and solve(instance.without_offsets()) places all buffers anew; if \
+                    they are requirements, nothing remains to be placed";
+
 fn unknown(engine: &Engine, name: &str) -> PyErr {
     if let Some(excluded) = plimsoll::excluded(name) {
         return PyValueError::new_err(excluded.to_string());
@@ -118,7 +126,8 @@ pub fn instance_of(data: &Bound<'_, PyAny>, capacity: Option<u64>) -> PyResult<P
     match capacity {
         None => Ok(instance),
         Some(bytes) => {
-            Py::new(py, Instance(instance.bind(py).get().0.clone().with_capacity(Some(Bytes::new(bytes)))))
+            let own = instance.bind(py).get();
+            Py::new(py, own.with_capacity(Some(bytes)))
         }
     }
 }

@@ -208,6 +208,8 @@ struct Table {
 struct Row<'t> {
     id: &'t str,
     interval: (i64, i64),
+    /// True if the end is open, so that the buffer is live until the last step of the file.
+    is_open: bool,
     size: i64,
     alignment: i64,
     hint: i64,
@@ -224,7 +226,9 @@ impl Table {
         let parsed: Result<Vec<Row>, String> = lines
             .map(|(at, line)| columns.row(line).map_err(|problem| format!("line {}: {problem}", at + 1)))
             .collect();
-        let parsed = parsed?;
+        let mut parsed = parsed?;
+        let last = parsed.iter().map(Row::last).max().unwrap_or(0);
+        parsed.iter_mut().filter(|row| row.is_open).for_each(|row| row.interval.1 = last);
         let points = |row: &Row| row.gaps.iter().chain([&row.interval]).map(|&(lower, _)| lower).min();
         let first = parsed.iter().filter_map(points).min().unwrap_or(0).min(0);
         let buffers: Result<Vec<Buffer>, String> =
@@ -250,6 +254,13 @@ impl Table {
 }
 
 impl Row<'_> {
+    /// Returns the first step after the lifespan. An open lifespan has at least one step after its start and
+    /// after each of its gaps.
+    fn last(&self) -> i64 {
+        let start = self.gaps.iter().map(|gap| gap.1).chain([self.interval.0]).max().unwrap_or(0);
+        if self.is_open { start.saturating_add(1) } else { self.interval.1 }
+    }
+
     fn text(&self, aligned: bool, hinted: bool, gaps: bool) -> String {
         let (lower, upper) = self.interval;
         let mut text = format!("{},{lower},{upper},{}", self.id, self.size);
@@ -349,9 +360,14 @@ impl Columns {
             Ok::<_, String>((lower, upper.saturating_add(self.addend)))
         };
         let gaps = field("gaps").unwrap_or_default().split(' ').filter(|gap| !gap.trim().is_empty());
+        let (lower, end) = (number("lower", 0)?, field("upper").unwrap_or_default().trim());
+        // Steps may be negative, so -1 is an open end only after a non-negative start.
+        let is_open = OPEN.contains(&end.to_lowercase().as_str()) && (end != "-1" || lower >= 0);
+        let upper = if is_open { lower } else { number("upper", 0)?.saturating_add(self.addend) };
         Ok(Row {
             id: field("id").unwrap_or_default(),
-            interval: (number("lower", 0)?, number("upper", 0)?.saturating_add(self.addend)),
+            interval: (lower, upper),
+            is_open,
             size: number("size", 0)?,
             alignment: number("alignment", 1)?,
             hint: number("hint", -1)?,
@@ -360,6 +376,9 @@ impl Columns {
         })
     }
 }
+
+/// Ends of lifespans that are open.
+const OPEN: [&str; 7] = ["-1", "", "none", "null", "nan", "inf", "infinity"];
 
 fn integer(text: &str) -> Option<i64> {
     text.trim().parse().ok()

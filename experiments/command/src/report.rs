@@ -38,6 +38,25 @@ pub fn noted(text: &str, note: &str) -> String {
     text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
 }
 
+/// Describes a capacity and, if it is in the name of a file, its origin.
+pub fn capacity(limit: Bytes, from: Option<&str>) -> String {
+    let limit = size(limit);
+    match from.filter(|from| !from.starts_with("--")) {
+        Some(from) => format!(", capacity {}", noted(&limit, from)),
+        None => format!(", capacity {limit}"),
+    }
+}
+
+/// Returns the number of buffers with fixed offsets.
+pub fn pinned(instance: &Instance) -> usize {
+    instance.buffers().iter().filter(|buffer| buffer.fixed().is_some()).count()
+}
+
+/// Describes how many buffers are pinned.
+pub fn pins(pinned: usize, buffers: usize) -> String {
+    format!("{pinned} of {} at fixed offsets", human::count(buffers, "buffer"))
+}
+
 /// Names at most `most` buffers with their sizes, and counts the others. Sizes are in bytes, without binary
 /// units.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
@@ -153,16 +172,30 @@ impl Report {
         self.line(name, line);
     }
 
-    /// Adds the line about an instance: its number of buffers, load and capacity.
-    pub fn instance(&mut self, instance: &Instance) {
+    /// Adds the lines about an instance: its number of buffers, load and capacity, and the number of pinned
+    /// buffers. `capacity_from` is the origin of the capacity.
+    pub fn instance(&mut self, instance: &Instance, capacity_from: Option<&str>) {
         let (name, buffers, load) = (instance.name(), instance.len(), load(instance).0);
         // With exclusions, the load may exceed the peak.
         let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
-        let limit =
-            instance.capacity().map_or_else(String::new, |limit| format!(", capacity {}", size(limit)));
+        let limit = instance.capacity().map_or_else(String::new, |limit| capacity(limit, capacity_from));
         let load = size(load);
-        let buffers = human::count(buffers, "buffer");
-        self.line("instance", format_args!("{name}: {buffers}, load {load}{note}{limit}"));
+        let counted = human::count(buffers, "buffer");
+        self.line("instance", format_args!("{name}: {counted}, load {load}{note}{limit}"));
+        let pinned = pinned(instance);
+        if pinned > 0 {
+            self.line("pinned", pins(pinned, buffers));
+        }
+        self.extend(json!({ "pinned": pinned, "capacity_from": capacity_from }));
+    }
+
+    /// Adds a line that states how a file is read in which every buffer has an offset.
+    pub fn plan(&mut self, instance: &Instance) {
+        let is_plan = pinned(instance) == 0;
+        if is_plan {
+            self.line("offsets", "read as a plan, because every buffer has one; they fix nothing");
+        }
+        self.extend(json!({ "plan_in_file": is_plan }));
     }
 
     /// Returns the value of a member that is a count.

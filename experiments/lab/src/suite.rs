@@ -9,12 +9,13 @@ use plimsoll_datasets::{
     import_file, large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
 use plimsoll_model::csv::{
-    CsvError, Endpoints, ReadOptions, content_hash, read_instance_file_noted, write_instance,
+    CsvError, Endpoints, Pins, ReadOptions, content_hash, instance_name, read_instance_file_noted,
+    write_instance,
 };
 use plimsoll_model::graph::{Graph, write_graph};
 use plimsoll_model::{Instance, hexadecimal};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -178,20 +179,23 @@ pub struct Case {
     pub subject: Result<Subject, CaseError>,
     /// Notes about the file that are shown to the user.
     pub notes: Vec<String>,
-    /// True if the file has a column `end`, which is read as the last live step because no option sets a
-    /// convention.
-    pub has_end: bool,
+    /// The name of the column with the ends of lifespans if it is `end` or `finish`, which are read as the
+    /// last live step because no option sets a convention.
+    pub end: Option<&'static str>,
+    /// True if the file contains an answer besides the instance: an offset of every buffer, or the columns of
+    /// another answer.
+    is_answer: bool,
 }
 
 impl Case {
     fn of(suite: &str, subject: Subject) -> Self {
         let (suite, name) = (suite.to_owned(), subject.name().to_owned());
-        Self { suite, name, subject: Ok(subject), notes: Vec::new(), has_end: false }
+        Self { suite, name, subject: Ok(subject), notes: Vec::new(), end: None, is_answer: false }
     }
 
     fn unreadable(suite: &str, path: &Path, error: impl Into<CaseError>) -> Self {
         let (suite, name) = (suite.to_owned(), path.display().to_string());
-        Self { suite, name, subject: Err(error.into()), notes: Vec::new(), has_end: false }
+        Self { suite, name, subject: Err(error.into()), notes: Vec::new(), end: None, is_answer: false }
     }
 }
 
@@ -399,7 +403,7 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     let made = derive(origin).into_iter();
     made.map(|instance| Case {
         notes: case.notes.clone(),
-        has_end: case.has_end,
+        end: case.end,
         ..Case::of(&case.suite, Subject::Instance(instance))
     })
     .collect()
@@ -416,6 +420,7 @@ fn files(suite: &str, mut paths: Vec<PathBuf>, reading: &Reading) -> Result<Vec<
         return Err(SuiteError::Empty(suite.to_owned()));
     }
     paths.sort();
+    let (exported, paths) = without_exported(paths);
     let case = |path: PathBuf| match () {
         () if has_extension(&path, &["json"]) && !is_graph(&path) => pools(suite, &path),
         () if has_extension(&path, &MODELS) => vec![match import_file(&path, &reading.import) {
@@ -424,16 +429,74 @@ fn files(suite: &str, mut paths: Vec<PathBuf>, reading: &Reading) -> Result<Vec<
         }],
         () => vec![instance(suite, &path, reading)],
     };
-    Ok(paths.into_iter().flat_map(case).collect())
+    let cases =
+        paths.into_iter().flat_map(|path| case(path.clone()).into_iter().map(move |one| (path.clone(), one)));
+    Ok(without_answers(cases.collect(), &exported))
+}
+
+/// The note on a file in which every buffer has an offset.
+pub const PLAN: &str =
+    "every buffer has an offset, so the file is read as a plan, and its offsets fix nothing";
+
+/// Returns the name of the instance to which a file `NAME.layout.csv` belongs.
+fn exported_of(path: &Path) -> Option<&str> {
+    path.file_stem()?.to_str()?.strip_suffix(".layout")
+}
+
+/// Returns the files of a folder without those that `audit --export` and `solve -o` write beside an instance:
+/// `NAME.layout.csv`, if `NAME.csv` or `NAME.CAPACITY.csv` is among the files. The former are returned first,
+/// each with its instance.
+pub fn without_exported(paths: Vec<PathBuf>) -> (Vec<(PathBuf, PathBuf)>, Vec<PathBuf>) {
+    let is_instance = |path: &&PathBuf| has_extension(path, &["csv"]) && exported_of(path).is_none();
+    let key = |path: &Path, name: String| (path.parent().map(Path::to_owned), name);
+    let instances: HashMap<_, PathBuf> =
+        paths.iter().filter(is_instance).map(|path| (key(path, instance_name(path)), path.clone())).collect();
+    let (mut exported, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        let own = exported_of(&path).and_then(|name| instances.get(&key(&path, name.to_owned())));
+        match own.cloned() {
+            Some(instance) => exported.push((path, instance)),
+            None => others.push(path),
+        }
+    }
+    (exported, others)
+}
+
+/// Removes the cases that contain an answer to the instance of another case, and adds notes about them and
+/// about exported layouts.
+fn without_answers(cases: Vec<(PathBuf, Case)>, exported: &[(PathBuf, PathBuf)]) -> Vec<Case> {
+    let skipped = |path: &Path, of: &Path| {
+        format!("{}: skipped, because it contains an answer to {}", path.display(), of.display())
+    };
+    let mut notes: Vec<String> = exported.iter().map(|(path, of)| skipped(path, of)).collect();
+    let hash = |case: &Case| case.subject.as_ref().map(sha256).ok();
+    let has_answers = cases.iter().any(|(_, case)| case.is_answer);
+    let plain = cases.iter().filter(|(_, case)| has_answers && !case.is_answer);
+    let plain: HashMap<String, PathBuf> =
+        plain.filter_map(|(path, case)| Some((hash(case)?, path.clone()))).collect();
+    let mut kept = Vec::new();
+    for (path, case) in cases {
+        match case.is_answer.then(|| hash(&case)).flatten().and_then(|hash| plain.get(&hash)) {
+            Some(of) => notes.push(skipped(&path, of)),
+            None => kept.push(case),
+        }
+    }
+    if let Some(first) = kept.first_mut() {
+        first.notes.extend(notes);
+    }
+    kept
 }
 
 fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
-    let options = ReadOptions { endpoints: reading.endpoints, capacity: None };
+    let options = ReadOptions { endpoints: reading.endpoints, capacity: None, pins: Pins::UnlessPlan };
     match read_instance_file_noted(path, options) {
         Ok(noted) => {
-            let notes = noted.notes().iter().map(|note| format!("{}: {note}", path.display())).collect();
-            let has_end = noted.has_end && reading.endpoints.is_none();
-            Case { notes, has_end, ..Case::of(suite, Subject::Instance(noted.value)) }
+            let plan = noted.plan.as_ref().map(|_| PLAN.to_owned());
+            let notes = noted.notes().into_iter().chain(plan);
+            let notes = notes.map(|note| format!("{}: {note}", path.display())).collect();
+            let end = noted.end.filter(|_| reading.endpoints.is_none());
+            let is_answer = noted.plan.is_some() || noted.is_answer;
+            Case { notes, end, is_answer, ..Case::of(suite, Subject::Instance(noted.value)) }
         }
         Err(error) => Case::unreadable(suite, path, error),
     }

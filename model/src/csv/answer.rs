@@ -2,7 +2,8 @@
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::Column;
-use super::read::{Noted, Row, Rows, open, parse_number, read_all};
+use super::number::parse_number;
+use super::read::{Noted, OFFSET, Row, Rows, open, read_all};
 use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::spilling::Spill;
@@ -29,8 +30,6 @@ pub enum Answer {
         traffic: Vec<Option<Bytes>>,
     },
 }
-
-const OFFSET: &str = "an offset in bytes (a non-negative integer)";
 
 /// Reads a layout file for `instance`.
 ///
@@ -81,8 +80,8 @@ pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<
     } else {
         Answer::Layout(layout(&mut rows, instance)?)
     };
-    let (ignored, has_end) = (rows.header.ignored(&[]), rows.header.has_end());
-    Ok(Noted { value, ignored, has_end })
+    let (ignored, end) = (rows.header.ignored(&[]), rows.header.inclusive_end());
+    Ok(Noted { value, ignored, end, plan: None, is_answer: true, remarks: Vec::new() })
 }
 
 fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
@@ -152,12 +151,18 @@ fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::Spill { spill: Spill::new(offsets), traffic })
 }
 
+/// Returns the first step after all lifespans of an instance.
+fn last_step(instance: &Instance) -> u64 {
+    instance.buffers().iter().map(|buffer| buffer.lifespan().hull().upper.get()).max().unwrap_or_default()
+}
+
 /// Reads one value per row of a file without ids: the rows are in the order of the instance.
 fn in_order<T>(
     rows: &mut Rows,
     instance: &Instance,
     mut read: impl FnMut(&Row) -> Result<T, CsvError>,
 ) -> Result<Vec<T>, CsvError> {
+    let last = last_step(instance);
     let mut found = Vec::with_capacity(instance.len());
     let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
@@ -166,7 +171,7 @@ fn in_order<T>(
             others.entry(name.to_owned()).or_default().push(field.to_owned());
         }
         if let Some(buffer) = instance.buffers().get(found.len()) {
-            row.matches(buffer)?;
+            row.matches(buffer, last)?;
         }
         found.push(value);
     }
@@ -210,6 +215,7 @@ fn each<T>(
     }
     let by_name: HashMap<&str, usize> =
         instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
+    let last = last_step(instance);
     let mut found: Vec<Option<(T, u64)>> = instance.ids().map(|_| None).collect();
     while let Some(row) = rows.next()? {
         let name = row.text(Column::Id).unwrap_or_default();
@@ -222,7 +228,7 @@ fn each<T>(
             let kind = CsvErrorKind::Layout(format!("buffer '{name}' is already placed on line {line}"));
             return Err(row.error(Column::Id, kind));
         }
-        row.matches(&instance.buffers()[at])?;
+        row.matches(&instance.buffers()[at], last)?;
         found[at] = Some((value, row.line));
     }
     if let Some(at) = found.iter().position(Option::is_none) {

@@ -33,12 +33,12 @@ pub enum CsvErrorKind {
     Empty(&'static str),
     #[error(
         "missing column '{missing}'{}; the header has: {found}{}{}",
-        others(.synonyms), renamed(.likely.as_ref(), .missing), layout(.found, .missing)
+        others(.synonyms), .hint, layout(.found, .missing)
     )]
     MissingColumn {
         missing: &'static str,
-        /// The column in the file that probably has the meaning of the missing column.
-        likely: Option<String>,
+        /// How to change the column in the file that probably has the meaning of the missing column.
+        hint: String,
         /// The other accepted names of the missing column.
         synonyms: Vec<&'static str>,
         found: String,
@@ -75,10 +75,6 @@ pub enum CsvErrorKind {
 
 fn others(synonyms: &[&str]) -> String {
     if synonyms.is_empty() { String::new() } else { format!(" (other names: {})", synonyms.join(", ")) }
-}
-
-fn renamed(likely: Option<&String>, missing: &str) -> String {
-    likely.map_or_else(String::new, |name| format!("; rename '{name}' to '{missing}'?"))
 }
 
 /// Returns a hint if a layout was given in place of an instance.

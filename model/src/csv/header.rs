@@ -28,6 +28,12 @@ pub(super) struct Header {
     pub endpoints: Endpoints,
 }
 
+/// The names of the column with the ends of lifespans that stand for the last live step.
+const INCLUSIVE: [&str; 2] = ["end", "finish"];
+
+/// Names that other programs use for columns with the lengths of lifespans.
+const LENGTHS: [&str; 4] = ["width", "duration", "lifetime", "len"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Id,
@@ -76,7 +82,7 @@ impl Column {
         match self {
             Self::Id => &["id", "buffer", "buffer_id"],
             Self::Lower => &["lower", "begin", "start"],
-            Self::Upper => &["upper", "end"],
+            Self::Upper => &["upper", "end", "finish"],
             Self::Size => &["size"],
             Self::Alignment => &["alignment"],
             Self::Gaps => &["gaps"],
@@ -97,10 +103,23 @@ impl Column {
     const fn other_words(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["name", "tensor", "tensor_id", "tensor_name", "buffer_name"],
-            Self::Lower => &["from", "first", "first_use", "birth", "alloc", "produced", "start_time"],
-            Self::Upper => &["to", "last", "last_use", "death", "free", "until", "end_time"],
-            Self::Size => &["bytes", "nbytes", "length", "size_bytes", "num_bytes"],
-            Self::Offset => &["address", "addr", "position", "location"],
+            Self::Lower => &[
+                "from",
+                "first",
+                "first_use",
+                "first_op",
+                "birth",
+                "alloc",
+                "produced",
+                "start_time",
+                "x",
+                "x0",
+            ],
+            Self::Upper => &[
+                "to", "last", "last_use", "last_op", "death", "free", "until", "end_time", "stop", "x1", "x2",
+            ],
+            Self::Size => &["bytes", "nbytes", "length", "size_bytes", "num_bytes", "height"],
+            Self::Offset => &["address", "addr", "position", "location", "y"],
             _ => &[],
         }
     }
@@ -127,16 +146,17 @@ impl Header {
             if let Some(first) = at[column as usize].replace(position) {
                 return Err(CsvErrorKind::DuplicateColumn(names[first].clone(), name.clone()));
             }
-            if name == "end" {
+            if INCLUSIVE.contains(&name.as_str()) {
                 endpoints = Endpoints::Inclusive;
             }
         }
         Ok(Self { names, unknown, at, endpoints })
     }
 
-    /// Returns true if the column with the ends of lifespans is named `end`.
-    pub fn has_end(&self) -> bool {
-        self.position(Column::Upper).is_some_and(|position| self.names[position] == "end")
+    /// Returns the name of the column with the ends of lifespans if this name stands for the last live step.
+    pub fn inclusive_end(&self) -> Option<&'static str> {
+        let own = &self.names[self.position(Column::Upper)?];
+        INCLUSIVE.into_iter().find(|name| name == own)
     }
 
     /// Checks that the header contains the given columns.
@@ -145,10 +165,24 @@ impl Header {
             None => Ok(()),
             Some(column) => Err(CsvErrorKind::MissingColumn {
                 missing: column.names()[0],
-                likely: self.likely(*column).or_else(|| self.similar(*column)),
+                hint: self.hint(*column),
                 synonyms: column.names()[1..].to_vec(),
                 found: self.names.join(", "),
             }),
+        }
+    }
+
+    /// Returns the change of the header that probably adds a missing column, or an empty string.
+    fn hint(&self, column: Column) -> String {
+        let rename = |name, to: &str| format!("; rename '{name}' to {to}?");
+        let ends = "'upper' (first step after the lifespan) or 'end' (last live step)";
+        match (self.likely(column), self.similar(column)) {
+            (None, Some(name)) if LENGTHS.contains(&name.to_lowercase().as_str()) => {
+                format!("; replace the length '{name}' by 'upper', which is the start plus the length")
+            }
+            (None, Some(name)) if column == Column::Upper => rename(name, ends),
+            (Some(name), _) | (None, Some(name)) => rename(name, &format!("'{}'", column.names()[0])),
+            (None, None) => String::new(),
         }
     }
 
@@ -177,8 +211,10 @@ impl Header {
 
     /// Returns the unknown column whose name is often used for `column` in other programs, if any.
     fn similar(&self, column: Column) -> Option<String> {
+        let lengths: &[&str] = if column == Column::Upper { &LENGTHS } else { &[] };
+        let is_similar = |name: &str| column.other_words().contains(&name) || lengths.contains(&name);
         let names = self.unknown.iter().map(|&at| &self.names[at]);
-        let mut similar = names.filter(|name| column.other_words().contains(&name.to_lowercase().as_str()));
+        let mut similar = names.filter(|name| is_similar(&name.to_lowercase()));
         similar.next().cloned()
     }
 

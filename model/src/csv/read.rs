@@ -2,8 +2,11 @@
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::{ANSWER_COLUMNS, Column, Endpoints, Header};
+use super::name::{self, checked_capacity, instance_name};
+use super::number::{is_open, parse_number};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
+use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan, LifespanError};
 use crate::units::Bytes;
 use std::collections::HashMap;
@@ -18,6 +21,21 @@ pub struct ReadOptions {
     pub endpoints: Option<Endpoints>,
     /// Overrides the capacity given by the file name.
     pub capacity: Option<Bytes>,
+    /// The meaning of the column `offset`.
+    pub pins: Pins,
+}
+
+/// The meaning of the column `offset` of an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pins {
+    /// Each offset fixes its buffer.
+    #[default]
+    Fixed,
+    /// Each offset fixes its buffer, unless every buffer has an offset. The file is then read as an instance
+    /// with the plan of a planner, and its offsets fix nothing.
+    UnlessPlan,
+    /// Offsets fix nothing.
+    Free,
 }
 
 /// The value read from a file, with the columns that were ignored.
@@ -28,15 +46,22 @@ pub struct Noted<T> {
     /// The quoted names of the ignored columns in file order. If a name is similar to a known one, a
     /// suggestion follows it.
     pub ignored: Vec<String>,
-    /// True if the column with the ends of lifespans is named `end`. Such a column contains the last live
-    /// step of each buffer, unless the options override this convention.
-    pub has_end: bool,
+    /// The name of the column with the ends of lifespans, if it is `end` or `finish`. Such a column contains
+    /// the last live step of each buffer, unless the options override this convention.
+    pub end: Option<&'static str>,
+    /// The offsets in an instance file, if every buffer has one, whatever they mean.
+    pub plan: Option<Layout>,
+    /// True if the file contains an answer: an offset of every buffer, or a column that only answers have.
+    pub is_answer: bool,
+    /// Remarks on how the file was read, one line each.
+    pub remarks: Vec<String>,
 }
 
 impl<T> Noted<T> {
     /// Converts the value and keeps the list of ignored columns.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Noted<U> {
-        Noted { value: change(self.value), ignored: self.ignored, has_end: self.has_end }
+        let Self { value, ignored, end, plan, is_answer, remarks } = self;
+        Noted { value: change(value), ignored, end, plan, is_answer, remarks }
     }
 
     /// Returns a one-line note about the ignored columns, if there are any.
@@ -47,49 +72,12 @@ impl<T> Noted<T> {
 }
 
 impl Noted<Instance> {
-    /// Returns one line per remark: one if columns are ignored, and one if the file has no rows.
+    /// Returns one line per remark: one if columns are ignored, one if the file has no rows, and
+    /// [`Noted::remarks`].
     pub fn notes(&self) -> Vec<String> {
         let rows = self.value.buffers().is_empty();
         let none = rows.then(|| "no rows below the header, so the instance has no buffers".to_owned());
-        self.note().into_iter().chain(none).collect()
-    }
-}
-
-/// Returns the capacity given by a file name such as `X.1048576.csv`; `None` if the name contains no such
-/// number, or if the number is out of range.
-pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
-    let stem = path.file_stem()?.to_str()?;
-    let (_, number) = stem.rsplit_once('.')?;
-    let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    digits.then(|| number.parse().ok().map(Bytes::new))?
-}
-
-/// Returns the capacity as [`capacity_from_name`] does, or an error if the number is negative or out of
-/// range.
-fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
-    let found = capacity_from_name(path);
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let last = stem.rsplit_once('.').map_or("", |(_, last)| last);
-    let digits = last.strip_prefix('-').unwrap_or(last);
-    if found.is_none() && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-        let expected = "a capacity in bytes (the number before '.csv' is the capacity)";
-        let kind = CsvErrorKind::BadValue { value: last.to_owned(), expected };
-        return Err(CsvError {
-            file: path.display().to_string(),
-            line: None,
-            column: None,
-            kind: Box::new(kind),
-        });
-    }
-    Ok(found)
-}
-
-/// Derives the name of an instance from its file name: `X` for `dir/X.1048576.csv` and for `X.csv`.
-pub fn instance_name(path: &Path) -> String {
-    let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    match (capacity_from_name(path), stem.rsplit_once('.')) {
-        (Some(_), Some((name, _))) => name.to_owned(),
-        _ => stem,
+        self.note().into_iter().chain(none).chain(self.remarks.iter().cloned()).collect()
     }
 }
 
@@ -112,9 +100,11 @@ pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Not
         Some(capacity) => Some(capacity),
         None => checked_capacity(path)?,
     };
+    let remark = options.capacity.is_none().then(|| name::remark(path)).flatten();
     let options = ReadOptions { capacity, ..options };
     let file = open(path)?;
-    let read = read_instance_noted(&path.display().to_string(), file, options)?;
+    let mut read = read_instance_noted(&path.display().to_string(), file, options)?;
+    read.remarks.extend(remark);
     Ok(read.map(|instance| instance.with_name(instance_name(path))))
 }
 
@@ -155,49 +145,117 @@ fn read_instance_noted(
     if let Some(endpoints) = options.endpoints {
         rows.header.endpoints = endpoints;
     }
-    let (mut buffers, mut lines) = (Vec::new(), Vec::new());
-    let (mut separations, mut exclusions) = (Vec::new(), Vec::new());
-    while let Some(row) = rows.next()? {
-        for (column, pairs) in
-            [(Column::Separations, &mut separations), (Column::Exclusions, &mut exclusions)]
-        {
-            let ids = row.text(column).unwrap_or_default().split_ascii_whitespace();
-            pairs.extend(ids.map(|id| (buffers.len(), super::pair_ids::decode(id))));
-        }
-        buffers.push(row.buffer()?);
-        lines.push(row.line);
+    let table = Table::read(&mut rows)?;
+    let Table { mut buffers, offsets, lines, pairs, open, last } = table;
+    let is_plan = !offsets.is_empty() && offsets.iter().all(Option::is_some);
+    let is_free = options.pins == Pins::Free || is_plan && options.pins == Pins::UnlessPlan;
+    if !is_free {
+        let fixed = |(buffer, offset): (Buffer, &Option<u64>)| match *offset {
+            Some(offset) => buffer.fixed_at(offset),
+            None => buffer,
+        };
+        buffers = buffers.into_iter().zip(&offsets).map(fixed).collect();
     }
-    let by_name: HashMap<String, usize> = if separations.is_empty() && exclusions.is_empty() {
+    let by_name: HashMap<String, usize> = if pairs.is_empty() {
         HashMap::new()
     } else {
         buffers.iter().enumerate().map(|(i, b)| (b.name().to_owned(), i)).collect()
     };
     let mut builder = InstanceBuilder::new(file).capacity(options.capacity);
-    for (column, pairs) in [(Column::Separations, separations), (Column::Exclusions, exclusions)] {
-        for (from, id) in pairs {
-            let Some(&to) = by_name.get(&id) else {
-                let kind = CsvErrorKind::UnknownId(id);
-                return Err(rows.error(Some(lines[from]), Some(column), kind));
-            };
-            if from == to {
-                return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::OwnId(id)));
-            }
-            builder = match column {
-                Column::Separations => builder.separate(from, to),
-                _ => builder.exclude(from, to),
-            };
+    for (column, from, id) in pairs {
+        let Some(&to) = by_name.get(&id) else {
+            return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::UnknownId(id)));
+        };
+        if from == to {
+            return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::OwnId(id)));
         }
+        builder = match column {
+            Column::Separations => builder.separate(from, to),
+            _ => builder.exclude(from, to),
+        };
     }
     let built = builder.buffers(buffers).build();
-    let instance = built.map_err(|error| {
+    let value = built.map_err(|error| {
         let concerned = error.buffers();
         let line = concerned.first().map(|id| lines[id.index()]);
         let also = concerned.get(1).map(|id| lines[id.index()]);
         let column = column_of(&error);
         rows.error(line, column, CsvErrorKind::Instance { error, also })
     })?;
-    let (ignored, has_end) = (rows.header.ignored(&ANSWER_COLUMNS), rows.header.has_end());
-    Ok(Noted { value: instance, ignored, has_end })
+    let remark = (open > 0).then(|| {
+        let ends = if open == 1 { "1 end is" } else { &format!("{open} ends are") };
+        format!(
+            "{ends} open (-1, empty or inf), so these buffers are live until step {last}, the end of the file"
+        )
+    });
+    let plan = is_plan.then(|| Layout::from_raw(offsets.into_iter().flatten()));
+    let (ignored, end) = (rows.header.ignored(&ANSWER_COLUMNS), rows.header.inclusive_end());
+    let is_answer = is_plan || ANSWER_COLUMNS.iter().any(|&column| rows.header.position(column).is_some());
+    Ok(Noted { value, ignored, end, plan, is_answer, remarks: remark.into_iter().collect() })
+}
+
+/// The rows of an instance file.
+#[derive(Default)]
+struct Table {
+    /// Buffers without fixed offsets.
+    buffers: Vec<Buffer>,
+    /// The field in the column `offset` of each buffer.
+    offsets: Vec<Option<u64>>,
+    /// The line of each buffer.
+    lines: Vec<u64>,
+    /// Separations and exclusions: the column, the buffer of the row, and the other id.
+    pairs: Vec<(Column, usize, String)>,
+    /// The number of open ends.
+    open: usize,
+    /// The first step after all lifespans, if there are open ends.
+    last: u64,
+}
+
+impl Table {
+    fn read(rows: &mut Rows) -> Result<Self, CsvError> {
+        let mut table = Self::default();
+        let mut last =
+            Last::Unknown { file: rows.file.clone(), data: rows.data, endpoints: rows.header.endpoints };
+        while let Some(row) = rows.next()? {
+            for column in [Column::Separations, Column::Exclusions] {
+                let ids = row.text(column).unwrap_or_default().split_ascii_whitespace();
+                let own = table.buffers.len();
+                table.pairs.extend(ids.map(|id| (column, own, super::pair_ids::decode(id))));
+            }
+            table.buffers.push(row.buffer(&mut last)?);
+            table.offsets.push(row.optional(Column::Offset, false, OFFSET)?);
+            table.lines.push(row.line);
+            table.open += usize::from(is_open(row.text(Column::Upper).unwrap_or_default()));
+        }
+        // All separations come before all exclusions.
+        table.pairs.sort_by_key(|&(column, ..)| column == Column::Exclusions);
+        table.last = if table.open > 0 { last.get()? } else { 0 };
+        Ok(table)
+    }
+}
+
+/// The first step after all lifespans of a file, at which open lifespans end. It is computed at the first
+/// open end.
+pub(super) enum Last<'a> {
+    Unknown { file: String, data: &'a [u8], endpoints: Endpoints },
+    Known(u64),
+}
+
+impl Last<'_> {
+    fn get(&mut self) -> Result<u64, CsvError> {
+        let (file, data, endpoints) = match self {
+            Self::Known(last) => return Ok(*last),
+            Self::Unknown { file, data, endpoints } => (file, data, *endpoints),
+        };
+        let mut rows = Rows::new(file, data, "")?;
+        rows.header.endpoints = endpoints;
+        let mut last = 0;
+        while let Some(row) = rows.next()? {
+            last = last.max(row.last()?);
+        }
+        *self = Self::Known(last);
+        Ok(last)
+    }
 }
 
 fn column_of(error: &InstanceError) -> Option<Column> {
@@ -364,27 +422,45 @@ impl<'a> Row<'a> {
         }
     }
 
+    fn lower(&self) -> Result<u64, CsvError> {
+        self.number(Column::Lower, STEP)
+    }
+
+    /// Returns the first step after the lifespan. The lifespan of a buffer with an open end has at least one
+    /// step after its start and after each of its gaps.
+    fn last(&self) -> Result<u64, CsvError> {
+        let text = self.text(Column::Upper).unwrap_or_default();
+        if !is_open(text) {
+            return self.upper(Column::Upper, text);
+        }
+        let gaps = self.gaps()?;
+        let start = gaps.iter().map(|gap| gap.upper.get()).chain([self.lower()?]).max().unwrap_or_default();
+        self.after(Column::Upper, start, text)
+    }
+
     fn upper(&self, column: Column, text: &str) -> Result<u64, CsvError> {
-        let expected = "a step (a non-negative integer)";
-        let end = parse_number(text, expected).map_err(|kind| self.error(column, kind))?;
-        let after = match self.header.endpoints {
-            Endpoints::HalfOpen => Some(end),
-            Endpoints::Inclusive => end.checked_add(1),
-        };
-        after.ok_or_else(|| {
-            let value = text.to_owned();
-            self.error(
-                column,
-                CsvErrorKind::BadValue { value, expected: "a step below the largest 64-bit integer" },
-            )
+        let end = parse_number(text, STEP).map_err(|kind| self.error(column, kind))?;
+        match self.header.endpoints {
+            Endpoints::HalfOpen => Ok(end),
+            Endpoints::Inclusive => self.after(column, end, text),
+        }
+    }
+
+    /// Returns the step after `step`, which is written as `text`.
+    fn after(&self, column: Column, step: u64, text: &str) -> Result<u64, CsvError> {
+        step.checked_add(1).ok_or_else(|| {
+            let (value, expected) = (text.to_owned(), "a step below the largest 64-bit integer");
+            self.error(column, CsvErrorKind::BadValue { value, expected })
         })
     }
 
-    /// Parses the lifespan of a buffer of `size` bytes. The lifespan may be empty if `size` is 0.
-    fn lifespan(&self, size: u64) -> Result<Lifespan, CsvError> {
-        let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
+    /// Parses the lifespan of a buffer of `size` bytes. The lifespan may be empty if `size` is 0. An open end
+    /// is `last`.
+    fn lifespan(&self, size: u64, last: &mut Last) -> Result<Lifespan, CsvError> {
+        let lower = self.lower()?;
         let upper_text = self.text(Column::Upper).unwrap_or_default();
-        let hull = Interval::new(lower, self.upper(Column::Upper, upper_text)?);
+        let upper = if is_open(upper_text) { last.get()? } else { self.upper(Column::Upper, upper_text)? };
+        let hull = Interval::new(lower, upper);
         let bad = |column, value: &str| {
             let value = value.to_owned();
             move |error| self.error(column, CsvErrorKind::BadLifespan { value, error })
@@ -400,12 +476,15 @@ impl<'a> Row<'a> {
             let error = LifespanError::EmptyInterval(hull);
             return Err(bad(Column::Upper, upper_text)(error));
         }
-        let gaps = gaps_text.split_ascii_whitespace().map(|text| self.gap(text));
-        let gaps: Vec<Interval> = gaps.collect::<Result<_, _>>()?;
-        match Lifespan::with_gaps(hull, gaps) {
+        match Lifespan::with_gaps(hull, self.gaps()?) {
             Err(LifespanError::NothingLive(_)) if size == 0 => Ok(Lifespan::empty_at(hull.lower)),
             other => other.map_err(bad(Column::Gaps, gaps_text)),
         }
+    }
+
+    fn gaps(&self) -> Result<Vec<Interval>, CsvError> {
+        let gaps = self.text(Column::Gaps).unwrap_or_default().split_ascii_whitespace();
+        gaps.map(|text| self.gap(text)).collect()
     }
 
     fn gap(&self, text: &str) -> Result<Interval, CsvError> {
@@ -436,30 +515,28 @@ impl<'a> Row<'a> {
         Ok(gap)
     }
 
-    fn buffer(&self) -> Result<Buffer, CsvError> {
+    /// Parses a buffer without its fixed offset.
+    fn buffer(&self, last: &mut Last) -> Result<Buffer, CsvError> {
         let name = self.text(Column::Id).unwrap_or_default();
         if name.is_empty() {
             let value = String::new();
             return Err(self.error(Column::Id, CsvErrorKind::BadValue { value, expected: "an id" }));
         }
         let size = self.number(Column::Size, "a size in bytes (a non-negative integer)")?;
-        let mut buffer = Buffer::new(name, size, self.lifespan(size)?);
+        let mut buffer = Buffer::new(name, size, self.lifespan(size, last)?);
         let alignment = "an alignment in bytes (a positive integer)";
         if let Some(alignment) = self.optional(Column::Alignment, false, alignment)? {
             buffer = buffer.aligned(alignment);
         }
-        let offset = "an offset in bytes (a non-negative integer)";
-        if let Some(hint) = self.optional(Column::Hint, true, offset)? {
+        if let Some(hint) = self.optional(Column::Hint, true, OFFSET)? {
             buffer = buffer.hinted(hint);
-        }
-        if let Some(fixed) = self.optional(Column::Offset, false, offset)? {
-            buffer = buffer.fixed_at(fixed);
         }
         Ok(buffer)
     }
 
-    /// Checks that the size and the lifespan in the row of an answer, if given, are those of `buffer`.
-    pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
+    /// Checks that the size and the lifespan in the row of an answer, if given, are those of `buffer`. An open
+    /// end is `last`, the first step after all lifespans of the instance.
+    pub(super) fn matches(&self, buffer: &Buffer, last: u64) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
             let name = buffer.name();
@@ -481,20 +558,20 @@ impl<'a> Row<'a> {
             && !gaps.is_empty()
         {
             // Lifespans are compared as a whole, because gaps at either end are trimmed.
-            if self.lifespan(buffer.size().get())? == *buffer.lifespan() {
+            if self.lifespan(buffer.size().get(), &mut Last::Known(last))? == *buffer.lifespan() {
                 return Ok(());
             }
             return differs(Column::Gaps, format!("lifespan {}", buffer.lifespan()));
         }
         let hull = buffer.lifespan().hull();
         if self.text(Column::Lower).is_some() {
-            let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
+            let lower = self.lower()?;
             if lower != hull.lower.get() {
                 return differs(Column::Lower, hull.lower.to_string());
             }
         }
         if let Some(text) = self.text(Column::Upper) {
-            let upper = self.upper(Column::Upper, text)?;
+            let upper = if is_open(text) { last } else { self.upper(Column::Upper, text)? };
             if upper != hull.upper.get() {
                 return differs(Column::Upper, format!("{} (first step after the lifespan)", hull.upper));
             }
@@ -503,14 +580,9 @@ impl<'a> Row<'a> {
     }
 }
 
+const STEP: &str = "a step (a non-negative integer)";
+pub(super) const OFFSET: &str = "an offset in bytes (a non-negative integer)";
+
 /// A likely reason why the lifespans in an answer differ from those in the instance.
 const OTHER_ORDER: &str =
     "; the layout may be for another order of the operators: `plan --instance` writes the matching instance";
-
-/// Parses a number that consists of digits only. Signs, blanks and fractions are rejected.
-pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(CsvErrorKind::BadValue { value: text.to_owned(), expected });
-    }
-    text.parse().map_err(|_| CsvErrorKind::TooLarge(text.to_owned()))
-}

@@ -5,6 +5,7 @@ mod checker;
 mod common;
 mod csv_bad_input;
 mod csv_round_trip;
+mod csv_ways;
 mod fusion;
 mod lifetimes;
 mod structure;

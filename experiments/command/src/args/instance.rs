@@ -1,13 +1,14 @@
 use super::values::bytes;
 use crate::failure::Failure;
+use crate::input::shown;
 use crate::output;
 use clap::{Args, ValueEnum};
-use plimsoll::model::csv::{Endpoints, Noted, ReadOptions, read_instance_file_noted};
+use plimsoll::model::csv::{Endpoints, Noted, Pins, ReadOptions, read_instance_file_noted};
 use plimsoll::model::{Bytes, Instance};
 use std::path::Path;
 
 /// Options for reading an instance.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct InstanceArgs {
     /// Capacity in bytes; overrides the number in the file name (X.1048576.csv)
     #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity", value_parser = bytes)]
@@ -19,19 +20,57 @@ pub struct InstanceArgs {
     /// and `end` is inclusive]
     #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
+    /// Whether the offsets in the CSV file fix its buffers [default: fixed; if every buffer has an offset,
+    /// `audit`, `compare` and `verify` read a plan, which fixes nothing, and other commands refuse the file]
+    #[arg(long, value_name = "MEANING")]
+    pub offsets: Option<OffsetsArg>,
 }
 
 impl InstanceArgs {
-    /// Reads the instance.
-    pub fn read(&self, path: &Path) -> Result<Instance, Failure> {
+    /// Reads the instance. `pins` is the meaning of its offsets unless an option sets another. If it is
+    /// [`Pins::Fixed`], a file that may be a plan is refused.
+    pub fn read(&self, path: &Path, pins: Pins) -> Result<Noted<Instance>, Failure> {
         let options = ReadOptions {
             endpoints: self.endpoints.map(Into::into),
             capacity: self.capacity.map(Bytes::new),
+            pins: self.offsets.map_or(pins, Into::into),
         };
         let noted = read_instance_file_noted(path, options)?;
+        if noted.plan.is_some() && self.offsets.is_none() && pins == Pins::Fixed {
+            return Err(Failure::input(format!("{}: {AMBIGUOUS}", shown(path))));
+        }
         note_instance(path, &noted, self.endpoints);
-        let instance = noted.value;
-        Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
+        let capacity = noted.value.capacity().filter(|_| !self.no_capacity);
+        Ok(noted.map(|instance| instance.with_capacity(capacity)))
+    }
+
+    /// Returns the origin of the capacity of an instance file, if it has one.
+    pub fn capacity_from(&self, instance: &Instance) -> Option<&'static str> {
+        instance.capacity()?;
+        Some(if self.capacity.is_some() { "--capacity" } else { "file name" })
+    }
+}
+
+/// The error for a file in which every buffer has an offset, if both readings are possible.
+const AMBIGUOUS: &str = "every buffer has an offset; if the offsets are a plan, `audit` judges it, and \
+                             --offsets free places all buffers anew; if they are requirements, --offsets fixed \
+                             pins all buffers";
+
+/// The meaning of the column `offset`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OffsetsArg {
+    /// Each offset fixes its buffer
+    Fixed,
+    /// Offsets fix nothing
+    Free,
+}
+
+impl From<OffsetsArg> for Pins {
+    fn from(meaning: OffsetsArg) -> Self {
+        match meaning {
+            OffsetsArg::Fixed => Self::Fixed,
+            OffsetsArg::Free => Self::Free,
+        }
     }
 }
 
@@ -60,17 +99,21 @@ pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
     }
 }
 
-/// Prints the notes about an instance file. If the file has a column `end` and `--endpoints` does not define
-/// its meaning, also prints how that column is read.
-pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
+/// Prints the notes about an instance file. If the file has a column `end` or `finish` and `--endpoints` does
+/// not define its meaning, also prints how that column is read.
+fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
     for note in noted.notes() {
         output::complain(&format!("note: {}: {note}", path.display()));
     }
-    if noted.has_end && endpoints.is_none() {
-        output::complain(&format!("note: {}: {END}", path.display()));
+    if let Some(end) = noted.end.filter(|_| endpoints.is_none()) {
+        output::complain(&format!("note: {}: {}", path.display(), end_note(end)));
     }
 }
 
-/// How the column `end` is read by default.
-pub const END: &str = "'end' is read as the last live step; if it is the first step after the lifespan, use \
-                       --endpoints half-open";
+/// Returns a note on how the column `end` or `finish` is read by default.
+pub fn end_note(column: &str) -> String {
+    format!(
+        "'{column}' is read as the last live step; if it is the first step after the lifespan, use --endpoints \
+         half-open"
+    )
+}

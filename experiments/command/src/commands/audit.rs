@@ -13,9 +13,12 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
-use plimsoll::model::csv::{Answer, write_instance, write_layout};
+use plimsoll::model::csv::{
+    Answer, CsvErrorKind, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
+};
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
 use plimsoll_lab::report::{gap_percent, percent};
+use plimsoll_lab::suite::without_exported;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,7 +29,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(1);
 #[derive(Args, Debug)]
 pub struct AuditArgs {
     /// Layout of the planner: a CSV file with columns `id` and `offset`, or with `offset` alone in the order
-    /// of the instance
+    /// of the instance [default: the plan in the instance file if every buffer has an offset]
     #[arg(index = 2, value_name = "LAYOUT", value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Peak that the planner reports, if its layout is not known
@@ -97,7 +100,7 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
                     format!("{name} contains only live ranges; audit {stem}-buffer-assignment.txt instead");
                 return Err(Failure::input(text));
             }
-            return Ok((vec![Case::given(args, args.subject.read()?)?], 0));
+            return Ok((vec![Case::given(args, args.subject.read(Pins::UnlessPlan)?)?], 0));
         }
         let mut captures = read_captures(file).map_err(Failure::input)?;
         if let [Capture { peak: None, .. }] = captures[..] {
@@ -113,10 +116,14 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
     paths.retain(|path| path.is_file());
     paths.sort();
+    let (exported, paths) = without_exported(paths);
     let (mut cases, mut skipped) = (Vec::new(), 0);
     for path in paths {
         if capture_format(&path).map_err(Failure::input)?.is_none() {
-            skipped += 1;
+            let layouts = exported.iter().filter(|(_, instance)| *instance == path);
+            let own = in_csv(&args.subject, &path, layouts.map(|(layout, _)| layout))?;
+            skipped += usize::from(own.is_empty());
+            cases.extend(own);
             continue;
         }
         match read_captures(&path) {
@@ -128,10 +135,36 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
         }
     }
     if cases.is_empty() {
-        let reason = "no file contains a captured plan; subfolders are not searched";
+        let reason = "no file contains a plan; subfolders are not searched";
         return Err(Failure::input(format!("{}: {reason}", file.display())));
     }
     Ok((cases, skipped))
+}
+
+/// Returns the plans for a CSV instance in a folder: the given layouts and the plan in the file itself. There
+/// are none if the file is not an instance.
+fn in_csv<'a>(
+    args: &SubjectArgs,
+    path: &Path,
+    layouts: impl Iterator<Item = &'a PathBuf>,
+) -> Result<Vec<Case>, Failure> {
+    let is_csv = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("csv"));
+    let free = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
+    let is_other = || match read_instance_file(path, free) {
+        Err(error) => matches!(*error.kind, CsvErrorKind::MissingColumn { .. } | CsvErrorKind::Empty(_)),
+        Ok(_) => false,
+    };
+    if !is_csv || is_other() {
+        return Ok(Vec::new());
+    }
+    let of = |planner: &Path, layout| -> Result<Case, Failure> {
+        let subject = args.read_csv(path, Pins::UnlessPlan)?;
+        Ok(Case { subject, planner: shown(planner), layout: Some(layout), peak: None })
+    };
+    let subject = args.read_csv(path, Pins::UnlessPlan)?;
+    let given = layouts.map(|layout| of(layout, offsets(layout, &subject.instance)?));
+    let own = subject.plan.clone().map(|plan| of(path, plan));
+    given.chain(own).collect()
 }
 
 /// Rejects a layout or a peak if the input contains captured plans.
@@ -195,9 +228,12 @@ impl Case {
             (None, Some(_)) => ("--planner-peak".to_owned(), None),
             (None, None) => {
                 let file = shown(&args.subject.instance);
-                return Err(Failure::input(format!(
-                    "{file}: there is no plan to audit; specify LAYOUT, or the peak with --planner-peak"
-                )));
+                let plan = subject.plan.clone().ok_or_else(|| {
+                    Failure::input(format!(
+                        "{file}: there is no plan to audit; specify LAYOUT, or the peak with --planner-peak"
+                    ))
+                })?;
+                (file, Some(plan))
             }
         };
         Ok(Self { subject, planner, layout, peak })
@@ -210,8 +246,7 @@ impl Case {
         let instance = &self.subject.instance;
         let name: String =
             instance.name().chars().map(|c| if ":/\\".contains(c) { '-' } else { c }).collect();
-        let capacity = instance.capacity().map_or_else(String::new, |capacity| format!(".{capacity}"));
-        let file = folder.join(format!("{name}{capacity}.csv"));
+        let file = folder.join(file_name(&name, instance.capacity()));
         output::check_target(&file, inputs)?;
         output::write_file(&file, |file| write_instance(instance, file))?;
         let Some(layout) = &self.layout else { return Ok(()) };

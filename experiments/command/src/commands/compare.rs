@@ -9,7 +9,7 @@ use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::Report;
 use clap::Args;
-use plimsoll::model::csv::Answer;
+use plimsoll::model::csv::{Answer, Pins};
 use plimsoll::model::{Instance, Offsets, Problem, SharedObjects, SplitBuffers, Violation, load};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::map::{Map, write_maps};
@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 pub struct CompareArgs {
     /// Layouts of the instance: CSV files with the columns `id` and `offset`, CSV files with only the column
     /// `offset` in the order of the instance, or files written by `solve`
-    #[arg(index = 2, required = true, value_name = "LAYOUT", value_parser = input_file())]
+    /// [default: the plan in the instance file, in which every buffer then has an offset]
+    #[arg(index = 2, value_name = "LAYOUT", value_parser = input_file())]
     layouts: Vec<PathBuf>,
     #[command(flatten)]
     best: BestArgs,
@@ -38,10 +39,19 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> =
         [&args.subject.instance].into_iter().chain(&args.layouts).map(PathBuf::as_path).collect();
     output::check_targets(&[&args.plot], &inputs)?;
-    let subject = args.subject.read()?;
+    let subject = args.subject.read(Pins::UnlessPlan)?;
     let instance = &subject.instance;
-    let answers = args.layouts.iter().map(|path| read(path, instance)).collect::<Result<Vec<_>, _>>()?;
-    let solutions = Solutions { args, answers: &answers };
+    let mut answers = args.layouts.iter().map(|path| read(path, instance)).collect::<Result<Vec<_>, _>>()?;
+    let mut paths: Vec<&Path> = args.layouts.iter().map(PathBuf::as_path).collect();
+    if paths.is_empty() {
+        let plan = subject.plan.clone().ok_or_else(|| {
+            let file = shown(&args.subject.instance);
+            Failure::input(format!("{file}: not every buffer has an offset; specify at least one LAYOUT"))
+        })?;
+        answers.push(Answer::Layout(plan));
+        paths.push(&args.subject.instance);
+    }
+    let solutions = Solutions { args, paths, answers: &answers };
     match &answers[0] {
         Answer::Layout(_) => solutions.compare::<Offsets>(&subject, |one| match one {
             Answer::Layout(layout) => Some(layout),
@@ -56,7 +66,8 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
             _ => None,
         }),
         Answer::Spill { .. } => {
-            Err(Failure::input(format!("{}: `compare` does not compare spills", args.layouts[0].display())))
+            let first = solutions.paths[0].display();
+            Err(Failure::input(format!("{first}: `compare` does not compare spills")))
         }
     }
 }
@@ -64,6 +75,8 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
 /// The answers given on the command line.
 struct Solutions<'a> {
     args: &'a CompareArgs,
+    /// The file of each answer.
+    paths: Vec<&'a Path>,
     answers: &'a [Answer],
 }
 
@@ -76,9 +89,9 @@ impl Solutions<'_> {
     {
         let (args, instance) = (self.args, &subject.instance);
         let mut solutions = Vec::new();
-        for (path, answer) in args.layouts.iter().zip(self.answers) {
+        for (path, answer) in self.paths.iter().zip(self.answers) {
             let solution = of(answer).ok_or_else(|| {
-                let (path, first) = (path.display(), args.layouts[0].display());
+                let (path, first) = (path.display(), self.paths[0].display());
                 Failure::input(format!("{path}: not an answer for {}, unlike {first}", P::NAME))
             })?;
             solutions.push((path, solution));
@@ -97,9 +110,51 @@ impl Solutions<'_> {
             }
             draw::<P>(instance, &drawn, &best, path)?;
         }
-        report(args, subject, &best, &compared).print(args.json)?;
+        self.report(subject, &best, &compared).print(args.json)?;
         let is_refuted = compared.iter().any(|one| !one.violations.is_empty());
         Ok(if is_refuted { REFUTED } else { ANSWERED })
+    }
+
+    fn report<P: Plan>(&self, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
+        let instance = &subject.instance;
+        let (load, capacity) = (load(instance).0, instance.capacity());
+        let row = |(path, one): (&&Path, &Compared)| {
+            let mut row = one.members(instance, self.args.json);
+            row["layout"] = shown(path).into();
+            row
+        };
+        let mut rows: Vec<Value> = self.paths.iter().zip(compared).map(row).collect();
+        let mut report = subject.report(json!({
+            "instance": instance.name(),
+            "buffers": instance.len(),
+            "problem": P::NAME,
+            "load": load,
+            "capacity": capacity,
+            "layouts": rows,
+        }));
+        report.extend(best.members(subject));
+        best.lines(subject, &mut report);
+        if let Some((solver, peak, _)) = best.solution() {
+            let verdict = if best.is_optimal() { "optimal" } else { "best known" };
+            let excess = peak.get() - best.bound.value.get();
+            let gap_percent = plimsoll_lab::report::gap_percent(peak.get(), best.bound.value.get());
+            rows.push(json!({
+                "layout": format!("({solver})"), "peak": peak, "gap_bytes": excess, "gap_percent": gap_percent,
+                "verdict": verdict,
+            }));
+        }
+        report.table(&rows, "layout, peak, above bound = gap_bytes, gap % = gap_percent, verdict");
+        for (path, one) in self.paths.iter().zip(compared) {
+            if one.verdict() == "optimal" {
+                continue;
+            }
+            report.push(&format!("\n{}\n", shown(path)));
+            for line in lines_of(&one.violations) {
+                report.line("violation", line);
+            }
+            one.reasons(instance, &mut report);
+        }
+        report
     }
 }
 
@@ -121,46 +176,4 @@ pub fn draw<P: Plan>(
     let maps: Vec<Map<'_>> =
         named.map(|(algorithm, pieces)| Map::new(instance, problem, algorithm, pieces, bound)).collect();
     output::write_picture(path, |file| write_maps(&maps, file))
-}
-
-fn report<P: Plan>(args: &CompareArgs, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
-    let instance = &subject.instance;
-    let (load, capacity) = (load(instance).0, instance.capacity());
-    let row = |(path, one): (&PathBuf, &Compared)| {
-        let mut row = one.members(instance, args.json);
-        row["layout"] = shown(path).into();
-        row
-    };
-    let mut rows: Vec<Value> = args.layouts.iter().zip(compared).map(row).collect();
-    let mut report = subject.report(json!({
-        "instance": instance.name(),
-        "buffers": instance.len(),
-        "problem": P::NAME,
-        "load": load,
-        "capacity": capacity,
-        "layouts": rows,
-    }));
-    report.extend(best.members(subject));
-    best.lines(subject, &mut report);
-    if let Some((solver, peak, _)) = best.solution() {
-        let verdict = if best.is_optimal() { "optimal" } else { "best known" };
-        let excess = peak.get() - best.bound.value.get();
-        let gap_percent = plimsoll_lab::report::gap_percent(peak.get(), best.bound.value.get());
-        rows.push(json!({
-            "layout": format!("({solver})"), "peak": peak, "gap_bytes": excess, "gap_percent": gap_percent,
-            "verdict": verdict,
-        }));
-    }
-    report.table(&rows, "layout, peak, above bound = gap_bytes, gap % = gap_percent, verdict");
-    for (path, one) in args.layouts.iter().zip(compared) {
-        if one.verdict() == "optimal" {
-            continue;
-        }
-        report.push(&format!("\n{}\n", shown(path)));
-        for line in lines_of(&one.violations) {
-            report.line("violation", line);
-        }
-        one.reasons(instance, &mut report);
-    }
-    report
 }

@@ -1,7 +1,7 @@
 //! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and converts layouts to
 //! allocations or C headers.
 
-use crate::args::{EndpointsArg, note_instance};
+use crate::args::{EndpointsArg, InstanceArgs, OffsetsArg};
 use crate::commands::header::Header;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
@@ -10,7 +10,7 @@ use crate::output;
 use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, DsaError, Split, read_dsa_file, write_allocations, write_dsa};
-use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
+use plimsoll::model::csv::{Pins, file_name, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use plimsoll_lab::report::human;
 use std::fmt::Write as _;
@@ -35,6 +35,10 @@ pub struct ConvertArgs {
     /// and `end` is inclusive]
     #[arg(long, value_name = "CONVENTION")]
     endpoints: Option<EndpointsArg>,
+    /// Whether the offsets in the CSV files fix buffers [default: fixed; a file in which every buffer has an
+    /// offset is refused, unless its --layout is given]
+    #[arg(long, value_name = "MEANING")]
+    offsets: Option<OffsetsArg>,
 }
 
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
@@ -92,8 +96,7 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
             Failure::input(format!("cannot create the folder {}: {error}", args.output.display()))
         })?;
         let file = |(name, pool): (String, &plimsoll::datasets::dsa::PoolInstance)| {
-            let capacity = pool.instance.capacity().map_or_else(String::new, |c| format!(".{c}"));
-            args.output.join(format!("{name}{capacity}.csv"))
+            args.output.join(file_name(&name, pool.instance.capacity()))
         };
         document.pool_names(&stem(path)).into_iter().zip(&split.pools).map(file).collect()
     };
@@ -119,6 +122,13 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
+/// Reads a CSV instance. `pins` is the default meaning of its offsets, as for `InstanceArgs::read`.
+fn instance(args: &ConvertArgs, path: &Path, pins: Pins) -> Result<Instance, Failure> {
+    let (endpoints, offsets) = (args.endpoints, args.offsets);
+    let read = InstanceArgs { endpoints, offsets, ..InstanceArgs::default() }.read(path, pins)?;
+    Ok(read.value)
+}
+
 /// Writes a layout of one CSV instance as a C header.
 fn to_header(args: &ConvertArgs) -> Result<u8, Failure> {
     let ([file], [layout]) = (args.files.as_slice(), args.layout.as_slice()) else {
@@ -126,10 +136,7 @@ fn to_header(args: &ConvertArgs) -> Result<u8, Failure> {
         return Err(Failure::input(message));
     };
     output::check_target(&args.output, &[file, Path::new(layout)])?;
-    let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
-    let noted = read_instance_file_noted(file, options)?;
-    note_instance(file, &noted, args.endpoints);
-    let instance = noted.value.with_capacity(None);
+    let instance = instance(args, file, Pins::UnlessPlan)?.with_capacity(None);
     let layout = read_layout_file(Path::new(layout), &instance)?;
     let violations = check_layout(&instance, &layout);
     if !violations.is_empty() {
@@ -153,12 +160,7 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
     output::check_target(&args.output, &inputs)?;
     output::check_format("--output", &args.output, format::JSON)?;
-    let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
-    let read = |path: &PathBuf| {
-        let noted = read_instance_file_noted(path, options)?;
-        note_instance(path, &noted, args.endpoints);
-        Ok(noted.value)
-    };
+    let read = |path: &PathBuf| instance(args, path, Pins::Fixed);
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;
     let mut wrong = None;
     let written = output::write_file(&args.output, |file| {

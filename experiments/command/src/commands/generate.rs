@@ -1,6 +1,6 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a single small graph by name.
 
-use crate::args::{dimension, note_columns, once};
+use crate::args::{InstanceArgs, PLAN, dimension, once};
 use crate::digest::Hashing;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
@@ -10,7 +10,7 @@ use clap::Args;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{DERIVATIONS, Derivation, FAMILIES, Family, Generated, Written};
-use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, write_instance};
+use plimsoll::model::csv::{Pins, file_name, write_instance};
 use plimsoll::model::graph::{Graph, Role, write_graph};
 use plimsoll::model::{Bytes, Instance, load};
 use plimsoll_lab::report::human;
@@ -296,8 +296,10 @@ impl Source {
             let message = format!("'{}' derives instances from a file; use --of FILE", derivation.name);
             return Err(Failure::input(message));
         };
-        let noted = read_instance_file_noted(path, ReadOptions::default())?;
-        note_columns(path, &noted);
+        let noted = InstanceArgs::default().read(path, Pins::UnlessPlan)?;
+        if noted.plan.is_some() {
+            output::complain(&format!("note: {}: {PLAN}", path.display()));
+        }
         let params = once("--param", &args.param)?.into_iter().collect();
         Ok(Self::Derived(derivation, params, Box::new(noted.value)))
     }
@@ -360,10 +362,7 @@ impl Content {
     fn file_name(&self) -> String {
         match self {
             Self::Instance(generated) => generated.file_name(),
-            Self::Derived(instance) => match instance.capacity() {
-                Some(capacity) => format!("{}.{}.csv", instance.name(), capacity.get()),
-                None => format!("{}.csv", instance.name()),
-            },
+            Self::Derived(instance) => file_name(instance.name(), instance.capacity()),
             Self::Graph(graph, _) => format!("{}.json", graph.name()),
         }
     }

@@ -12,6 +12,7 @@ use crate::output;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::csv::Pins;
 use plimsoll::model::{
     Bytes, Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem, SharedObjects, Silent,
     SplitBuffers, Witness, load,
@@ -67,7 +68,7 @@ type Writer<P> = fn(&Instance, &<P as Problem>::Solution, &mut dyn Write) -> io:
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
-    let subject = args.subject.read()?;
+    let subject = args.subject.read(Pins::Fixed)?;
     check(args, &subject.instance, &choice)?;
     match choice {
         Choice::Offsets(entry) => {

@@ -10,9 +10,10 @@ use clap::{Args, ValueEnum};
 use plimsoll::branches::ordered_program;
 use plimsoll::datasets::{Import, import_file};
 use plimsoll::graphs::GraphRun;
+use plimsoll::model::csv::Pins;
 use plimsoll::model::graph::{Graph, LivenessOptions};
 use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::{Bytes, Instance, Setup, Step, Witness};
+use plimsoll::model::{Bytes, Instance, Layout, Setup, Step, Witness};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
@@ -36,6 +37,10 @@ pub struct SubjectArgs {
 /// An instance and its origin.
 pub struct Subject {
     pub instance: Instance,
+    /// The offsets in the CSV file, if every buffer has one.
+    pub plan: Option<Layout>,
+    /// The origin of the capacity: the file name or an option.
+    capacity_from: Option<&'static str>,
     model: Option<FromModel>,
 }
 
@@ -49,25 +54,34 @@ struct FromModel {
 }
 
 impl SubjectArgs {
-    /// Reads the instance, or derives it from the model.
-    pub fn read(&self) -> Result<Subject, Failure> {
+    /// Reads the instance, or derives it from the model. `pins` is the default meaning of offsets in a CSV
+    /// file, as for [`InstanceArgs::read`].
+    pub fn read(&self, pins: Pins) -> Result<Subject, Failure> {
         let path = &self.instance;
         if !is_model(path) {
             if self.has_model_options() {
                 let message = "options for models are not allowed with a CSV instance";
                 return Err(Failure::input(message).about(path));
             }
-            return Ok(Subject::of(self.input.read(path)?));
+            return self.read_csv(path, pins);
         }
-        if self.input.no_capacity || self.input.endpoints.is_some() {
-            let message = "--no-capacity and --endpoints are allowed only with a CSV instance";
+        if self.input.no_capacity || self.input.endpoints.is_some() || self.input.offsets.is_some() {
+            let message = "--no-capacity, --endpoints and --offsets are allowed only with a CSV instance";
             return Err(Failure::input(message).about(path));
         }
         let (import, liveness) = self.import()?;
         let subject = Subject::of_model(import, liveness);
         let subject = subject.map_err(|failure| failure.about(path))?;
         let capacity = self.input.capacity.map(Bytes::new);
-        Ok(Subject { instance: subject.instance.with_capacity(capacity), ..subject })
+        let instance = subject.instance.with_capacity(capacity);
+        Ok(Subject { capacity_from: self.input.capacity_from(&instance), instance, ..subject })
+    }
+
+    /// Reads a CSV instance, with the same options.
+    pub fn read_csv(&self, path: &Path, pins: Pins) -> Result<Subject, Failure> {
+        let noted = self.input.read(path, pins)?;
+        let capacity_from = self.input.capacity_from(&noted.value);
+        Ok(Subject { plan: noted.plan, capacity_from, ..Subject::of(noted.value) })
     }
 
     /// Reads the model. Returns it with the options for its liveness analysis.
@@ -76,12 +90,16 @@ impl SubjectArgs {
         Ok((import, self.liveness.options()))
     }
 
-    /// Returns the file and, if it is given, the option `--endpoints` as arguments of another command, quoted
-    /// for a shell.
+    /// Returns the file and, if they are given, the options `--endpoints` and `--offsets` as arguments of
+    /// another command, quoted for a shell.
     pub fn quoted(&self) -> String {
-        let file = quoted(&self.instance);
         let endpoints = self.input.endpoints.and_then(|how| how.to_possible_value());
-        endpoints.map_or(file.clone(), |how| format!("{file} --endpoints {}", how.get_name()))
+        let offsets = self.input.offsets.and_then(|how| how.to_possible_value());
+        let given = [("endpoints", endpoints), ("offsets", offsets)];
+        given.iter().fold(quoted(&self.instance), |text, (option, value)| match value {
+            Some(value) => format!("{text} --{option} {}", value.get_name()),
+            None => text,
+        })
     }
 
     /// Returns true if options for models are given.
@@ -127,7 +145,7 @@ pub fn at_step(words: String, witness: &Witness, steps: &[String]) -> String {
 impl Subject {
     /// Creates the subject of an instance without a model.
     pub fn of(instance: Instance) -> Self {
-        Self { instance, model: None }
+        Self { instance, plan: None, capacity_from: None, model: None }
     }
 
     /// Creates the subject of a model whose operators run in file order.
@@ -135,7 +153,7 @@ impl Subject {
         let (instance, steps) = in_file_order(&import, liveness)?;
         let basis = Basis::of(&import);
         let model = FromModel { basis, graph: import.graph, liveness, steps };
-        Ok(Self { instance, model: Some(model) })
+        Ok(Self { model: Some(model), ..Self::of(instance) })
     }
 
     /// Returns the graph of the model, and the options of its liveness analysis.
@@ -147,7 +165,7 @@ impl Subject {
     pub fn report(&self, object: Value) -> Report {
         let Some(model) = &self.model else {
             let mut report = Report::new(object);
-            report.instance(&self.instance);
+            self.describe(&mut report);
             return report;
         };
         let mut report = Report::of_graph(object, &model.basis);
@@ -159,8 +177,15 @@ impl Subject {
         };
         report.line("model", format_args!("{operators}, in the order of the file"));
         report.line("", "`plimsoll plan` also searches for the best order");
-        report.instance(&self.instance);
+        self.describe(&mut report);
         report
+    }
+
+    fn describe(&self, report: &mut Report) {
+        report.instance(&self.instance, self.capacity_from);
+        if self.plan.is_some() {
+            report.plan(&self.instance);
+        }
     }
 
     /// Returns true if the instance comes from a model.

@@ -7,13 +7,13 @@ use super::proof;
 use super::subject::{Subject, SubjectArgs};
 use crate::args::EffortArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, NOTHING_FOUND, REFUTED};
-use crate::input::input_file;
+use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{Report, bytes};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::excluded;
-use plimsoll::model::csv::Answer;
+use plimsoll::model::csv::{Answer, Pins};
 use plimsoll::model::{
     BoundError, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind, Layout,
     Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation, Witness,
@@ -58,8 +58,9 @@ struct Checked {
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
     /// Answer: a CSV file with the columns `id` and `offset`, or a file written by `solve`, `spill` or
-    /// `order`; optional for a certificate without a layout and for a proof
-    #[arg(index = 2, required_unless_present_any = ["certificate", "proof"], value_parser = input_file())]
+    /// `order` [default: the plan in the instance file if every buffer has an offset]; optional for a
+    /// certificate without a layout and for a proof
+    #[arg(index = 2, value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
     #[arg(long, value_name = "FILE.json", value_parser = input_file())]
@@ -96,14 +97,24 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
             args.json,
         );
     }
-    let subject = args.subject.read()?;
+    let subject = args.subject.read(Pins::UnlessPlan)?;
     // The check of the proof and the search share the time limit.
     let (effort, limits) = (args.best.effort, args.best.effort.limits());
     let search = args.best.searches(false).then(|| (effort.setup(), limits));
-    let read = |path| proof::read(path, &subject.instance, check_limits(effort, limits));
-    let proof = args.proof.as_deref().map(read).transpose()?;
+    let read_proof = |path| proof::read(path, &subject.instance, check_limits(effort, limits));
+    let proof = args.proof.as_deref().map(read_proof).transpose()?;
     let proved = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.bound()));
-    let checked = args.layout.as_deref().map(|path| check(path, &subject, (search, proved))).transpose()?;
+    let answer = match &args.layout {
+        Some(path) => Some((read(path, &subject.instance)?, path.as_path())),
+        None => subject.plan.clone().map(|plan| (Answer::Layout(plan), args.subject.instance.as_path())),
+    };
+    if answer.is_none() && args.certificate.is_none() && args.proof.is_none() {
+        let file = shown(&args.subject.instance);
+        let message =
+            "specify LAYOUT, --certificate or --proof; not every buffer of the instance has an offset";
+        return Err(Failure::input(format!("{file}: {message}")));
+    }
+    let checked = answer.map(|answer| check(answer, &subject, (search, proved))).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -156,15 +167,15 @@ fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
     if effort.time_limit.is_some() { limits } else { Limits::default() }
 }
 
-/// Reads an answer and checks it against the constraints of its problem. If the answer is valid and not a
+/// Checks the answer in a file against the constraints of its problem. If the answer is valid and not a
 /// spill, compares it with the best bound.
 fn check(
-    path: &Path,
+    (answer, path): (Answer, &Path),
     subject: &Subject,
     (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
 ) -> Result<Checked, Failure> {
     let instance = &subject.instance;
-    Ok(match read(path, instance)? {
+    Ok(match answer {
         Answer::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved))?,
         Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None))?,
         Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None))?,

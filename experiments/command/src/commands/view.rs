@@ -6,6 +6,7 @@ use crate::input::input_file;
 use crate::output;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::Args;
+use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -76,11 +77,15 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     } else {
         ("plan", &[("--output", LAYOUT), ("--tensors", "tensors.json")])
     };
-    let free = if is_instance { without_offsets(args, folder.path())? } else { None };
     let mut run = Command::new(own);
-    run.arg(command).arg(free.as_ref().unwrap_or(&args.file)).arg("--json");
+    run.arg(command).arg(&args.file).arg("--json");
     if is_instance {
         run.arg("--no-capacity");
+    }
+    // The page compares a plan in the file with the optimum. `solve` reports a file that cannot be read.
+    let reading = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
+    if is_instance && read_instance_file_noted(&args.file, reading).is_ok_and(|read| read.plan.is_some()) {
+        run.args(["--offsets", "free"]);
     }
     for (option, name) in written {
         run.arg(option).arg(folder.path().join(name));
@@ -99,34 +104,6 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
         }
     }
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
-}
-
-/// If every row has an offset, copies the instance without the offsets, so that the page can compare the
-/// layout that they form with the optimum. Returns `None` if a row has no offset.
-fn without_offsets(args: &ViewArgs, folder: &Path) -> Result<Option<PathBuf>, Failure> {
-    let read = || -> Result<Option<Vec<u8>>, csv::Error> {
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(&args.file)?;
-        let records = reader.records().collect::<Result<Vec<_>, _>>()?;
-        let is_offset = |field: &str| field.trim().eq_ignore_ascii_case("offset");
-        let Some(at) = records.first().and_then(|head| head.iter().position(is_offset)) else {
-            return Ok(None);
-        };
-        if records.iter().any(|record| record.get(at).is_none_or(|field| field.trim().is_empty())) {
-            return Ok(None);
-        }
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for record in &records {
-            writer.write_record(
-                record.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, field)| field),
-            )?;
-        }
-        Ok(writer.into_inner().ok())
-    };
-    // `solve` reports a file that is not CSV.
-    let Ok(Some(data)) = read() else { return Ok(None) };
-    let copy = folder.join(args.file.file_name().unwrap_or_default());
-    fs::write(&copy, data).map_err(Failure::internal)?;
-    Ok(Some(copy))
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ fn folders_give_one_row_per_plan() {
     std::fs::remove_file(scratch.path("loss-live-range.txt")).unwrap();
     scratch.plimsoll(&["audit", "."]).refuses(&["loss-live-range.txt", "cannot read"]);
     let empty = Scratch::new();
-    empty.plimsoll(&["audit", "."]).refuses(&["no file contains a captured plan"]);
+    empty.plimsoll(&["audit", "."]).refuses(&["no file contains a plan"]);
 }
 
 /// Audits the plans of allocators: a snapshot of `PyTorch`, and a trace and a placement of `idealloc`.
@@ -179,7 +179,7 @@ fn a_peak_completes_a_file_without_a_plan() {
     let records = record([0, 0, 2, 64, 0, 0, 0, 64]).chain(record([1, 1, 3, 32, 0, 0, 0, 32]));
     scratch.write("a.plc", records.collect::<Vec<u8>>());
     scratch.plimsoll(&["audit", "a.plc"]).refuses(&["a.plc", "no plan", "--planner-peak"]);
-    scratch.plimsoll(&["audit", "."]).refuses(&["no file contains a captured plan"]);
+    scratch.plimsoll(&["audit", "."]).refuses(&["no file contains a plan"]);
     let json = scratch.plimsoll(&["audit", "a.plc", "--planner-peak", "100", "--json"]).exits(0).json();
     assert_eq!((&json["lower_bound"], &json["verdict"]), (&json!(96), &json!("above the optimum")));
 }

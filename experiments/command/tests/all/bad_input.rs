@@ -22,7 +22,7 @@ const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
     ("fields", "id,lower,upper,size\na,0,1\n", &["line 2", "3 fields", "4"]),
     (
         "off-alignment",
-        "id,lower,upper,size,alignment,offset\na,0,1,4,8,12\n",
+        "id,lower,upper,size,alignment,offset\na,0,1,4,8,12\nb,0,1,4,8,\n",
         &["line 2", "'offset'", "12", "8"],
     ),
     ("window", "id,lower,upper,size,gaps\na,0,9,4,2-4@0:2\n", &["line 2", "'gaps'", "2-4@0:2"]),

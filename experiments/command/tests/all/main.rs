@@ -31,6 +31,7 @@ mod order_proof;
 mod overlap;
 mod pictures;
 mod pipes;
+mod plans;
 mod png;
 mod problems;
 mod proof;

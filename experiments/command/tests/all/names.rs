@@ -144,7 +144,7 @@ fn models_are_solved_in_the_order_of_the_file() {
         ),
         (
             &["solve", "net.json", "--no-capacity"],
-            "net.json: --no-capacity and --endpoints are allowed only with",
+            "net.json: --no-capacity, --endpoints and --offsets are allowed only",
         ),
         (&["solve", "net.json", "--batch", "3"], "net.json: --batch 3: the option does not apply to a graph"),
         (&["solve", "none.onnx"], "none.onnx"),

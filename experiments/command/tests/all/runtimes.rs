@@ -303,6 +303,13 @@ fn formats_of_minimalloc_are_read() {
     assert!(scratch.read("out.csv").contains("a,0,4,8,8\n"));
     solve("id,lower,upper,size\n").exits(0);
     assert_eq!(scratch.read("out.csv"), "id,lower,upper,size,offset\n");
+    // Ends are open, also below a negative step.
+    solve("id,start,end,size,gaps\na,-3,-1,8,\nb,2,-1,8,\nc,1,inf,8,4-6\nd,0,5,4,\n").exits(0);
+    let rows = scratch.read("out.csv");
+    assert!(
+        rows.contains("a,-3,0,8,") && rows.contains("b,2,8,8,") && rows.contains("c,1,8,8,4-7"),
+        "{rows}"
+    );
     let fails = |text: &str, part: &str| {
         let run = solve(text).exits(1);
         assert!(run.stderr.contains(part), "{}", run.stderr);

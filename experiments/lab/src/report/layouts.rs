@@ -2,7 +2,7 @@
 
 use crate::analysis::Study;
 use crate::record::Record;
-use plimsoll_model::csv::{CsvError, ReadOptions, read_instance, read_layout_file};
+use plimsoll_model::csv::{CsvError, Pins, ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Instance, Layout, Offsets, Problem};
 use std::io;
 use std::path::{Component, Path};
@@ -83,7 +83,8 @@ fn read(study: &Study, row: &Record) -> Result<Drawn, LayoutError> {
     let path = study.record.folder.join(inner);
     let file = std::fs::File::open(&path)
         .map_err(|source| LayoutError::Unreadable { path: row.layout.clone(), source })?;
-    let instance = read_instance(&row.layout, file, ReadOptions::default())?;
+    let free = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
+    let instance = read_instance(&row.layout, file, free)?;
     if instance.len() > MOST {
         return Err(LayoutError::TooMany(instance.len()));
     }

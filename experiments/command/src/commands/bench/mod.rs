@@ -10,13 +10,15 @@ mod store;
 
 use super::choose::misspelt;
 use super::externals::FirstFailures;
-use crate::args::END;
+use crate::args::end_note;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
+use crate::report::pinned;
 pub use args::BenchArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
 use plimsoll::model::{Offsets, Problem};
+use plimsoll::posed::Subject;
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
 use plimsoll_lab::report::certificates::certificates;
@@ -46,10 +48,11 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     for note in read {
         output::complain(&format!("note: {note}"));
     }
-    let ends = cases.iter().filter(|case| case.has_end).count();
-    if ends > 0 {
-        output::complain(&format!("note: {}: {END}", human::count(ends, "instance")));
+    let ends: Vec<&str> = cases.iter().filter_map(|case| case.end).collect();
+    if let Some(first) = ends.first() {
+        output::complain(&format!("note: {}: {}", human::count(ends.len(), "instance"), end_note(first)));
     }
+    notes.extend(pinned_note(&cases));
     notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
         output::print(&output::filled(note))?;
@@ -173,6 +176,25 @@ fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: u
     }
     text
 }
+
+/// Returns a note that names the instances with pinned buffers, if there are any.
+fn pinned_note(cases: &[Case]) -> Option<String> {
+    let pinned = |case: &Case| match &case.subject {
+        Ok(Subject::Instance(instance)) => {
+            let count = pinned(instance);
+            (count > 0).then(|| format!("{} ({count} of {})", case.name, instance.len()))
+        }
+        _ => None,
+    };
+    let named: Vec<String> = cases.iter().filter_map(pinned).collect();
+    let more = named.len().saturating_sub(MOST_NAMES);
+    let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = named[..named.len() - more].join(", ");
+    (!named.is_empty()).then(|| format!("buffers pinned at fixed offsets: {text}{and}"))
+}
+
+/// Maximum number of instances that a note names.
+const MOST_NAMES: usize = 8;
 
 /// The suites that need no files.
 const OWN: [&str; 2] = ["embedded", "graphs"];

@@ -14,7 +14,7 @@ impl Shared<'_> {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
         let mut words = vec![own.to_string_lossy().into_owned()];
         let line = "solve {input} --problem offsets --output {output} --seed {seed} --threads {threads} \
-                    --time-limit {time_limit} --json --solver";
+                    --time-limit {time_limit} --offsets fixed --json --solver";
         words.extend(line.split_whitespace().map(str::to_owned));
         words.push(entry.name.to_owned());
         if let Some(nodes) = self.args.node_limit {

@@ -5,6 +5,7 @@ use crate::commands::subject::at_step;
 use crate::failure::Failure;
 use plimsoll::Registry;
 use plimsoll::graphs::GraphRun;
+use plimsoll::model::csv::Pins;
 use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, Witness, written_and_read};
 use plimsoll::run::{Limits, RunError};
 use plimsoll::spilling::{Capacity, capacity, graph_traffic, region_instance};
@@ -16,6 +17,8 @@ pub struct Input {
     pub basis: Basis,
     /// What happens at each step of a graph; empty for an instance.
     steps: Vec<String>,
+    /// The origin of the capacity: the file name or an option.
+    pub capacity_from: Option<&'static str>,
 }
 
 impl Input {
@@ -30,7 +33,7 @@ impl Input {
 /// buffers.
 pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
     let (instance, mut traffic, basis, steps) = if args.is_instance() {
-        let instance = args.input.read(&args.model.model)?;
+        let instance = args.input.read(&args.model.model, Pins::Fixed)?.value;
         if instance.capacity().is_none() {
             return Err(Failure::input(
                 "spill requires a capacity, in the file name (X.1048576.csv) or with --capacity",
@@ -56,8 +59,9 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
     for id in &args.keep {
         traffic[traffic::named(&instance, id)?.index()] = None;
     }
+    let capacity_from = args.input.capacity_from(&instance);
     let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
-    Ok(Input { problem, basis, steps })
+    Ok(Input { problem, basis, steps, capacity_from })
 }
 
 /// Determines whether all buffers fit without spilling.

@@ -2,7 +2,7 @@
 
 use super::args::SpillArgs;
 use super::input::Input;
-use crate::report::{Report, bytes, noted, size};
+use crate::report::{Report, bytes, capacity as limited, noted, pinned, pins, size};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, Spilling, Witness, load};
 use plimsoll::spilling::{Capacity, Shortage};
@@ -48,6 +48,8 @@ pub(super) fn report(
         "claim": outcome.claim,
         "stop": outcome.stop,
         "capacity": problem.capacity(),
+        "capacity_from": input.capacity_from,
+        "pinned": pinned(instance),
         "load": load(instance).0,
         "buffers": instance.len(),
         "need": need_of(input, need),
@@ -129,13 +131,16 @@ pub(super) fn need_text(input: &Input, need: &Capacity) -> String {
     let load = load(instance).0;
     let _ = writeln!(
         text,
-        "{:<12} {}: {}, load {}, capacity {}",
+        "{:<12} {}: {}, load {}{}",
         "instance",
         instance.name(),
         human::count(instance.len(), "buffer"),
         size(load),
-        size(capacity)
+        limited(capacity, input.capacity_from)
     );
+    if pinned(instance) > 0 {
+        let _ = writeln!(text, "{:<12} {}", "pinned", pins(pinned(instance), instance.len()));
+    }
     match need {
         Capacity::Met => {
             let _ = writeln!(text, "{:<12} none, all buffers fit", "shortfall");
