@@ -5,7 +5,7 @@ use crate::model_file::import_bytes;
 use crate::onnx::name_in_file;
 use crate::tflite::{self, MicroArena, Shares};
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{OperatorId, RegionId};
+use plimsoll_model::{Layout, OperatorId, RegionId};
 use std::path::Path;
 
 /// The format of a model file whose operators can be reordered, and into which a plan can be written.
@@ -146,6 +146,19 @@ impl<'a> ModelFile<'a> {
     /// If the file is damaged.
     pub fn offsets(&self) -> Result<Option<Vec<i32>>, ImportError> {
         tflite::offsets(&self.bytes).map_err(|problem| problem.of(self.path))
+    }
+
+    /// Returns the offset problem of `tflite-micro` for a `TFLite` file, and the layout that the offline plan
+    /// in the file describes; `None` if the file has no such plan. Tensors share memory if a kernel allows it
+    /// and the plan gives them the same offset.
+    ///
+    /// # Errors
+    /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].
+    pub fn planned(&self) -> Result<Option<(MicroArena, Layout)>, ImportError> {
+        let Some(offsets) = self.offsets()? else { return Ok(None) };
+        let at = |number: usize| offsets.get(number).copied().filter(|&offset| offset >= 0);
+        let micro = self.micro_arena(&|_, from, to| at(from).is_some() && at(from) == at(to))?;
+        Ok(micro.in_file().map(|layout| (micro, layout)))
     }
 
     /// Writes the offsets of [`MicroArena::offsets`] into a `TFLite` file, as an offline plan for

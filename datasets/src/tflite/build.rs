@@ -8,6 +8,7 @@ use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
+use super::stated::Kept;
 use crate::import::{Import, ImportOptions, ImportProblem, OperatorPlace, SizeSources, Source};
 use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
@@ -47,6 +48,8 @@ pub(super) struct Conversion<'m, 'a> {
     resources: HashMap<Variable<'a>, TensorId>,
     /// Sparse constants that already have a note.
     noted: BTreeSet<(usize, usize)>,
+    /// The addresses that compiled operators need.
+    fixed: Kept,
 }
 
 /// The roles of the tensors of a subgraph, and their counterparts in the graph.
@@ -132,6 +135,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             tensors: Vec::new(),
             resources: HashMap::new(),
             noted: BTreeSet::new(),
+            fixed: Kept::new(model),
         })
     }
 
@@ -147,7 +151,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let body = self.graph.body();
         self.region(body, 0, &inferred)?;
         self.note_rest();
-        let Self { graph, assumed, sources, places, tensors, .. } = self;
+        self.assumed.extend(self.fixed.note(self.model));
+        let Self { mut graph, assumed, sources, places, tensors, fixed, .. } = self;
+        fixed.segments(self.model).into_iter().for_each(|segment| graph.segment(segment));
         let graph = graph.build()?;
         ImportProblem::check_flows(&graph)?;
         Ok(Import { graph, assumed, sizes: sources, places, tensors })
@@ -171,7 +177,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.variables(&mut scope)?;
         self.graph.interface(region, inputs, outputs);
         if self.uses[index] == 1 {
-            let idle = |at: usize| scope.ids[at].is_none() && !self.scratch.contains_key(&(index, at));
+            let held = |at| self.scratch.contains_key(&(index, at)) || self.fixed.contains((index, at));
+            let idle = |at: usize| scope.ids[at].is_none() && !held(at);
             self.idle += (0..scope.ids.len()).filter(|&at| idle(at)).count();
         }
         Ok(())
@@ -253,6 +260,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
         let requested = self.requested.get(&(scope.index, at)).copied().unwrap_or(0);
         let held = self.hold(scope, &scratch, &subject)?;
+        self.fixed.check(scope.index, step, &scratch, &subject)?;
         operator.scratch = Bytes::new(held.get().saturating_add(requested));
         if kind.builtin && matches!(kind.name.as_ref(), "ASSIGN_VARIABLE" | "READ_VARIABLE") {
             let value = inputs.get(1).or(outputs.first()).copied().flatten();
@@ -360,6 +368,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             Role::Weight | Role::State => self.kept((scope.index, at), info, role, name, (&measured, source)),
             _ => self.add(name, role, &measured, source, Some(at)),
         };
+        self.fixed.add((scope.index, at), id, info, measured.bytes)?;
         scope.ids[at] = Some(id);
         scope.measured[at] = Some(measured);
         Ok(id)
@@ -485,10 +494,10 @@ impl<'m, 'a> Conversion<'m, 'a> {
     fn hold(&mut self, scope: &Scope, scratch: &[i32], subject: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
-            if scratch[..position].contains(&tensor) {
+            let at = tensor as usize;
+            if scratch[..position].contains(&tensor) || self.fixed.contains((scope.index, at)) {
                 continue;
             }
-            let at = tensor as usize;
             let info = &self.model.subgraphs[scope.index].tensors[at];
             let (measured, _) = self.measure(scope, at, info, subject)?;
             *self.scratch.entry((scope.index, at)).or_default() += 1;
@@ -539,7 +548,7 @@ fn role(scope: &Scope, at: usize, info: &Info, measured: &Measured) -> Role {
     let loose = !scope.made[at] && measured.bytes == 0;
     match () {
         () if scope.given[at] => Role::Input,
-        () if info.variable => Role::State,
+        () if info.variable && !scope.made[at] => Role::State,
         () if info.held.is_some() || loose => Role::Weight,
         () if scope.wanted[at] => Role::Output,
         () => Role::Activation,

@@ -3,7 +3,11 @@
 //! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
 //! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
 //! one set of tensors. Each tensor is live from its first use in any run to its last. All subgraphs share one
-//! arena. The plan does not place variables, which get memory of their own.
+//! arena. The plan does not place variables, which get memory of their own, and outputs of `VAR_HANDLE`, which
+//! refer to data of the kernel.
+//!
+//! If the file contains an offline plan, the tensors of a range of [fixed addresses](super::stated) are one
+//! buffer, in which they keep their positions. Variables in such a range are placed with it.
 //!
 //! Model files do not list the scratch buffers of kernels, so an offline plan has no offsets for them. The
 //! runtime places them around the tensors with its greedy planner, which [`MicroArena`] simulates.
@@ -13,13 +17,15 @@
 
 use super::infer::COPIES;
 use super::model::{self, Info, Model, Step};
+use super::plan::Offsets;
 use super::schema::ELEMENTS;
+use super::stated::{Fixed, fixed};
 use crate::import::{ImportProblem, Scratch};
 use crate::operators::is_listed;
 use plimsoll_model::graph::AliasKind;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan, root};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The alignment of all sizes and offsets in bytes, as in the runtime.
 pub const MICRO_ALIGNMENT: Bytes = Bytes::new(16);
@@ -50,6 +56,12 @@ pub struct MicroArena {
     /// The tensors of each buffer, as numbers among the tensors of all subgraphs. Scratch buffers have the
     /// numbers that follow.
     buffers: Vec<Vec<usize>>,
+    /// The first byte of each tensor in its buffer, for tensors with fixed addresses.
+    inside: HashMap<usize, u64>,
+    /// The offline plan of the file.
+    plan: Option<Offsets>,
+    /// Tensors that the runtime does not place, although the plan of the file gives them an offset.
+    ignored: Vec<(usize, u64)>,
     /// Tensors that no operator uses, with their sizes. Their memory is never accessed.
     unused: Vec<(usize, u64)>,
     /// Number of tensors in all subgraphs.
@@ -81,16 +93,50 @@ impl MicroArena {
 
     /// Returns the layout that the runtime computes from an offline plan. `offset` gives the planned offset
     /// of a tensor by its number among the tensors of all subgraphs. Returns `None` if an offset is
-    /// missing, or if tensors that share memory have different offsets. O(n^2 log n) for n buffers.
+    /// missing, or if tensors that share memory have different offsets. Offsets of tensors with fixed
+    /// addresses may be missing if one of them is known. O(n^2 log n) for n buffers.
     pub fn layout(&self, offset: impl Fn(usize) -> Option<Bytes>) -> Option<Layout> {
         let one = |tensors: &Vec<usize>| {
             if self.is_scratch(tensors) {
                 return Some(None);
             }
-            let first = offset(*tensors.first()?)?;
-            tensors.iter().all(|&tensor| offset(tensor) == Some(first)).then_some(Some(first))
+            let known = tensors
+                .iter()
+                .filter(|tensor| offset(**tensor).is_some() || !self.inside.contains_key(tensor));
+            let mut starts = known.map(|&tensor| self.start(tensor, offset(tensor)?));
+            let first = starts.next()??;
+            starts.all(|start| start == Some(first)).then_some(Some(first))
         };
         Some(self.placed(self.buffers.iter().map(one).collect::<Option<_>>()?))
+    }
+
+    /// Returns the layout that the runtime computes from the offline plan of the file; `None` if the file has
+    /// no such plan, or the plan gives tensors that share memory different offsets. The runtime places the
+    /// tensors that the plan does not place. O(n^2 log n) for n buffers.
+    pub fn in_file(&self) -> Option<Layout> {
+        let plan = self.plan.as_ref()?;
+        let one = |tensors: &Vec<usize>| {
+            let offset = |tensor: usize| plan.get(tensor).copied().flatten().map(Bytes::new);
+            let first = offset(*tensors.first()?);
+            let Some(start) = first.and_then(|offset| self.start(*tensors.first()?, offset)) else {
+                return tensors.iter().all(|&tensor| offset(tensor).is_none()).then_some(None);
+            };
+            let same = |&tensor: &usize| offset(tensor).and_then(|at| self.start(tensor, at)) == Some(start);
+            tensors.iter().all(same).then_some(Some(start))
+        };
+        Some(self.placed(self.buffers.iter().map(one).collect::<Option<_>>()?))
+    }
+
+    /// Returns the first byte of the buffer of a tensor with this offset.
+    fn start(&self, tensor: usize, offset: Bytes) -> Option<Bytes> {
+        let inside = self.inside.get(&tensor).copied().unwrap_or(0);
+        offset.get().checked_sub(inside).map(Bytes::new)
+    }
+
+    /// Returns true if compiled code may contain addresses of the offline plan in the file. The file then
+    /// needs a plan.
+    pub fn is_compiled(&self) -> bool {
+        !self.inside.is_empty()
     }
 
     /// Returns the layout that the runtime computes from an offline plan in which the tensors have the
@@ -153,17 +199,20 @@ impl MicroArena {
     /// If an offset does not fit into 31 bits.
     pub fn offsets(&self, layout: &Layout) -> Result<Vec<i32>, ImportProblem> {
         let mut offsets = vec![-1; self.tensors];
+        for &(tensor, offset) in &self.ignored {
+            offsets[tensor] = i32::try_from(offset).unwrap_or(-1);
+        }
         for &(tensor, _) in &self.unused {
             offsets[tensor] = 0;
         }
         let buffers = self.buffers.iter().zip(layout.offsets());
         for (tensors, offset) in buffers.filter(|(tensors, _)| !self.is_scratch(tensors)) {
-            let offset = i32::try_from(offset.get()).map_err(|_| ImportProblem::Unsupported {
-                what: format!("offset {offset}"),
-                reason: "the runtime stores offsets in 31 bits".to_owned(),
-            })?;
             for &tensor in tensors {
-                offsets[tensor] = offset;
+                let offset = offset.get().saturating_add(self.inside.get(&tensor).copied().unwrap_or(0));
+                offsets[tensor] = i32::try_from(offset).map_err(|_| ImportProblem::Unsupported {
+                    what: format!("offset {offset}"),
+                    reason: "the runtime stores offsets in 31 bits".to_owned(),
+                })?;
             }
         }
         Ok(offsets)
@@ -183,6 +232,9 @@ struct Scopes<'m, 'a> {
     scratch: HashMap<(usize, usize), Vec<usize>>,
     /// Per tensor, itself or another tensor with the same memory (a union-find forest).
     shared: Vec<usize>,
+    fixed: Vec<Fixed>,
+    /// Per tensor with a fixed address: its first byte in the range of these addresses.
+    inside: HashMap<usize, u64>,
     scope: u64,
     stack: Vec<usize>,
     work: usize,
@@ -195,10 +247,15 @@ impl<'m, 'a> Scopes<'m, 'a> {
         shares: &'m Shares<'m>,
     ) -> Result<Self, ImportProblem> {
         let (mut starts, mut tensors) = (Vec::new(), Vec::new());
+        let fixed = fixed(model);
+        let kept: HashSet<usize> = fixed.iter().flat_map(|one| one.tensors.iter().copied()).collect();
         for (at, subgraph) in model.subgraphs.iter().enumerate() {
             starts.push(tensors.len());
+            let handles = model.handles(subgraph);
             for (index, info) in subgraph.tensors.iter().enumerate() {
-                let bytes = if info.held.is_some() || info.variable { 0 } else { size(info, (at, index))? };
+                let apart = info.variable && !kept.contains(&tensors.len());
+                let apart = apart || i32::try_from(index).is_ok_and(|index| handles.contains(&index));
+                let bytes = if info.held.is_some() || apart { 0 } else { size(info, (at, index))? };
                 let placed = Placed { bytes, first: None, last: None };
                 tensors.push((bytes > 0).then_some(placed));
             }
@@ -208,8 +265,12 @@ impl<'m, 'a> Scopes<'m, 'a> {
             scratch.entry((one.subgraph, one.operator)).or_default().push(tensors.len());
             tensors.push(Some(Placed { bytes: reserved(one), first: None, last: None }));
         }
-        let shared = (0..tensors.len()).collect();
-        Ok(Self { model, shares, starts, tensors, scratch, shared, scope: 0, stack: Vec::new(), work: 0 })
+        let mut shared: Vec<usize> = (0..tensors.len()).collect();
+        for one in &fixed {
+            one.tensors.iter().for_each(|&number| shared[number] = one.tensors[0]);
+        }
+        let (inside, stack, scope, work) = (inside(model, &fixed), Vec::new(), 0, 0);
+        Ok(Self { model, shares, starts, tensors, scratch, shared, fixed, inside, scope, stack, work })
     }
 
     /// Visits the operators of a subgraph. Recursion ends, since a subgraph that runs itself is an error.
@@ -296,17 +357,47 @@ impl<'m, 'a> Scopes<'m, 'a> {
         let mut find = |tensor| self.place(index, tensor).map(|(number, placed)| (number, placed.bytes));
         let Some((to, bytes)) = step.outputs.get(0).and_then(&mut find) else { return };
         for (from, same) in step.inputs.iter().take(most).filter_map(find).collect::<Vec<_>>() {
-            if bytes == same && (self.shares)(how, from, to) {
+            let is_fixed = [from, to].iter().any(|number| self.inside.contains_key(number));
+            if bytes == same && !is_fixed && (self.shares)(how, from, to) {
                 let (from, to) = (root(&mut self.shared, from), root(&mut self.shared, to));
                 self.shared[from.max(to)] = from.min(to);
             }
         }
     }
 
+    /// Returns the constants and the tensors without bytes to which the plan of the file gives an offset.
+    fn ignored(&self) -> Vec<(usize, u64)> {
+        let infos = self.model.subgraphs.iter().flat_map(|one| &one.tensors).enumerate();
+        let apart = infos.filter(|(number, info)| self.tensors[*number].is_none() && !info.variable);
+        let offset = |number: usize| self.model.plan.as_ref().and_then(|plan| plan[number]);
+        apart.filter_map(|(number, _)| Some((number, offset(number)?))).collect()
+    }
+
+    /// Returns unique names for the tensors and scratch buffers. A range of fixed addresses has the name of
+    /// its scratch memory.
+    fn names(&self) -> Vec<String> {
+        let infos = self.model.subgraphs.iter().flat_map(|one| one.tensors.iter().enumerate());
+        let mut names: Vec<String> = infos.map(|(at, info)| info.named(at)).collect();
+        let tensors = names.len();
+        names.extend((tensors..self.tensors.len()).map(|number| format!("scratch {}", number - tensors)));
+        for (first, scratch) in self.fixed.iter().filter_map(|one| Some((one.tensors[0], one.scratch?))) {
+            names.swap(first, scratch);
+        }
+        let mut taken = HashSet::new();
+        for name in &mut names {
+            while !taken.insert(name.clone()) {
+                name.push('~');
+            }
+        }
+        names
+    }
+
     /// Returns the offset problem with the lifespans that were found. A tensor that is read but never
     /// written is live from the start.
     fn problem(mut self) -> Result<MicroArena, ImportProblem> {
         let tensors = self.model.subgraphs.iter().map(|subgraph| subgraph.tensors.len()).sum();
+        let inside = std::mem::take(&mut self.inside);
+        let mut names = self.names();
         let (mut groups, mut unused) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
         for number in 0..self.tensors.len() {
             match self.tensors[number] {
@@ -317,19 +408,38 @@ impl<'m, 'a> Scopes<'m, 'a> {
         }
         // Scratch buffers of operators that never run take no memory.
         unused.retain(|&(number, _)| number < tensors);
-        let buffer = |(&name, tensors): (&usize, &Vec<usize>)| {
+        let mut buffer = |(&first, tensors): (&usize, &Vec<usize>)| {
             let all = || tensors.iter().filter_map(|&number| self.tensors[number]);
             let lower = all().map(|one| one.first.map_or(0, |first| first + 1)).min().unwrap_or(0);
             let upper = all().map(|one| one.last.or(one.first).unwrap_or(0) + 2).max().unwrap_or(2);
             let lifespan = Lifespan::single(lower, upper.max(lower + 1)).ok()?;
-            let bytes = all().map(|one| one.bytes).max()?;
-            Some(Buffer::new(name.to_string(), bytes, lifespan).aligned(MICRO_ALIGNMENT))
+            let start = |number: &usize| inside.get(number).copied().unwrap_or(0);
+            let end = |number: &usize| Some(self.tensors[*number]?.bytes.saturating_add(start(number)));
+            let bytes = tensors.iter().filter_map(end).max()?;
+            let buffer =
+                Buffer::new(std::mem::take(&mut names[first]), bytes, lifespan).aligned(MICRO_ALIGNMENT);
+            let pinned = self.fixed.iter().find(|one| tensors.contains(&one.tensors[0]));
+            // Without scratch memory, the code can only contain addresses in the arena.
+            let pinned = pinned.filter(|one| one.scratch.is_none());
+            Some(pinned.map_or(buffer.clone(), |one| buffer.fixed_at(one.range.start)))
         };
-        let buffers: Vec<Buffer> = groups.iter().filter_map(buffer).collect();
+        let buffers: Vec<Buffer> = groups.iter().filter_map(&mut buffer).collect();
         let instance = InstanceBuilder::new("tflite-micro").buffers(buffers).build();
         let instance = instance.map_err(|error| ImportProblem::Damaged(error.to_string()))?;
-        Ok(MicroArena { instance, buffers: groups.into_values().collect(), unused, tensors })
+        let ignored = self.ignored();
+        let (buffers, plan) = (groups.into_values().collect(), self.model.plan.clone());
+        Ok(MicroArena { instance, buffers, inside, plan, ignored, unused, tensors })
     }
+}
+
+/// Returns the first byte of each tensor with a fixed address in the range of these addresses.
+fn inside(model: &Model, fixed: &[Fixed]) -> HashMap<usize, u64> {
+    let plan = |number: usize| model.plan.as_ref().and_then(|plan| plan[number]);
+    let offset = |one: &Fixed, number: usize| plan(number)?.checked_sub(one.range.start);
+    let one = |one: &Fixed| -> Vec<(usize, u64)> {
+        one.tensors.iter().filter_map(|&number| Some((number, offset(one, number)?))).collect()
+    };
+    fixed.iter().flat_map(one).collect()
 }
 
 /// Returns the size in bytes that the runtime gives a tensor, rounded up to the alignment. It follows from

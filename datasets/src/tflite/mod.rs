@@ -17,6 +17,8 @@
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents
 //!   have no size. An input of the model with an empty shape is a scalar, as in the interpreter. This is
 //!   reported as an assumption if the file declares `has_rank` for other tensors and not for this one.
+//! - An offline plan of the file is read. Addresses that compiled code may contain become segments of the
+//!   graph, and a note reports the plan.
 //! - The file does not contain the memory that kernels request while they run. [`Operator::scratch`] is the
 //!   memory given by [`ImportOptions::scratch`], and otherwise zero. Compilers for accelerators write
 //!   custom operators that refer to tensors that nothing produces. These tensors are scratch memory. Each
@@ -72,10 +74,12 @@ mod model;
 mod operation;
 mod operator;
 mod parts;
+mod plan;
 mod reader;
 mod schema;
 mod shapes;
 mod size;
+mod stated;
 mod write;
 
 use crate::import::{Import, ImportOptions, ImportProblem};

@@ -1,5 +1,6 @@
 //! A model as stored in the file: tables converted to plain values, with unresolved indices.
 
+use super::plan::{self, Offsets};
 use super::reader::{
     Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
 };
@@ -8,7 +9,7 @@ use crate::import::ImportProblem;
 use crate::operators::element::Element;
 use crate::operators::value::RANK_LIMIT;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug)]
 pub(super) struct Model<'a> {
@@ -17,6 +18,19 @@ pub(super) struct Model<'a> {
     pub subgraphs: Vec<Subgraph<'a>>,
     /// True if the file declares the rank of any tensor. Older writers never declare ranks.
     pub ranked: bool,
+    /// The offline plan of the file, if there is one.
+    pub plan: Option<Offsets>,
+}
+
+impl Model<'_> {
+    /// Returns the tensors of a subgraph that are handles of variables. The runtime keeps their values in data
+    /// of the kernel.
+    pub(super) fn handles(&self, subgraph: &Subgraph) -> HashSet<i32> {
+        let makes = |step: &&Step| {
+            self.kinds.get(step.code as usize).is_some_and(|kind| kind.builtin && kind.name == "VAR_HANDLE")
+        };
+        subgraph.operators.iter().filter(makes).flat_map(|step| step.outputs.iter()).collect()
+    }
 }
 
 #[derive(Debug)]
@@ -162,7 +176,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
         return Err(damaged("there are no subgraphs".to_owned()));
     }
     let ranked = subgraphs.iter().flat_map(|subgraph| &subgraph.tensors).any(|tensor| tensor.has_rank);
-    Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked })
+    let tensors = subgraphs.iter().map(|subgraph| subgraph.tensors.len()).sum();
+    let plan = plan::plan(table).map(|plan| plan::offsets(&plan, tensors)).transpose()?;
+    Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked, plan })
 }
 
 /// Reads the kind of an operator. The schema has an old and a new field for its code, and the larger value is

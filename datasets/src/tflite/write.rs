@@ -9,13 +9,11 @@
 //! Sources: page "Internals" of the documentation of `FlatBuffers`; `memory_management.md` and
 //! `micro_allocation_info.cc` of `tflite-micro` (2026) for the format of the plan.
 
+use super::plan::{PLAN, plan, plan_of};
 use super::reader::{Table, buffer, metadata, model, operator, root, subgraph};
 use super::schema::IDENTIFIER;
 use crate::import::ImportProblem;
 use std::collections::HashSet;
-
-/// The name of the offline plan among the metadata of a model.
-const PLAN: &str = "OfflineMemoryAllocation";
 
 /// Metadata that refer to operators by their index.
 const BY_INDEX: &str = "model_control_dependencies";
@@ -100,15 +98,7 @@ pub(crate) fn with_offsets(bytes: &[u8], offsets: &[i32]) -> Result<Vec<u8>, Imp
 /// If the file is damaged.
 pub(crate) fn offsets(bytes: &[u8]) -> Result<Option<Vec<i32>>, ImportProblem> {
     let table = root(bytes).map_err(damaged)?;
-    let number = |four: &[u8]| i32::from_le_bytes(four.try_into().unwrap_or_default());
-    let numbers = |held: Table<'_>| held.bytes(buffer::DATA).chunks_exact(4).skip(3).map(number).collect();
-    Ok(plan_of(table).map(numbers))
-}
-
-/// Returns the buffer of the offline plan.
-fn plan_of(table: Table<'_>) -> Option<Table<'_>> {
-    let entry = table.tables(model::METADATA).find(|entry| entry.text(metadata::NAME) == PLAN)?;
-    table.tables(model::BUFFERS).nth(entry.u32(metadata::BUFFER) as usize)
+    Ok(plan(table).map(|plan| plan.into_iter().skip(3).collect()))
 }
 
 /// Writes a new root before the file, with one more buffer and its metadata.

@@ -100,7 +100,7 @@ fn a_plan_comes_before_the_file_and_is_replaced_in_place() {
     assert_eq!(new.offsets().unwrap().as_deref(), Some(&offsets[..]));
     assert!(new.bytes().ends_with(old.bytes()), "the old file is kept");
     assert_eq!((new.bytes().len() - old.bytes().len()) % 64, 0);
-    assert_eq!(import(&new), import(&old));
+    assert_eq!(import(&new).graph, import(&old).graph);
     let again = new.with_offsets(&[-1; 6]).unwrap();
     assert_eq!(again.bytes().len(), new.bytes().len());
     assert_eq!(again.offsets().unwrap().as_deref(), Some(&[-1; 6][..]));
@@ -108,7 +108,8 @@ fn a_plan_comes_before_the_file_and_is_replaced_in_place() {
     // A plan of another length gets a new buffer.
     let longer = new.with_offsets(&[-1; 7]).unwrap();
     assert_eq!(longer.offsets().unwrap().as_deref(), Some(&[-1; 7][..]));
-    assert_eq!(import(&longer), import(&old));
+    let error = longer.import(&ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.ends_with("the offline plan lists 7 of 7 offsets, but there are 6 tensors"), "{error}");
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn positions_from_the_start_of_the_file_move() {
     bytes.extend(0..16);
     let old = ModelFile::new(Path::new("tiny.tflite"), ModelFormat::TfLite, bytes);
     let new = old.with_offsets(&[0, -1, 16]).unwrap();
-    assert_eq!(import(&new), import(&old));
+    assert_eq!(import(&new).graph, import(&old).graph);
     assert_eq!(micro(&new).instance.len(), 2, "the weight is not placed");
 }
 

@@ -1,6 +1,7 @@
 //! Tests on `TFLite` models: small ones written field by field, and real ones compared with an independent
 //! reader.
 
+use crate::tflite_plans::compiled;
 use crate::tflite_writer::{
     BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, STRING, SubgraphSpec, TensorSpec,
     VARIANT, model, operator, tensor,
@@ -548,7 +549,7 @@ fn layers_with_weights_count_multiply_accumulates() {
 #[test]
 fn seeds_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/tflite_model");
-    for (name, model) in [("chain", chain()), ("regions", regions())] {
+    for (name, model) in [("chain", chain()), ("regions", regions()), ("npu", compiled("npu"))] {
         let path = folder.join(format!("{name}.tflite"));
         if std::env::var_os("PLIMSOLL_WRITE_SEEDS").is_some() {
             std::fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,6 @@
 //! Builds and validates graphs.
 
+use super::segment::{Misplaced, Segment, fixed, name_segments};
 use super::{Alias, AliasKind, Graph, Operator, Region, Role, Tensor};
 use crate::topological::topological;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -62,7 +63,10 @@ pub enum GraphError {
     /// Two inputs cannot both be views in the output, because they have bytes in common or are the same input.
     #[error("{operator} declares '{first}' and '{second}' as views in '{output}', but both cannot lie there")]
     Overlap { operator: String, output: String, first: String, second: String },
-    #[error("the tensors and scratch memories have {bytes} bytes in total, which is more than 2^63 - 1")]
+    /// A tensor does not lie in its segment, or lies in two.
+    #[error(transparent)]
+    Segment(#[from] Misplaced),
+    #[error("the tensors, segments and scratch memories have {bytes} bytes, which is more than 2^63 - 1")]
     TooLarge { bytes: u128 },
     /// There are more items than 32-bit ids can number.
     #[error("{count} {what} exceed the range of 32-bit ids")]
@@ -94,6 +98,7 @@ pub struct GraphBuilder {
     operators: Vec<Operator>,
     homes: Vec<RegionId>,
     regions: Vec<Region>,
+    segments: Vec<Segment>,
 }
 
 impl GraphBuilder {
@@ -112,6 +117,7 @@ impl GraphBuilder {
             operators: Vec::new(),
             homes: Vec::new(),
             regions: vec![body],
+            segments: Vec::new(),
         }
     }
 
@@ -191,6 +197,11 @@ impl GraphBuilder {
         region.outputs = outputs.into_iter().collect();
     }
 
+    /// Adds memory in which tensors have fixed addresses.
+    pub fn segment(&mut self, segment: Segment) {
+        self.segments.push(segment);
+    }
+
     /// Validates all parts and builds the graph. O(s log s) for a graph of size s, plus the time of
     /// [`Graph::reads`] for all operators.
     ///
@@ -204,12 +215,16 @@ impl GraphBuilder {
         }
         let bytes: u128 = self.tensors.iter().map(|t| u128::from(t.bytes.get())).sum();
         let scratch: u128 = self.operators.iter().map(|o| u128::from(o.scratch.get())).sum();
-        if bytes + scratch > i64::MAX as u128 {
-            return Err(GraphError::TooLarge { bytes: bytes + scratch });
+        let segments: u128 = self.segments.iter().map(|s| u128::from(s.bytes.get())).sum();
+        let bytes = bytes + scratch + segments;
+        if bytes > i64::MAX as u128 {
+            return Err(GraphError::TooLarge { bytes });
         }
         self.check_ids()?;
         self.check_depth()?;
         self.name_tensors();
+        name_segments(&self.tensors, &mut self.segments);
+        let fixed = fixed(&self.tensors, &self.segments)?;
         let producers = self.producers()?;
         let places = self.places(&producers)?;
         let mut consumers = vec![Vec::new(); self.tensors.len()];
@@ -221,8 +236,9 @@ impl GraphBuilder {
                 }
             }
         }
-        let Self { name, tensors, operators, homes, regions } = self;
-        let graph = Graph { name, tensors, operators, regions, producers, consumers, homes, places };
+        let Self { name, tensors, operators, homes, regions, segments } = self;
+        let graph =
+            Graph { name, tensors, operators, regions, producers, consumers, homes, places, segments, fixed };
         check_visible(&graph)?;
         for region in 0..graph.regions.len() {
             sorted(&graph, RegionId::at(region))?;

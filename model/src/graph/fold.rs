@@ -1,6 +1,6 @@
 //! Constant folding of whole operators.
 
-use super::{Graph, GraphBuilder, Operator, Role};
+use super::{Graph, GraphBuilder, Operator, Role, Segment};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
@@ -34,6 +34,7 @@ impl Graph {
         let mut rebuild = Rebuild { graph: self, gone, to, ids, kept };
         rebuild.tensors(&constant);
         rebuild.region(Self::BODY, Self::BODY);
+        rebuild.segments();
         (rebuild.to.build().expect("the remaining operators form a valid graph"), rebuild.kept)
     }
 
@@ -76,6 +77,18 @@ impl Rebuild<'_> {
             }
             let id = self.to.tensor(tensor);
             self.ids.insert(TensorId::at(at), id);
+        }
+    }
+
+    /// Copies the segments, with those of their tensors that are still used.
+    fn segments(&mut self) {
+        for segment in self.graph.segments() {
+            let kept = segment.tensors.iter().filter_map(|&(id, at)| Some((*self.ids.get(&id)?, at)));
+            let is_weight = |id: TensorId| self.to.get(id).role == Role::Weight;
+            let tensors: Vec<_> = kept.filter(|&(id, _)| !is_weight(id)).collect();
+            if !tensors.is_empty() {
+                self.to.segment(Segment { tensors, ..segment.clone() });
+            }
         }
     }
 

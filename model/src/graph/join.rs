@@ -1,6 +1,6 @@
 //! Graphs built from other graphs: a part of one graph, or several graphs as the branches of one operator.
 
-use super::{Alias, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
+use super::{Alias, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Segment, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
@@ -89,6 +89,17 @@ impl<'a> Copier<'a> {
 
     fn all(&mut self, into: &mut GraphBuilder, ids: &[TensorId]) -> Vec<TensorId> {
         ids.iter().map(|&id| self.tensor(into, id)).collect()
+    }
+
+    /// Copies the segments, with those of their tensors that were copied.
+    fn segments(&self, into: &mut GraphBuilder) {
+        for segment in self.graph.segments() {
+            let copied = segment.tensors.iter().filter_map(|&(id, at)| Some((self.tensors[id.index()]?, at)));
+            let (tensors, name): (Vec<_>, _) = (copied.collect(), self.name(&segment.name));
+            if !tensors.is_empty() {
+                into.segment(Segment { name, tensors, ..segment.clone() });
+            }
+        }
     }
 
     /// Copies operators and, recursively, the regions that they own.
@@ -183,6 +194,7 @@ impl Graph {
             }
         }
         into.interface(Self::BODY, ahead, last);
+        copier.segments(&mut into);
         into.build()
     }
 }
@@ -242,6 +254,7 @@ impl Choice<'_> {
             joining.inputs.extend(copier.all(&mut joining.into, &body.inputs));
             copier.operators(&mut joining.into, &body.operators, Graph::BODY);
             joining.shared = copier.all(&mut joining.into, &body.outputs);
+            copier.segments(&mut joining.into);
         }
         let prefix = |at: usize| format!("{at}/");
         let mut copiers: Vec<Copier<'_>> = Vec::new();
@@ -312,6 +325,7 @@ impl Choice<'_> {
         }
         copier.operators(into, &body.operators, region);
         let made = copier.all(into, &body.outputs);
+        copier.segments(into);
         let back = made.iter().zip(results);
         handovers.extend(back.map(|(&from, &to)| Handover { when: Moment::End(at), from, to, part: false }));
         into.interface(region, own, made);

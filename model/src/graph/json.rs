@@ -28,6 +28,8 @@
 //! | `operators[].handovers[]` | tensors copied into and out of its regions (see below) | derived from positions |
 //! | `operators[].cost` | multiply-accumulates; elementary operations if the operator has none | unknown |
 //!
+//! | `segments[]` | memory with fixed addresses: `name`, `bytes`, and `tensors[]` with `tensor` and `offset` | none |
+//!
 //! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
 //! `part`.
 //!
@@ -38,7 +40,8 @@
 //! Unknown members are rejected, so that misspelt names are noticed.
 
 use super::{
-    Alias, AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor,
+    Alias, AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Segment,
+    Tensor,
 };
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use crate::words::json_error;
@@ -98,6 +101,23 @@ struct File {
     name: String,
     tensors: Vec<TensorRow>,
     body: RegionRow,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    segments: Vec<SegmentRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SegmentRow {
+    name: String,
+    bytes: u64,
+    tensors: Vec<FixedRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixedRow {
+    tensor: String,
+    offset: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -206,6 +226,7 @@ pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileErr
     }
     let body = reader.graph.body();
     reader.region(body, &file.body)?;
+    file.segments.iter().try_for_each(|row| reader.segment(row))?;
     reader.graph.build().map_err(|source| GraphFileError::Graph { path: path(), source: Box::new(source) })
 }
 
@@ -288,6 +309,15 @@ impl Reader<'_> {
         Ok(aliases)
     }
 
+    fn segment(&mut self, row: &SegmentRow) -> Result<(), GraphFileError> {
+        let what = || format!("segment '{}'", row.name);
+        let names: Vec<String> = row.tensors.iter().map(|one| one.tensor.clone()).collect();
+        let offsets = row.tensors.iter().map(|one| Bytes::new(one.offset));
+        let tensors = self.find(&what, &names)?.into_iter().zip(offsets).collect();
+        self.graph.segment(Segment { name: row.name.clone(), bytes: Bytes::new(row.bytes), tensors });
+        Ok(())
+    }
+
     fn handovers(
         &self,
         what: &dyn Fn() -> String,
@@ -324,12 +354,22 @@ pub fn write_graph(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
         element: tensor.element.clone(),
         shape: tensor.shape.clone(),
     };
+    let fixed = |&(id, offset): &(TensorId, Bytes)| FixedRow {
+        tensor: graph.tensor(id).name.clone(),
+        offset: offset.get(),
+    };
+    let segment = |one: &Segment| SegmentRow {
+        name: one.name.clone(),
+        bytes: one.bytes.get(),
+        tensors: one.tensors.iter().map(fixed).collect(),
+    };
     let file = File {
         format: FORMAT.to_owned(),
         version: VERSION,
         name: graph.name().to_owned(),
         tensors: graph.tensors().iter().map(row).collect(),
         body: region_row(graph, Graph::BODY),
+        segments: graph.segments().iter().map(segment).collect(),
     };
     serde_json::to_writer_pretty(&mut *output, &file)?;
     writeln!(output)
@@ -389,7 +429,8 @@ mod tests {
             { "name": "choose", "kind": "If", "inputs": ["c"], "outputs": ["y"], "regions": [
                 { "name": "then", "outputs": ["z"], "operators": [
                     { "kind": "Conv", "inputs": ["x", "w"], "outputs": ["z"], "scratch": 2, "cost": 36 } ] },
-                { "name": "else", "outputs": ["x"], "operators": [] } ] } ] } }"#;
+                { "name": "else", "outputs": ["x"], "operators": [] } ] } ] },
+        "segments": [ { "name": "npu", "bytes": 12, "tensors": [ { "tensor": "z", "offset": 3 } ] } ] }"#;
 
     fn read(text: &str) -> Result<Graph, String> {
         read_graph(Path::new("g.json"), text.as_bytes()).map_err(|error| error.to_string())

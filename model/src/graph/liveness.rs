@@ -6,7 +6,10 @@
 //! the first step, even if nothing reads them, and outputs are held to the last step (LUNA, eq. 1). A
 //! [`Boundary`] may hold these tensors longer or place them outside the arena.
 //!
-//! The module [`sharing`](super::sharing) decides which tensors share a storage.
+//! The module [`sharing`](super::sharing) decides which tensors share a storage. Tensors of
+//! [segments](super::Segment) lie in the storage of their segment. Handles of resources (element type
+//! `resource`) that an operator without inputs returns refer to data that the operator keeps, so they occupy
+//! no memory in the arena.
 
 use super::Graph;
 use super::sharing::{Held, Scope};
@@ -139,11 +142,22 @@ impl Graph {
         mut scratch: impl FnMut(OperatorId) -> Bytes,
     ) -> Result<Storages, OrderError> {
         let scope = Scope::shared(self, region, options)?;
-        let Held { storages, tensors, outer } = scope.held()?;
+        let Held { mut storages, mut tensors, outer } = scope.held()?;
         let (operators, empty, mut edges) = (scope.operators().to_vec(), scope.empty(), scope.edges());
         if options.file_order {
             let next = |at: usize| (OperatorId::at(at - 1), OperatorId::at(at));
             edges.extend((1..operators.len()).map(next));
+        }
+        let users = self.segment_users(&operators);
+        edges.extend(users.iter().flat_map(|users| users.windows(2).map(|pair| (pair[0], pair[1]))));
+        if region == Self::BODY {
+            for (segment, users) in self.segments().iter().zip(users) {
+                storages.push(segment.storage(users, options.align).ok_or(OrderError::TooLarge)?);
+                let member = |&(tensor, offset): &(TensorId, Bytes)| Member { tensor, offset };
+                let mut members: Vec<Member> = segment.tensors.iter().map(member).collect();
+                members.sort_unstable_by_key(|one| one.tensor);
+                tensors.push(members);
+            }
         }
         let mut needs = Vec::with_capacity(operators.len());
         for &id in &operators {

@@ -30,6 +30,7 @@ mod fold;
 mod join;
 mod json;
 mod liveness;
+mod segment;
 mod sharing;
 
 pub use build::{GraphBuilder, GraphError, MAX_DEPTH};
@@ -38,6 +39,7 @@ pub use dot::write_dot;
 pub use join::{Choice, Inputs, JoinError};
 pub use json::{FORMAT, GraphFileError, VERSION, read_graph, write_graph};
 pub use liveness::{Boundary, LivenessOptions, Member, Outer, Storages};
+pub use segment::{Misplaced, Segment};
 
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
@@ -244,6 +246,8 @@ pub struct Graph {
     homes: Vec<RegionId>,
     /// Per tensor: the region in which it is produced or received.
     places: Vec<RegionId>,
+    segments: Vec<Segment>,
+    fixed: segment::Fixed,
 }
 
 impl Graph {

@@ -285,8 +285,20 @@ impl<'a> Scope<'a> {
         (self.offset[one], self.offset[one] + self.bytes(one).get() as i64)
     }
 
-    /// Returns true if a tensor occupies memory in the arena.
+    /// Returns true if a tensor has a fixed address, or refers to data that its operator keeps, as the output
+    /// of `VAR_HANDLE` does.
+    fn is_apart(&self, one: usize) -> bool {
+        let (graph, id) = (self.graph, self.tensors[one]);
+        let is_alone = |maker| graph.operator(maker).inputs.is_empty();
+        let is_handle = || graph.tensor(id).element.as_deref() == Some("resource");
+        graph.fixed(id).is_some() || is_handle() && graph.producer(id).is_some_and(is_alone)
+    }
+
+    /// Returns true if a tensor occupies memory in the arena, outside of all segments.
     fn inside(&self, one: usize) -> bool {
+        if self.is_apart(one) {
+            return false;
+        }
         let at_border = if self.captured[one] {
             let place = self.graph.region(self.graph.place(self.tensors[one]));
             let is_listed =
@@ -313,7 +325,12 @@ impl<'a> Scope<'a> {
                 continue;
             };
             let has_bytes = self.bytes(input) > Bytes::ZERO && self.bytes(output) > Bytes::ZERO;
-            if !self.is_enabled(alias.kind) || !has_bytes || self.inside(input) != self.inside(output) {
+            let is_apart = self.is_apart(input) || self.is_apart(output);
+            if !self.is_enabled(alias.kind)
+                || !has_bytes
+                || is_apart
+                || self.inside(input) != self.inside(output)
+            {
                 continue;
             }
             match alias.kind {

@@ -232,7 +232,9 @@ impl<'a> Program<'a> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
         for (at, buffer) in self.buffers.iter().enumerate() {
-            for &Member { tensor, offset } in &buffer.tensors {
+            // The checker does not simulate compiled code, which may write into any part of a segment.
+            let free = |one: &&Member| self.graph.fixed(one.tensor).is_none();
+            for &Member { tensor, offset } in buffer.tensors.iter().filter(free) {
                 of_tensor[tensor.index()] = Some(Seat { slot: at, offset });
             }
             if let Some(operator) = buffer.scratch {
@@ -383,7 +385,8 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![None; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
-        for &Member { tensor, offset } in &one.buffer.tensors {
+        let free = |one: &&Member| graph.fixed(one.tensor).is_none();
+        for &Member { tensor, offset } in one.buffer.tensors.iter().filter(free) {
             of[tensor.index()] = Some((at, offset));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::best::Best;
 use super::compare::draw;
+use super::in_model;
 use super::layouts::{Compared, lines_of, read};
 use super::plan::{Tried, over_orders};
 use super::subject::{Subject, SubjectArgs};
@@ -100,7 +101,17 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
                     format!("{name} contains only live ranges; audit {stem}-buffer-assignment.txt instead");
                 return Err(Failure::input(text));
             }
-            return Ok((vec![Case::given(args, args.subject.read(Pins::UnlessPlan)?)?], 0));
+            let is_alone = args.layout.is_none() && args.planner_peak.is_none();
+            let in_file = if is_alone { in_model::plan(file)? } else { None };
+            if in_file.is_some() && args.subject.has_model_options() {
+                let text = "options for models do not apply to the plan in the file, which is judged as tflite-micro runs it";
+                return Err(Failure::input(text).about(file));
+            }
+            let case = match in_file {
+                Some(capture) => Case::captured(capture),
+                None => Case::given(args, args.subject.read(Pins::UnlessPlan)?)?,
+            };
+            return Ok((vec![case], 0));
         }
         let mut captures = read_captures(file).map_err(Failure::input)?;
         if let [Capture { peak: None, .. }] = captures[..] {
@@ -120,6 +131,10 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
     let (mut cases, mut skipped) = (Vec::new(), 0);
     for path in paths {
         if capture_format(&path).map_err(Failure::input)?.is_none() {
+            if let Some(capture) = in_model::plan(&path)? {
+                cases.push(Case::captured(capture));
+                continue;
+            }
             let layouts = exported.iter().filter(|(_, instance)| *instance == path);
             let own = in_csv(&args.subject, &path, layouts.map(|(layout, _)| layout))?;
             skipped += usize::from(own.is_empty());

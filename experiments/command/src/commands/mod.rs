@@ -14,6 +14,7 @@ pub mod fuse;
 pub mod generate;
 pub mod header;
 pub mod import;
+pub mod in_model;
 pub mod layouts;
 pub mod list;
 pub mod measure;

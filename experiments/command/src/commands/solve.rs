@@ -68,11 +68,11 @@ type Writer<P> = fn(&Instance, &<P as Problem>::Solution, &mut dyn Write) -> io:
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
-    let subject = args.subject.read(Pins::Fixed)?;
+    let is_header = args.output.as_deref().is_some_and(format::is_header);
+    let subject = args.subject.read_for(Pins::Fixed, is_header)?;
     check(args, &subject.instance, &choice)?;
     match choice {
         Choice::Offsets(entry) => {
-            let is_header = args.output.as_deref().is_some_and(format::is_header);
             let header: Writer<Offsets> = |instance, layout, file| Header::of(instance, layout).write(file);
             solve(args, &subject, entry, if is_header { header } else { Offsets::write })
         }

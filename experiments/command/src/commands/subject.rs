@@ -57,6 +57,11 @@ impl SubjectArgs {
     /// Reads the instance, or derives it from the model. `pins` is the default meaning of offsets in a CSV
     /// file, as for [`InstanceArgs::read`].
     pub fn read(&self, pins: Pins) -> Result<Subject, Failure> {
+        self.read_for(pins, false)
+    }
+
+    /// Like [`SubjectArgs::read`]. `is_for_code` is true if code uses the offsets of a layout.
+    pub fn read_for(&self, pins: Pins, is_for_code: bool) -> Result<Subject, Failure> {
         let path = &self.instance;
         if !is_model(path) {
             if self.has_model_options() {
@@ -69,7 +74,8 @@ impl SubjectArgs {
             let message = "--no-capacity, --endpoints and --offsets are allowed only with a CSV instance";
             return Err(Failure::input(message).about(path));
         }
-        let (import, liveness) = self.import()?;
+        let (import, _) = self.import()?;
+        let liveness = self.liveness.options_of(&import, is_for_code);
         let subject = Subject::of_model(import, liveness);
         let subject = subject.map_err(|failure| failure.about(path))?;
         let capacity = self.input.capacity.map(Bytes::new);

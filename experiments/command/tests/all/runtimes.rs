@@ -3,7 +3,7 @@
 use crate::common::{Run, Scratch};
 use plimsoll::datasets::{Import, ImportOptions, MicroArena, ModelFile, ModelFormat, import_file};
 use plimsoll::model::csv::{ReadOptions, capacity_from_name, read_instance_file, read_layout_file};
-use plimsoll::model::graph::AliasKind;
+use plimsoll::model::graph::{AliasKind, Role};
 use plimsoll::model::{Bytes, check_layout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,139 @@ fn an_onnx_model_takes_its_plan() {
         let text = String::from_utf8_lossy(&std::fs::read(scratch.path("out.onnx")).unwrap()).into_owned();
         assert!(text.contains("plimsoll.plan") && text.contains("plimsoll.arena"), "{name}");
     }
+}
+
+/// `npu.tflite` has a compiled operator, whose scratch memory of 320 bytes contains its other operands. Two
+/// tensors of 96 bytes lie outside.
+#[test]
+fn a_compiled_model_keeps_its_addresses() {
+    let scratch = Scratch::new();
+    let npu = seed("npu.tflite").display().to_string();
+    let run = scratch.plimsoll(&["plan", &npu, "--capacity", "512", "--tensors", "t.csv"]).exits(0);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("capacity 512 bytes: fits, 0 bytes to spare"), "{text}");
+    assert!(
+        text.contains("5 of them keep their relative addresses, which the code of npu may contain"),
+        "{text}"
+    );
+    scratch.plimsoll(&["plan", &npu, "--capacity", "511"]).exits(1);
+    let rows = scratch.read("t.csv");
+    let row = |name: &str| -> Vec<String> {
+        let row = rows.lines().find(|line| line.starts_with(&format!("0:body,{name},"))).expect(name);
+        row.split(',').map(str::to_owned).collect()
+    };
+    let offset = |name: &str| row(name)[3].parse::<u64>().unwrap();
+    let inside = ["x", "a", "b", "y"].map(|name| (row(name)[6].clone(), offset(name) - offset("s")));
+    assert_eq!(inside.map(|(of, at)| (of == "s", at)), [(true, 208), (true, 0), (true, 64), (true, 16)]);
+    // A written model keeps the positions, and so does a model written from it.
+    let words = ["plan", &npu, "--align", "32", "--write", "out.tflite", "--json"];
+    let plan = json(&scratch.plimsoll(&words).exits(0));
+    assert_eq!(plan["written"]["arena"], 512);
+    assert_eq!((&plan["written"]["in_file"], &plan["written"]["greedy"]), (&Value::from(512), &Value::Null));
+    scratch.plimsoll(&["plan", "out.tflite", "--write", "again.tflite"]).exits(0);
+    for name in ["out.tflite", "again.tflite"] {
+        let (offsets, arena) = micro(&scratch.path(name));
+        assert!(arena.is_compiled(), "{name}");
+        let inside: Vec<i32> = offsets.iter().take(5).map(|offset| offset - offsets[0]).collect();
+        assert_eq!(inside, [0, 208, 0, 64, 16], "{name}");
+        let audit = json(&scratch.plimsoll(&["audit", name, "--max-gap", "0", "--json"]).exits(0));
+        assert_eq!((&audit["planner_peak"], &audit["verdict"]), (&Value::from(512), &Value::from("optimal")));
+    }
+    // Another order is impossible, and other sizes do not fit the code.
+    scratch
+        .plimsoll(&["plan", &npu, "--batch", "48"])
+        .refuses(&["'x', whose address compiled code may contain"]);
+}
+
+#[test]
+fn the_plan_in_a_model_is_audited() {
+    let scratch = Scratch::new();
+    let regions = seed("regions.tflite").display().to_string();
+    scratch.plimsoll(&["audit", &regions]).refuses(&["there is no plan to audit"]);
+    let plan = json(&scratch.plimsoll(&["plan", &regions, "--write", "out.tflite", "--json"]).exits(0));
+    let audit = json(&scratch.plimsoll(&["audit", "out.tflite", "--json"]).exits(0));
+    assert_eq!(audit["planner_peak"], plan["written"]["arena"]);
+    assert_eq!(
+        (&audit["planner"], &audit["valid"]),
+        (&"OfflineMemoryAllocation in the file".into(), &true.into())
+    );
+    scratch
+        .plimsoll(&["audit", "out.tflite", "--align", "64"])
+        .refuses(&["do not apply to the plan in the file"]);
+    // A plan in which all tensors begin at 0 is not valid. Folders contain plans, too.
+    let file = ModelFile::new(
+        Path::new("out"),
+        ModelFormat::TfLite,
+        std::fs::read(scratch.path("out.tflite")).unwrap(),
+    );
+    let offsets: Vec<i32> = file.offsets().unwrap().unwrap().iter().map(|&offset| offset.min(0)).collect();
+    std::fs::create_dir(scratch.path("plans")).unwrap();
+    std::fs::write(scratch.path("plans/zero.tflite"), file.with_offsets(&offsets).unwrap().bytes()).unwrap();
+    scratch.plimsoll(&["audit", "plans/zero.tflite"]).exits(1);
+    std::fs::write(scratch.path("plans/good.tflite"), file.bytes()).unwrap();
+    std::fs::copy(&regions, scratch.path("plans/none.tflite")).unwrap();
+    let audit = json(&scratch.plimsoll(&["audit", "plans", "--json"]).exits(1));
+    assert_eq!((&audit["plans"], &audit["files_without_plan"]), (&Value::from(2), &Value::from(1)));
+    // The plan of another planner may be replaced, and the report says so.
+    let run = scratch.plimsoll(&["plan", "plans/good.tflite"]).exits(0);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("no operator contains its addresses, so another plan may replace it"), "{text}");
+}
+
+/// Returns the largest size of an element of a tensor that is not a weight.
+fn largest_element(path: &Path) -> u64 {
+    let options = ImportOptions { dim_default: Some(3), assume_bytes: Some(64), ..ImportOptions::default() };
+    let graph = import_file(path, &options).unwrap().graph;
+    let elements = graph.tensors().iter().filter(|tensor| tensor.role != Role::Weight);
+    let sizes = elements.map(|tensor| match tensor.element.as_deref() {
+        Some("float64" | "int64" | "uint64") => 8,
+        Some("float32" | "int32" | "uint32") => 4,
+        Some("float16" | "int16" | "uint16") => 2,
+        _ => 1,
+    });
+    sizes.max().unwrap_or(1)
+}
+
+#[test]
+fn headers_are_aligned_to_elements_and_runtimes() {
+    let scratch = Scratch::new();
+    let mixed = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mixed", "tensors": [
+        { "name": "x", "bytes": 253, "role": "input", "element": "int8" },
+        { "name": "y", "bytes": 24, "role": "output", "element": "double", "shape": [3] },
+        { "name": "z", "bytes": 12, "role": "output", "element": "f32" } ],
+        "body": { "inputs": ["x"], "outputs": ["y", "z"], "operators": [
+            { "kind": "F", "inputs": ["x"], "outputs": ["y"] }, { "kind": "F", "inputs": ["x"], "outputs": ["z"] } ] } }"#;
+    let mixed = scratch.write("mixed.json", mixed);
+    let names =
+        ["chain.tflite", "regions.tflite", "npu.tflite", "branch.onnx", "loop.onnx", "convolution.onnx"];
+    let models = names.iter().map(|name| (seed(name), 0)).chain([(mixed, 8)]);
+    for (model, least) in models {
+        let is_tflite = model.extension().is_some_and(|suffix| suffix == "tflite");
+        let is_onnx = model.extension().is_some_and(|suffix| suffix == "onnx");
+        let path = model.display().to_string();
+        let least = match () {
+            () if is_tflite => 16,
+            () if is_onnx => largest_element(&model),
+            () => least,
+        };
+        for words in [&["plan"][..], &["plan", "--joint"]] {
+            let free: &[&str] = if is_onnx { &["--dim-default", "3", "--assume-bytes", "64"] } else { &[] };
+            scratch.plimsoll(&[words, &[&path, "--tensors", "x.h"], free].concat()).exits(0);
+            let header = scratch.read("x.h");
+            let rows = header.lines().filter_map(|line| line.trim().strip_prefix("{ ")?.split(", ").nth(1));
+            let offsets: Vec<u64> = rows.map(|offset| offset.parse().unwrap()).collect();
+            assert!(offsets.iter().all(|offset| offset % least == 0), "{path}: {offsets:?}");
+            let define = header.lines().find_map(|line| line.split_once("_ALIGN ")).expect("an alignment");
+            assert_eq!(define.1.parse::<u64>().unwrap(), least, "{path}");
+        }
+    }
+    // An alignment that is too small is used as it is, but the report says so.
+    let words = ["plan", "mixed.json", "--align", "4", "--tensors", "x.h"];
+    let run = scratch.plimsoll(&words).exits(0);
+    assert!(run.stdout.contains("--align 4 bytes, but the largest elements have 8 bytes"), "{}", run.stdout);
+    assert!(scratch.read("x.h").contains("MIXED_ALIGN 4\n"));
+    let run = scratch.plimsoll(&["solve", "mixed.json", "--output", "y.h"]).exits(0);
+    assert!(scratch.read("y.h").contains("MIXED_ALIGN 8\n"), "{}", run.stdout);
 }
 
 #[test]
@@ -200,7 +333,7 @@ fn the_header_compiles() {
     let [chain, regions] = [chain, regions].map(|path| path.display().to_string());
     scratch.plimsoll(&["plan", &chain, "--tensors", "chain.h"]).exits(0);
     scratch.plimsoll(&["plan", &regions, "--tensors", "regions.h"]).exits(0);
-    let plan = json(&scratch.plimsoll(&["plan", &chain, "--format", "json"]).exits(0));
+    let plan = json(&scratch.plimsoll(&["plan", &chain, "--align", "16", "--format", "json"]).exits(0));
     let source = "
         #include \"chain.h\"
         #include \"regions.h\"
@@ -209,7 +342,8 @@ fn the_header_compiles() {
             size_t end = 0;
             for (int i = 0; i < CHAIN_TENSORS; i++) {
                 const struct plimsoll_tensor *t = &chain_tensors[i];
-                if (t->offset + t->size > end) end = t->offset + t->size;
+                const size_t last = (t->offset + t->size + CHAIN_ALIGN - 1) / CHAIN_ALIGN * CHAIN_ALIGN;
+                if (last > end) end = last;
             }
             printf(\"%lu %d %ld %lu %d\\n\", (unsigned long)end, CHAIN_ARENA, chain_operators[0],
                    (unsigned long)regions_tensors[0].size, REGIONS_OPERATORS);

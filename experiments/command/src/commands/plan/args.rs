@@ -71,8 +71,8 @@ pub struct PlanArgs {
     pub format: Option<PlacesFormat>,
     /// Write the model in its own format, with its operators in the planned order. The plan is added as an
     /// offline plan for tflite-micro, or as metadata properties of ONNX. Everything else is unchanged. For
-    /// tflite-micro, --align must be a multiple of 16 and is 16 by default, and variable tensors stay outside
-    /// the arena
+    /// tflite-micro, --align must be a multiple of 16, variable tensors stay outside the arena, and addresses
+    /// that compiled code may contain are kept
     #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
     pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need

@@ -44,7 +44,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let import = args.model.read()?;
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
-    let liveness = write::liveness(written, args.liveness.options())?;
+    let liveness = write::liveness(args, &import, written)?;
     let run = GraphRun { liveness, order, setup: args.effort.setup(), limits }.with_final_order();
     let alternatives =
         Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement, plan };

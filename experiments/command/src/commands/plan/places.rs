@@ -99,6 +99,11 @@ impl Place {
     }
 }
 
+/// Returns true if the memory of these tensors is not just theirs: they are none, or tensors of a segment.
+pub fn is_apart(graph: &Graph, members: &[Member]) -> bool {
+    members.iter().all(|one| graph.fixed(one.tensor).is_some())
+}
+
 /// The memory of a place: its offset and lifespan, with the name of the tensor that represents it.
 #[derive(Clone, Copy)]
 pub struct Memory<'a> {

@@ -3,7 +3,7 @@
 use super::alternatives::{Alternatives, Tried};
 use super::args::{ControlArgs, PlanArgs};
 use super::capacity::Planned;
-use super::places::{Memory, Places};
+use super::places::{Memory, Places, is_apart};
 use super::write;
 use crate::commands::choose;
 use crate::commands::order::write_orders;
@@ -156,7 +156,7 @@ fn places<'i>(import: &'i Import, ordered: &OrderedProgram<'_>, found: &ProgramP
         let hull = buffer.lifespan().hull();
         let (lower, upper) = (hull.lower.get(), hull.upper.get());
         let memory = Memory { name: buffer.name(), offset, lower, upper };
-        if held.scratch.is_some() {
+        if is_apart(graph, &held.tensors) {
             places.scratch(held.home, held.scratch, buffer.size(), &memory);
         }
         for member in &held.tensors {

@@ -3,7 +3,7 @@
 use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
-use super::places::{Memory, Places};
+use super::places::{Memory, Places, is_apart};
 use super::write;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
@@ -113,7 +113,7 @@ fn places<'i>(import: &'i Import, regions: &[PlannedRegion]) -> Places<'i> {
             let (lower, upper) = (hull.lower.get(), hull.upper.get());
             let memory = Memory { name: buffer.name(), offset, lower, upper };
             let tensors = one.ordered.storages.tensors.get(at).map(Vec::as_slice).unwrap_or_default();
-            if tensors.is_empty() {
+            if is_apart(&import.graph, tensors) {
                 let user = at.checked_sub(storages.tensors.len()).map(|at| users[at]);
                 places.scratch(region, user, buffer.size(), &memory);
             }

@@ -1,12 +1,14 @@
 //! `plan --write`: the model with its operators in the planned order, and with the plan.
 
 use super::alternatives::Alternatives;
-use super::places::{Place, Places, target};
+use super::args::PlanArgs;
+use super::places::{Place, Places, PlacesFormat, target};
+use crate::args::element_alignment;
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use crate::report::{Report, bytes};
-use plimsoll::datasets::{MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
+use plimsoll::datasets::{Import, MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
 use plimsoll::model::graph::{AliasKind, LivenessOptions};
 use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
 use plimsoll::run::run;
@@ -39,21 +41,43 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
     Ok(Some(format))
 }
 
-/// Returns the assumptions about liveness under which a model in this format is planned.
+/// Returns the assumptions about liveness under which a model is planned. `written` is the format of the model
+/// of `--write`.
 ///
 /// # Errors
-/// Fails for a model in `TFLite` format if the alignment is neither 1 nor a multiple of the alignment of the
-/// runtime.
-pub fn liveness(format: Option<ModelFormat>, given: LivenessOptions) -> Result<LivenessOptions, Failure> {
-    if format != Some(ModelFormat::TfLite) {
+/// Fails for a model in `TFLite` format if the alignment is not a multiple of the alignment of the runtime.
+pub fn liveness(
+    args: &PlanArgs,
+    import: &Import,
+    written: Option<ModelFormat>,
+) -> Result<LivenessOptions, Failure> {
+    let is_micro = written == Some(ModelFormat::TfLite);
+    let given = args.liveness.options_of(import, is_micro || is_header(args)?);
+    if !is_micro {
         return Ok(given);
     }
-    let align = if given.align == Bytes::new(1) { MICRO_ALIGNMENT } else { given.align };
+    let align = given.align;
     if align.get() % MICRO_ALIGNMENT.get() != 0 {
         let message = format!("--align {align}: tflite-micro needs a multiple of {MICRO_ALIGNMENT}");
         return Err(Failure::input(message));
     }
-    Ok(LivenessOptions { align, states: false, ..given })
+    Ok(LivenessOptions { states: false, ..given })
+}
+
+fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
+    let target = target(args.tensors.as_ref(), args.format)?;
+    Ok(target.is_some_and(|(_, format)| format == PlacesFormat::CHeader))
+}
+
+/// Adds a line to the report if a C header is written and `--align` does not suit the largest elements.
+fn note_alignment(asked: &Alternatives<'_>, report: &mut Report) -> Result<(), Failure> {
+    let align = asked.run.liveness.align;
+    let needs = element_alignment(&asked.import.graph, asked.run.liveness);
+    if align.get() % needs.get() != 0 && is_header(asked.args)? {
+        let (align, needs) = (bytes(align), bytes(needs));
+        report.line("alignment", format_args!("--align {align}, but the largest elements have {needs}"));
+    }
+    Ok(())
 }
 
 /// Writes the files of `--tensors`, `--format` and `--write`.
@@ -66,6 +90,7 @@ pub fn store(
     if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
         places.store(&path, format, (arena, asked.run.liveness.align))?;
     }
+    note_alignment(asked, report)?;
     write(asked, places, arena, report)
 }
 
@@ -92,12 +117,12 @@ fn write(
         );
         return Err(Failure::input(message));
     }
-    let (file, arena, greedy, by) = match format {
+    let (file, arena, before, by) = match format {
         ModelFormat::Onnx => {
             let plan = places.json(arena).to_string();
             let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
             let file = file.with_properties(&properties).map_err(Failure::input)?;
-            (file, arena, None, "as metadata properties".to_owned())
+            (file, arena, Before::default(), "as metadata properties".to_owned())
         }
         ModelFormat::TfLite => {
             let planned = Planned::new(asked, places);
@@ -105,14 +130,15 @@ fn write(
             let micro = file.micro_arena(&shares).map_err(Failure::input)?;
             let (layout, by) = placed(asked, &planned, &micro)?;
             let offsets = micro.offsets(&layout).map_err(Failure::input)?;
-            let greedy = original.micro_arena(&|_, _, _| false).map_err(Failure::input)?.greedy();
+            let before = Before::of(&original)?;
             let arena = micro.arena(&layout);
-            if arena > greedy {
-                return Err(worse(arena, greedy));
+            if let Some(needs) = before.needs().filter(|&needs| arena > needs) {
+                return Err(worse(arena, needs));
             }
             let file = file.with_offsets(&offsets).map_err(Failure::input)?;
-            let both = if options.scratch.is_empty() { ", both without scratch memory" } else { "" };
-            (file, arena, Some(greedy), format!("{by}; {} without a plan{both}", bytes(greedy)))
+            let scratch =
+                if options.scratch.is_empty() { "; scratch memory of kernels is not counted" } else { "" };
+            (file, arena, before, format!("{by}{}{scratch}", before.text()))
         }
     };
     output::write_file(out, |out| out.write_all(file.bytes()))?;
@@ -122,11 +148,42 @@ fn write(
             // Bytes of the arena that the written plan uses in the runtime.
             "arena": arena,
             // Bytes that tflite-micro uses without a plan.
-            "greedy": greedy,
+            "greedy": before.greedy,
+            // Bytes that tflite-micro uses with the plan in the original file.
+            "in_file": before.in_file,
         },
     }));
     report.line("written", format_args!("{}: {} {by}", out.display(), bytes(arena)));
     Ok(())
+}
+
+/// The memory that tflite-micro needs for the original model.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    /// The size with the offline plan in the file, if there is one.
+    in_file: Option<Bytes>,
+    /// The size without a plan; `None` if the model needs its plan.
+    greedy: Option<Bytes>,
+}
+
+impl Before {
+    fn of(original: &ModelFile<'_>) -> Result<Self, Failure> {
+        let micro = original.micro_arena(&|_, _, _| false).map_err(Failure::input)?;
+        let in_file = micro.in_file().map(|layout| micro.arena(&layout));
+        Ok(Self { in_file, greedy: (!micro.is_compiled()).then(|| micro.greedy()) })
+    }
+
+    /// Returns the size that the written plan must not exceed.
+    fn needs(self) -> Option<Bytes> {
+        self.in_file.or(self.greedy)
+    }
+
+    fn text(self) -> String {
+        let in_file =
+            self.in_file.map(|size| format!("; {} with the plan in the original file", bytes(size)));
+        let greedy = self.greedy.map(|size| format!("; {} without a plan", bytes(size)));
+        in_file.into_iter().chain(greedy).collect()
+    }
 }
 
 /// Returns the failure for a plan that needs more memory than the runtime needs without a plan.

@@ -36,7 +36,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let import = args.model.read()?;
     let graph = &import.graph;
     let fusion = fusion(args)?;
-    if args.liveness.activations.align != 1 {
+    if args.liveness.activations.align.is_some_and(|align| align != 1) {
         return Err(Failure::input("--align is not supported: the machine determines the alignment"));
     }
     let rule = match fusion {

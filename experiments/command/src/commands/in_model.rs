@@ -1,0 +1,25 @@
+//! The plan that a model file contains, for `audit`.
+
+use crate::failure::Failure;
+use plimsoll::datasets::captures::Capture;
+use plimsoll::datasets::{ModelFile, ModelFormat};
+use std::path::Path;
+
+/// Returns the offline plan for tflite-micro in a file, with the lifespans of the runtime; `None` if the file
+/// is not a `TFLite` model or has no such plan.
+///
+/// # Errors
+/// If the file cannot be read, or the runtime cannot place one of its tensors.
+pub fn plan(path: &Path) -> Result<Option<Capture>, Failure> {
+    if !path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("tflite")) {
+        return Ok(None);
+    }
+    let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", path.display()));
+    let file = ModelFile::new(path, ModelFormat::TfLite, std::fs::read(path).map_err(wrong)?);
+    let Some((micro, layout)) = file.planned().map_err(Failure::input)? else { return Ok(None) };
+    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy().into_owned());
+    let peak = Some(micro.arena(&layout));
+    let instance = micro.instance.with_name(name);
+    let planner = "OfflineMemoryAllocation in the file".to_owned();
+    Ok(Some(Capture { planner, instance, layout: Some(layout), peak }))
+}
