@@ -136,9 +136,10 @@ fn lines<'r>(run: &'r mut Run) -> [&'r mut Vec<String>; 3] {
     [&mut run.assumed, &mut run.declared, &mut run.contradictions]
 }
 
-/// Returns true if sizes and shapes allow the first output of a step to share the memory of an input.
+/// Returns true if sizes and shapes allow the first output of a step to share the memory of an input. Parts
+/// begin at the same element in all passes, whatever their sizes.
 fn fits(program: &Program, step: &Step, share: Share) -> bool {
-    let (Share::View(at) | Share::Over(at)) = share;
+    let (Share::View(at) | Share::Over(at)) = share else { return true };
     let (Some(&Some(input)), Some(&Some(output))) = (step.inputs.get(at), step.outputs.first()) else {
         return false;
     };
