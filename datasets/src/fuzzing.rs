@@ -7,6 +7,7 @@ use crate::captures::{Capture, CaptureFormat, read_capture, read_xla};
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
 use crate::model_file::read_onnx;
+use plimsoll_model::contents::Contents;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
 use plimsoll_model::graph::{Graph, LivenessOptions, read_graph, write_graph};
 use plimsoll_model::{
@@ -25,6 +26,19 @@ pub fn instance_csv(data: &[u8]) {
     write_instance(&instance, &mut written).expect("ids that were read can be written");
     let again = read_instance("fuzz", written.as_slice(), ReadOptions::default());
     assert_eq!(again.expect("what was written is valid"), instance);
+}
+
+/// Unpacks a compressed file, and reads the result as C source.
+///
+/// # Panics
+/// If the contents exceed the limit.
+pub fn containers(data: &[u8]) {
+    const LIMIT: u64 = 1 << 16;
+    let read = Contents::of(Path::new("fuzz"), data.to_vec(), LIMIT);
+    if let Ok(contents) = read {
+        assert!(contents.bytes.len() as u64 <= LIMIT || contents.bytes == data);
+        let _ = crate::c_array::model(&contents.bytes);
+    }
 }
 
 /// Returns the instance that fuzzed layouts and certificates refer to.

@@ -1,14 +1,12 @@
 //! Options, results and errors of the importers.
 
 use plimsoll_model::OperatorId;
+use plimsoll_model::contents::ContentsError;
 use plimsoll_model::graph::{FlowError, Graph, GraphError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
-pub const FILE_LIMIT: u64 = 1 << 31;
 
 /// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only
 /// while it runs. Model files do not record such memory.
@@ -208,11 +206,13 @@ pub enum ImportProblem {
     Io(#[from] io::Error),
     /// Neither the extension nor the first bytes identify a known format.
     #[error(
-        "unknown model format; supported formats: .onnx, .tflite, and graphs as .json; `solve` reads instances (.csv)"
+        "unknown model format; supported formats: .onnx, .tflite, C arrays of these (.c, .cc, .h), and graphs as \
+         .json; `solve` reads instances (.csv)"
     )]
     UnknownFormat,
-    #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
-    TooLarge(u64),
+    /// A file that is compressed and cannot be decompressed, or that is known not to be a model.
+    #[error(transparent)]
+    Contents(ContentsError),
     /// A truncated, inconsistent or malformed file. The field describes the problem and its location.
     #[error("damaged: {0}")]
     Damaged(String),
@@ -299,6 +299,15 @@ impl ImportProblem {
     /// Attaches the path of the file to this problem.
     pub(crate) fn of(self, path: &Path) -> ImportError {
         ImportError::File { path: path.to_path_buf(), problem: self }
+    }
+}
+
+impl From<ContentsError> for ImportProblem {
+    fn from(error: ContentsError) -> Self {
+        match error {
+            ContentsError::Io(error) => Self::Io(error),
+            other => Self::Contents(other),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+mod c_array;
 #[cfg(feature = "captured")]
 mod captured;
 pub mod captures;
@@ -43,11 +44,9 @@ pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use family::{FamilyParam, Generator};
-pub use import::{
-    FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources,
-};
+pub use import::{Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources};
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
-pub use model_file::{import_file, read_onnx, read_tflite};
+pub use model_file::{import_file, is_model, read_model, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};

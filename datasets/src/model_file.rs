@@ -1,8 +1,13 @@
 //! Reads a model or a graph with the importer for the file format.
 
-use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem};
+use crate::c_array;
+use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
+use plimsoll_model::contents::{Contents, FILE_LIMIT, name_of};
 use plimsoll_model::graph::GraphFileError;
 use std::path::Path;
+
+/// The suffixes of graphs and models.
+const SUFFIXES: [&str; 3] = ["json", "onnx", "tflite"];
 
 /// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. A JSON file can
 /// be a graph file or an export of `PyTorch` Inductor. With any other extension, a `TFLite` model is
@@ -11,19 +16,47 @@ use std::path::Path;
 /// # Errors
 /// See [`ImportError`].
 pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    import_bytes(path, read(path).map_err(|problem| problem.of(path))?, options)
+    let Contents { name, bytes } = read_model(path)?;
+    import_bytes(path, &name, bytes, options)
 }
 
-/// Imports the bytes of a file, as [`import_file`] does.
+/// Reads the bytes of a model or a graph, without importing them. A gzip file, a zip archive with one model,
+/// or a C source file with one model is unpacked first. The name of the contents has the suffix of the model.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read_model(path: &Path) -> Result<Contents, ImportError> {
+    let read = || {
+        let contents = Contents::read(path, FILE_LIMIT)?;
+        if !c_array::is_source(&contents.name) {
+            return Ok(contents);
+        }
+        let (bytes, suffix) = c_array::model(&contents.bytes)?;
+        Ok(Contents { name: contents.name.with_extension(suffix), bytes })
+    };
+    read().map_err(|problem: ImportProblem| problem.of(path))
+}
+
+/// Returns true if the name of a file is that of a graph or a model (`.json`, `.onnx`, `.tflite`), or of C
+/// source that may contain a model. For a compressed file, the name of its contents counts.
+pub fn is_model(path: &Path) -> bool {
+    let name = name_of(path);
+    let has = |own: &std::ffi::OsStr| SUFFIXES.iter().any(|suffix| own.eq_ignore_ascii_case(suffix));
+    name.extension().is_some_and(has) || c_array::is_source(&name)
+}
+
+/// Imports the bytes of a file, as [`import_file`] does. `path` is used in messages. `name` names the graph,
+/// and its extension selects the importer.
 ///
 /// # Errors
 /// See [`ImportError`].
 pub(crate) fn import_bytes(
     path: &Path,
+    name: &Path,
     bytes: Vec<u8>,
     options: &ImportOptions,
 ) -> Result<Import, ImportError> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let extension = name.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let imported = match extension.as_str() {
         "json" => {
             if let Some(option) = options.given().into_iter().next() {
@@ -33,30 +66,22 @@ pub(crate) fn import_bytes(
             match plimsoll_model::graph::read_graph(path, bytes.as_slice()) {
                 Ok(graph) => Ok(Import::of(graph)),
                 Err(GraphFileError::Json { .. }) if crate::inductor::is_inductor(&bytes) => {
-                    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+                    let name = name.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
                     crate::inductor::read(&name, &bytes)
                 }
                 Err(error) => return Err(error.into()),
             }
         }
         "onnx" => {
-            let import = crate::onnx::read(path, bytes.into(), options);
+            let import = crate::onnx::read(name, bytes.into(), options);
             if options.keep_constants { import } else { import.map(fold) }
         }
         _ if extension == "tflite" || crate::tflite::is_tflite(&bytes) => {
-            crate::tflite::read(path, &bytes, options)
+            crate::tflite::read(name, &bytes, options)
         }
         _ => Err(ImportProblem::UnknownFormat),
     };
     imported.map_err(|problem| problem.of(path))
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, ImportProblem> {
-    let bytes = std::fs::metadata(path)?.len();
-    if bytes > FILE_LIMIT {
-        return Err(ImportProblem::TooLarge(bytes));
-    }
-    Ok(std::fs::read(path)?)
 }
 
 /// Folds the operators that depend only on constants, and adds a note about them.

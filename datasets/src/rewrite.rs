@@ -41,7 +41,7 @@ pub struct ModelFile<'a> {
 }
 
 impl<'a> ModelFile<'a> {
-    /// Wraps the bytes of a file. `path` is used in messages.
+    /// Wraps the bytes of a file, as [`read_model`](crate::read_model) returns them with its name.
     pub fn new(path: &'a Path, format: ModelFormat, bytes: Vec<u8>) -> Self {
         Self { path, format, bytes, scratch: Vec::new() }
     }
@@ -62,7 +62,7 @@ impl<'a> ModelFile<'a> {
     /// # Errors
     /// See [`ImportError`].
     pub fn import(&self, options: &ImportOptions) -> Result<Import, ImportError> {
-        import_bytes(self.path, self.bytes.clone(), options)
+        import_bytes(self.path, self.path, self.bytes.clone(), options)
     }
 
     fn changed(&self, bytes: Result<Vec<u8>, ImportProblem>) -> Result<Self, ImportError> {

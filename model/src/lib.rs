@@ -55,7 +55,8 @@
 //! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | cross-group relations |
 //!
 //! # Further reading
-//! - Reading and writing instances: [`csv`], and [`files`] for atomic writes.
+//! - Reading and writing instances: [`csv`], [`contents`] for compressed files, and [`files`] for atomic
+//!   writes.
 //! - From a model to instances: [`graph`] defines operators, tensors and regions. [`program`] turns a graph
 //!   with branches and loops into a single offset problem, and [`structure`] derives conflicts before an
 //!   order is chosen.
@@ -73,6 +74,7 @@ mod certificate;
 mod check;
 mod claim;
 mod conflict;
+pub mod contents;
 pub mod csv;
 mod description;
 pub mod execution;

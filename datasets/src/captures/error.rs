@@ -1,5 +1,6 @@
 //! Errors of the readers of captured plans.
 
+use plimsoll_model::contents::ContentsError;
 use plimsoll_model::{InstanceError, json_error};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,9 @@ pub struct CaptureError {
 pub enum CaptureProblem {
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
-    #[error("the file has {0} bytes; a captured plan may have at most 1 GiB")]
-    TooLarge(u64),
+    /// A file that is too large, compressed and cannot be decompressed, or known not to be a plan.
+    #[error(transparent)]
+    Contents(ContentsError),
     /// The first bytes belong to no known format.
     #[error(
         "unknown format; `audit` reads plans of XLA and IREE, snapshots of PyTorch, traces of idealloc, \
@@ -53,6 +55,15 @@ pub enum CaptureProblem {
     /// The file contains no memory plan.
     #[error("no memory plan: {0}")]
     Nothing(&'static str),
+}
+
+impl From<ContentsError> for CaptureProblem {
+    fn from(error: ContentsError) -> Self {
+        match error {
+            ContentsError::Io(error) => Self::Io(error),
+            other => Self::Contents(other),
+        }
+    }
 }
 
 impl CaptureProblem {

@@ -3,7 +3,8 @@
 use super::capture::Capture;
 use super::error::{CaptureError, CaptureProblem};
 use super::{document, idealloc, iree, torch, xla};
-use std::path::Path;
+use plimsoll_model::contents::{Contents, ContentsError, is_packed};
+use std::path::{Path, PathBuf};
 
 /// The maximum size in bytes of a captured file.
 const FILE_LIMIT: u64 = 1 << 30;
@@ -56,6 +57,13 @@ pub fn capture_format(path: &Path) -> Result<Option<CaptureFormat>, CaptureError
     let mut head = Vec::new();
     let opened = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
     opened.map_err(|error| CaptureProblem::from(error).of(path))?;
+    if is_packed(&head) {
+        return match Contents::read(path, FILE_LIMIT) {
+            Ok(packed) => Ok(CaptureFormat::of(&packed.name, &packed.bytes)),
+            Err(ContentsError::Io(error)) => Err(CaptureProblem::from(error).of(path)),
+            Err(_) => Ok(None),
+        };
+    }
     Ok(CaptureFormat::of(path, &head))
 }
 
@@ -68,15 +76,15 @@ pub fn capture_format(path: &Path) -> Result<Option<CaptureFormat>, CaptureError
 /// # Errors
 /// See [`CaptureError`].
 pub fn read_captures(path: &Path) -> Result<Vec<Capture>, CaptureError> {
-    let data = read(path)?;
-    match CaptureFormat::of(path, &data) {
+    let Contents { name, bytes } = read(path)?;
+    match CaptureFormat::of(&name, &bytes) {
         Some(CaptureFormat::Xla) => {
-            let ranges = xla::live_ranges_of(path).map_err(|problem| problem.of(path))?;
-            let text = read(&ranges)?;
+            let ranges = live_ranges(&name).map_err(|problem| problem.of(path))?;
+            let text = read(&ranges)?.bytes;
             let ranges = xla::read_live_ranges(&text).map_err(|problem| problem.of(&ranges))?;
-            xla::read(path, &data, &ranges).map_err(|problem| problem.of(path))
+            xla::read(&name, &bytes, &ranges).map_err(|problem| problem.of(path))
         }
-        Some(format) => read_capture(path, format, &data),
+        Some(format) => read_as(path, &name, format, &bytes),
         None => Err(CaptureProblem::UnknownFormat.of(path)),
     }
 }
@@ -87,15 +95,34 @@ pub fn read_captures(path: &Path) -> Result<Vec<Capture>, CaptureError> {
 /// # Errors
 /// See [`CaptureError`]. There are no I/O errors.
 pub fn read_capture(origin: &Path, format: CaptureFormat, data: &[u8]) -> Result<Vec<Capture>, CaptureError> {
+    read_as(origin, origin, format, data)
+}
+
+/// Reads a file whose contents are called `name`. `path` is used in messages.
+fn read_as(
+    path: &Path,
+    name: &Path,
+    format: CaptureFormat,
+    data: &[u8],
+) -> Result<Vec<Capture>, CaptureError> {
     let found = match format {
         CaptureFormat::Xla => Err(CaptureProblem::NoLiveRanges),
-        CaptureFormat::Iree => iree::read(origin, data),
-        CaptureFormat::Torch => torch::read(origin, data),
-        CaptureFormat::Placement => idealloc::read_placement(origin, data),
-        CaptureFormat::Trace => idealloc::read_trace(origin, data),
-        CaptureFormat::Json => document::read(origin, data),
+        CaptureFormat::Iree => iree::read(name, data),
+        CaptureFormat::Torch => torch::read(name, data),
+        CaptureFormat::Placement => idealloc::read_placement(name, data),
+        CaptureFormat::Trace => idealloc::read_trace(name, data),
+        CaptureFormat::Json => document::read(name, data),
     };
-    found.map_err(|problem| problem.of(origin))
+    found.map_err(|problem| problem.of(path))
+}
+
+/// Returns the file with the live ranges of a buffer assignment of XLA. It may be compressed too.
+fn live_ranges(assignment: &Path) -> Result<PathBuf, CaptureProblem> {
+    let ranges = xla::live_ranges_of(assignment)?;
+    let mut packed = ranges.clone().into_os_string();
+    packed.push(".gz");
+    let packed = PathBuf::from(packed);
+    Ok(if !ranges.exists() && packed.exists() { packed } else { ranges })
 }
 
 /// Reads the buffer assignment and the live ranges of an XLA module. `origin` is used in messages and in the
@@ -108,13 +135,6 @@ pub fn read_xla(origin: &Path, assignment: &[u8], ranges: &[u8]) -> Result<Vec<C
     xla::read(origin, assignment, &ranges).map_err(|problem| problem.of(origin))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, CaptureError> {
-    let read = || {
-        let bytes = std::fs::metadata(path)?.len();
-        if bytes > FILE_LIMIT {
-            return Err(CaptureProblem::TooLarge(bytes));
-        }
-        Ok(std::fs::read(path)?)
-    };
-    read().map_err(|problem| problem.of(path))
+fn read(path: &Path) -> Result<Contents, CaptureError> {
+    Contents::read(path, FILE_LIMIT).map_err(|error| CaptureProblem::from(error).of(path))
 }

@@ -1,5 +1,6 @@
 //! Errors in files of the structured schema.
 
+use plimsoll_model::contents::ContentsError;
 use plimsoll_model::{Bytes, InstanceError, json_error};
 use std::io;
 use std::path::PathBuf;
@@ -10,6 +11,9 @@ use std::path::PathBuf;
 pub enum DsaError {
     #[error("{file}: {source}", file = .file.display())]
     Io { file: PathBuf, source: io::Error },
+    /// A file that cannot be read or decompressed.
+    #[error("{file}: {source}", file = .file.display())]
+    Contents { file: PathBuf, source: ContentsError },
     #[error("{file}: {}", json_error(.source), file = .file.display())]
     Json { file: PathBuf, source: serde_json::Error },
     /// An invalid or unsupported item.

@@ -3,6 +3,7 @@
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::{Node, sorted};
+use plimsoll_model::contents::{Contents, FILE_LIMIT};
 use plimsoll_model::{Bytes, Interval, Lifespan};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -13,8 +14,9 @@ use std::path::Path;
 /// # Errors
 /// See [`DsaError`].
 pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
-    let data = std::fs::read(path).map_err(|source| DsaError::Io { file: path.to_owned(), source })?;
-    read_dsa(path, &data)
+    let contents = Contents::read(path, FILE_LIMIT)
+        .map_err(|source| DsaError::Contents { file: path.to_owned(), source })?;
+    read_dsa(path, &contents.bytes)
 }
 
 /// Reads a problem. `origin` is used in error messages. O(n log n) for n members in the file.

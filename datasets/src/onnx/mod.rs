@@ -146,6 +146,13 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     Ok(Import { graph, assumed, sizes, places, tensors: Vec::new() })
 }
 
+/// Returns true if the bytes are an ONNX model with at least one operator.
+pub(crate) fn is_onnx(bytes: &[u8]) -> bool {
+    let has_node = |model: proto::Model| model.graph.is_some_and(|graph| !graph.node.is_empty());
+    proto::count_parts(bytes, proto::PART_LIMIT) <= proto::PART_LIMIT
+        && proto::Model::decode(bytes).is_ok_and(has_node)
+}
+
 struct Source<'m> {
     graph: &'m proto::Graph,
     float: Option<Element>,

@@ -1,8 +1,8 @@
 //! Runs the fuzz targets on mutations of valid files, each for at most about a second.
 
 use plimsoll_datasets::fuzzing::{
-    captures, certificate_json, dsa_json, idealloc, inductor_graph, instance_csv, layout_csv, onnx_model,
-    tflite_model, torch_snapshot,
+    captures, certificate_json, containers, dsa_json, idealloc, inductor_graph, instance_csv, layout_csv,
+    onnx_model, tflite_model, torch_snapshot,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -123,6 +123,37 @@ fn captured_plans() {
         "é",
     ];
     smoke("captures", &words, captures);
+}
+
+#[test]
+fn compressed_files_and_c_source() {
+    let words = [
+        "\u{0}",
+        "\u{1}",
+        "\u{7f}",
+        "PK\u{1}\u{2}",
+        "PK\u{3}\u{4}",
+        "PK\u{5}\u{6}",
+        "{",
+        "}",
+        "[",
+        "]",
+        "=",
+        ",",
+        "-",
+        "'",
+        "\"",
+        "/*",
+        "*/",
+        "//",
+        "#",
+        "\\\n",
+        "0x1c",
+        "256",
+        "TFL3",
+        "\n",
+    ];
+    smoke("containers", &words, containers);
 }
 
 #[test]

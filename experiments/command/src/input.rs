@@ -1,7 +1,9 @@
 //! Input files, where `-` stands for standard input.
 
 use clap::builder::{PathBufValueParser, StringValueParser, TypedValueParser};
+use plimsoll::model::contents::{Contents, ContentsError, FILE_LIMIT};
 use plimsoll_lab::external::quote;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -62,18 +64,37 @@ fn copied() -> Result<PathBuf, String> {
     if copy.is_some() {
         return Err("standard input can be read only once".to_owned());
     }
-    let read = || -> io::Result<(TempDir, PathBuf)> {
+    let read = || -> Result<(TempDir, PathBuf), ContentsError> {
         let mut data = Vec::new();
-        io::stdin().lock().read_to_end(&mut data)?;
+        io::stdin().lock().take(FILE_LIMIT + 1).read_to_end(&mut data)?;
+        if data.len() as u64 > FILE_LIMIT {
+            return Err(ContentsError::TooLarge { limit: FILE_LIMIT });
+        }
+        let Contents { name, bytes } = Contents::of(Path::new("standard-input"), data, FILE_LIMIT)?;
         let folder = tempfile::tempdir()?;
-        let path = folder.path().join(format!("standard-input.{}", suffix(&data)));
-        fs::write(&path, data)?;
+        let suffix = name.extension().and_then(OsStr::to_str).unwrap_or_else(|| suffix(&bytes));
+        let path = folder.path().join(format!("standard-input.{suffix}"));
+        fs::write(&path, bytes)?;
         Ok((folder, path))
     };
     let (folder, path) = read().map_err(|error| format!("cannot read standard input: {error}"))?;
     *copy = Some((folder, path.clone()));
     Ok(path)
 }
+
+/// Texts with which C source may begin that contains the bytes of a model.
+const C_SOURCE: [&str; 10] = [
+    "//",
+    "/*",
+    "#include",
+    "#pragma",
+    "#ifndef",
+    "alignas",
+    "const ",
+    "static ",
+    "extern ",
+    "unsigned char ",
+];
 
 /// Returns the file suffix for the format of the data.
 fn suffix(data: &[u8]) -> &'static str {
@@ -83,6 +104,7 @@ fn suffix(data: &[u8]) -> &'static str {
         () if data.get(4..8) == Some(b"TFL3") => "tflite",
         () if text.starts_with(b"{") => "json",
         () if std::str::from_utf8(line).is_err() || line.contains(&0) => "onnx",
+        () if C_SOURCE.iter().any(|start| text.starts_with(start.as_bytes())) => "c",
         () if text.starts_with(b"[") || line.contains(&b'=') => "toml",
         // The first byte of an ONNX file is the tag of a field.
         () if line.first().is_some_and(u8::is_ascii_control) => "onnx",
@@ -117,6 +139,9 @@ mod tests {
             (b"\x1c\0\0\0TFL3", "tflite"),
             (b"\x08\x07\x12\x07pytorch", "onnx"),
             (b"[machine]\n", "toml"),
+            (b"unsigned char net_tflite[] = {\n  0x1c, 0x00", "c"),
+            (b"#include <cstdint>\n", "c"),
+            (b"# a comment\nseeds = 1\n", "csv"),
             (b"name = \"x\"\n", "toml"),
         ] {
             assert_eq!(suffix(data), expected, "{data:?}");

@@ -6,8 +6,9 @@ use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
     ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite,
     derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite,
-    import_file, large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
+    import_file, is_model, large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
+use plimsoll_model::contents::{Contents, FILE_LIMIT, name_of};
 use plimsoll_model::csv::{
     CsvError, Endpoints, Pins, ReadOptions, content_hash, instance_name, read_instance_file_noted,
     write_instance,
@@ -422,8 +423,8 @@ fn files(suite: &str, mut paths: Vec<PathBuf>, reading: &Reading) -> Result<Vec<
     paths.sort();
     let (exported, paths) = without_exported(paths);
     let case = |path: PathBuf| match () {
-        () if has_extension(&path, &["json"]) && !is_graph(&path) => pools(suite, &path),
-        () if has_extension(&path, &MODELS) => vec![match import_file(&path, &reading.import) {
+        () if has_extension(&name_of(&path), &["json"]) && !is_graph(&path) => pools(suite, &path),
+        () if is_model(&path) => vec![match import_file(&path, &reading.import) {
             Ok(import) => Case::of(suite, Subject::Graph(Box::new(import.graph))),
             Err(error) => Case::unreadable(suite, &path, error),
         }],
@@ -516,8 +517,8 @@ fn is_graph(path: &Path) -> bool {
     struct Head {
         format: String,
     }
-    let head = std::fs::File::open(path).ok().map(std::io::BufReader::new);
-    let head: Option<Head> = head.and_then(|file| serde_json::from_reader(file).ok());
+    let contents = Contents::read(path, FILE_LIMIT).ok();
+    let head: Option<Head> = contents.and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
     head.is_some_and(|head| head.format == plimsoll_model::graph::FORMAT)
 }
 
@@ -539,7 +540,7 @@ fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Suite
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        if has_extension(&path, extensions) && path.is_file() {
+        if has_extension(&name_of(&path), extensions) && path.is_file() {
             found.push(path);
         }
     }

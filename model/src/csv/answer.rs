@@ -36,7 +36,7 @@ pub enum Answer {
 /// # Errors
 /// The same as for [`read_layout`].
 pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvError> {
-    read_layout(&path.display().to_string(), open(path)?, instance)
+    read_layout(&path.display().to_string(), open(path)?.bytes.as_slice(), instance)
 }
 
 /// Reads a layout. If the file has the columns `id` and `offset`, its rows may be in any order. If it has a
@@ -58,7 +58,7 @@ pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<
 /// # Errors
 /// The same as for [`read_answer`].
 pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
-    read_answer(&path.display().to_string(), open(path)?, instance)
+    read_answer(&path.display().to_string(), open(path)?.bytes.as_slice(), instance)
 }
 
 /// Reads an answer. The columns determine its kind. An answer with none of the columns `tier`, `pool` and

@@ -1,5 +1,6 @@
 //! Errors in CSV files, with file, line, column and value.
 
+use crate::contents::ContentsError;
 use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
 use crate::units::{Bytes, ParseBytesError};
@@ -25,6 +26,9 @@ pub enum CsvErrorKind {
     /// The file could not be opened or read.
     #[error("cannot read: {0}")]
     Io(#[from] std::io::Error),
+    /// A file that is compressed and cannot be decompressed, or that is known not to be CSV.
+    #[error(transparent)]
+    Contents(ContentsError),
     #[error("{0}")]
     Malformed(String),
     #[error("the columns of the header '{header}' are separated by {separator:?}; separate them with commas")]

@@ -4,14 +4,14 @@ use super::error::{CsvError, CsvErrorKind};
 use super::header::{ANSWER_COLUMNS, Column, Endpoints, Header};
 use super::name::{self, checked_capacity, instance_name};
 use super::number::{is_open, parse_number};
+use crate::contents::{Contents, ContentsError, FILE_LIMIT};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan, LifespanError};
 use crate::units::Bytes;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// Options for reading an instance.
@@ -96,30 +96,28 @@ pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance,
 /// # Errors
 /// The same as for [`read_instance_file`].
 pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Noted<Instance>, CsvError> {
+    let contents = open(path)?;
     let capacity = match options.capacity {
         Some(capacity) => Some(capacity),
-        None => checked_capacity(path)?,
+        None => checked_capacity(&contents.name)?,
     };
-    let remark = options.capacity.is_none().then(|| name::remark(path)).flatten();
+    let remark = options.capacity.is_none().then(|| name::remark(&contents.name)).flatten();
     let options = ReadOptions { capacity, ..options };
-    let file = open(path)?;
-    let mut read = read_instance_noted(&path.display().to_string(), file, options)?;
+    let mut read = read_instance_noted(&path.display().to_string(), &contents.bytes, options)?;
     read.remarks.extend(remark);
-    Ok(read.map(|instance| instance.with_name(instance_name(path))))
+    Ok(read.map(|instance| instance.with_name(instance_name(&contents.name))))
 }
 
-pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
-    let opened = File::open(path).and_then(|file| {
-        if file.metadata()?.is_dir() {
-            return Err(std::io::Error::other("it is a folder"));
-        }
-        Ok(BufReader::new(file))
-    });
-    opened.map_err(|error| CsvError {
+/// Reads the contents of a file, which may be compressed.
+pub(super) fn open(path: &Path) -> Result<Contents, CsvError> {
+    Contents::read(path, FILE_LIMIT).map_err(|error| CsvError {
         file: path.display().to_string(),
         line: None,
         column: None,
-        kind: Box::new(error.into()),
+        kind: Box::new(match error {
+            ContentsError::Io(error) => error.into(),
+            other => CsvErrorKind::Contents(other),
+        }),
     })
 }
 
@@ -129,16 +127,11 @@ pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
 /// # Errors
 /// The same as for [`read_instance_file`].
 pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
-    read_instance_noted(file, input, options).map(|noted| noted.value)
+    read_instance_noted(file, &read_all(file, input)?, options).map(|noted| noted.value)
 }
 
-fn read_instance_noted(
-    file: &str,
-    input: impl Read,
-    options: ReadOptions,
-) -> Result<Noted<Instance>, CsvError> {
-    let data = read_all(file, input)?;
-    let mut rows = Rows::new(file, &data, "id, lower, upper, size")?;
+fn read_instance_noted(file: &str, data: &[u8], options: ReadOptions) -> Result<Noted<Instance>, CsvError> {
+    let mut rows = Rows::new(file, data, "id, lower, upper, size")?;
     rows.header
         .require(&[Column::Id, Column::Lower, Column::Upper, Column::Size])
         .map_err(|kind| rows.error(Some(rows.line), None, kind))?;
@@ -365,12 +358,13 @@ impl<'a> Rows<'a> {
 }
 
 fn malformed(error: csv::Error) -> CsvErrorKind {
+    if let csv::ErrorKind::Utf8 { err, .. } = error.kind() {
+        return CsvErrorKind::Malformed(format!("field {} is not valid UTF-8", err.field() + 1));
+    }
+    let text = error.to_string();
     match error.into_kind() {
         csv::ErrorKind::Io(error) => CsvErrorKind::Io(error),
-        csv::ErrorKind::Utf8 { err, .. } => {
-            CsvErrorKind::Malformed(format!("field {} is not valid UTF-8", err.field() + 1))
-        }
-        other => CsvErrorKind::Malformed(format!("{other:?}")),
+        _ => CsvErrorKind::Malformed(text),
     }
 }
 

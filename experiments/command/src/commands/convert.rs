@@ -10,6 +10,7 @@ use crate::output;
 use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, DsaError, Split, read_dsa_file, write_allocations, write_dsa};
+use plimsoll::model::contents::name_of;
 use plimsoll::model::csv::{Pins, file_name, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use plimsoll_lab::report::human;
@@ -42,8 +43,9 @@ pub struct ConvertArgs {
 }
 
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
-    let has =
-        |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    let has = |path: &Path, extension: &str| {
+        name_of(path).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
+    };
     let odd = args.files.iter().find(|path| !has(path, "csv") && !has(path, "json"));
     if let Some(path) = odd {
         return Err(Failure::input(format!("{}: expected a .csv or .json file", path.display())));

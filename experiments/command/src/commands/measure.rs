@@ -10,6 +10,7 @@ use crate::output;
 use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::model::Bytes;
+use plimsoll::model::contents::name_of;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::run::Limits;
@@ -304,7 +305,7 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
     let mut all = Vec::new();
     for path in &args.models {
         // A graph in JSON has fixed shapes.
-        let options = if path.extension().is_some_and(|end| end == "json") {
+        let options = if name_of(path).extension().is_some_and(|end| end == "json") {
             ImportOptions::default()
         } else {
             options.clone()

@@ -8,7 +8,7 @@ use crate::input::{input_file, quoted};
 use crate::report::Report;
 use clap::{Args, ValueEnum};
 use plimsoll::branches::ordered_program;
-use plimsoll::datasets::{Import, import_file};
+use plimsoll::datasets::{Import, import_file, is_model};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::graph::{Graph, LivenessOptions};
@@ -17,7 +17,7 @@ use plimsoll::model::{Bytes, Instance, Layout, Setup, Step, Witness};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// An instance or a model, with options for reading it.
 #[derive(Args, Debug)]
@@ -112,12 +112,6 @@ impl SubjectArgs {
     pub fn has_model_options(&self) -> bool {
         !self.import.is_default() || self.liveness.options() != LivenessOptions::default()
     }
-}
-
-/// Returns true if a file has the suffix of a graph or model.
-fn is_model(path: &Path) -> bool {
-    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
-    suffix.is_some_and(|suffix| ["json", "onnx", "tflite"].contains(&suffix.as_str()))
 }
 
 /// Returns the offset problem of a model whose operators run in file order, and what happens at each step.

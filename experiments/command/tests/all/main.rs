@@ -8,6 +8,7 @@ mod book;
 mod branches;
 mod common;
 mod compare;
+mod containers;
 mod convert;
 mod features;
 mod fetch;

@@ -8,7 +8,8 @@ use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use crate::report::{Report, bytes};
-use plimsoll::datasets::{Import, MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat};
+use plimsoll::datasets::{Import, MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat, read_model};
+use plimsoll::model::contents::Contents;
 use plimsoll::model::graph::{AliasKind, LivenessOptions};
 use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
 use plimsoll::run::run;
@@ -23,9 +24,8 @@ use std::path::Path;
 /// format.
 pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, Failure> {
     let Some(out) = out else { return Ok(None) };
-    let start =
-        std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
-    let format = ModelFormat::of(model, &start).ok_or_else(|| {
+    let Contents { name, bytes } = read_model(model).map_err(Failure::input)?;
+    let format = ModelFormat::of(&name, &bytes).ok_or_else(|| {
         let message = "--write: a graph (.json) is not in the format of a runtime; --tensors writes its plan";
         Failure::input(message)
     })?;
@@ -104,10 +104,10 @@ fn write(
     let (args, import) = (asked.args, asked.import);
     let (Some(out), model) = (&args.write, &args.model.model) else { return Ok(()) };
     let Some(format) = format(Some(out), model)? else { return Ok(()) };
-    let read =
-        std::fs::read(model).map_err(|error| Failure::input(format!("{}: {error}", model.display())))?;
+    let contents = read_model(model).map_err(Failure::input)?;
     let options = args.model.import.options()?;
-    let original = ModelFile::new(model, format, read).with_scratch(options.scratch.clone());
+    let original =
+        ModelFile::new(&contents.name, format, contents.bytes).with_scratch(options.scratch.clone());
     let file = original.reordered(import, &places.orders).map_err(Failure::input)?;
     let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
     if let Some(region) = misordered {
