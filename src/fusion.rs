@@ -92,8 +92,9 @@ impl FuseRun<'_> {
         let coverage = fused.fusion.coverage(graph);
         if outcome.value != Some(Relations::new(coverage.optimised)) {
             let (optimised, reported) = (coverage.optimised, outcome.value);
+            let reported = reported.map_or_else(|| "missing".to_owned(), |value| value.to_string());
             return Err(refused(format!(
-                "the groups optimise {optimised} relations, but the reported value is {reported:?}"
+                "the groups optimise {optimised} relations, but the reported value is {reported}"
             )));
         }
         Ok(FusedRegion { region, problem, outcome, fused, coverage, seconds: attempt.seconds })

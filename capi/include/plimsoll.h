@@ -94,7 +94,7 @@ typedef struct plimsoll_options {
   // The seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed
   // gives the same answer.
   uint64_t seed;
-  // The number of threads, at least 1; 1 by default.
+  // The number of threads, from 1 to 1024; 1 by default.
   size_t threads;
   // The progress function, which may be null.
   plimsoll_progress progress;

@@ -6,7 +6,8 @@ use crate::handle::Table;
 use crate::instance::{INSTANCES, lock, plimsoll_instance};
 use plimsoll::Engine;
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Silent, Stop,
+    Bytes, Claim, Entry, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup,
+    Silent, Stop,
 };
 use plimsoll::run::{Attempt, Limits, RunError, run_within};
 use std::ffi::{c_char, c_void};
@@ -88,7 +89,7 @@ pub struct plimsoll_options {
     /// The seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed
     /// gives the same answer.
     pub seed: u64,
-    /// The number of threads, at least 1; 1 by default.
+    /// The number of threads, from 1 to 1024; 1 by default.
     pub threads: usize,
     /// The progress function, which may be null.
     pub progress: plimsoll_progress,
@@ -182,7 +183,7 @@ fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure>
 /// the calling thread calls the function.
 fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
     let (entry, limits) = (entry(options)?, limits(options)?);
-    let setup = plimsoll::model::Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
+    let setup = Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
     let Some(progress) = options.progress else {
         return Ok(run_within(entry, instance, setup, &mut limits.budget(), &mut Silent));
     };
@@ -243,8 +244,9 @@ pub unsafe extern "C" fn plimsoll_solve(
         // SAFETY: guaranteed by the caller.
         let (options, place) =
             unsafe { (options.as_ref().unwrap_or(&DEFAULTS), place(solution, "solution")?) };
-        if options.threads == 0 {
-            return Err(Failure::argument("'threads' is 0; expected at least 1"));
+        let (threads, most) = (options.threads, Setup::MOST_THREADS);
+        if !(1..=most).contains(&threads) {
+            return Err(Failure::argument(format!("'threads' is {threads}; expected 1 to {most}")));
         }
         let draft = INSTANCES.get(instance.handle)?;
         let instance = lock(&draft).instance()?;

@@ -86,6 +86,8 @@ int main(void) {
     options.time_limit = 1e300;
     options.threads = 0;
     REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "'threads' is 0");
+    options.threads = 100000;
+    REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "'threads' is 100000");
     options.threads = 1;
 
     // The checker refuses a wrong count, a null pointer and an invalid layout.

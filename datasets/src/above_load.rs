@@ -25,7 +25,7 @@
 
 use crate::error::{GenerateError, at_least};
 use crate::rows::Row;
-use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval};
+use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval, interrupt};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -82,14 +82,14 @@ pub struct AboveLoad {
 
 /// Generates an instance with constant load whose optimum tends to exceed the load. The share of seeds whose
 /// optimum exceeds the load grows with the number of buffers. The same parameters and seed give the same
-/// instance.
+/// instance. A [stop request](plimsoll_model::interrupt) ends the generation.
 ///
 /// Generation takes O(n k) time for n buffers, k of them live at a step. The proof that the optimum exceeds
 /// the load tracks at most [`ORDERS`] orders at a time. With more than about eight live buffers, the proof
 /// starts at steps with fewer live buffers. If that does not help, the search for a proof gives up.
 ///
 /// # Errors
-/// [`GenerateError`] for parameters out of range.
+/// [`GenerateError`] for parameters out of range, or after a stop request.
 pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     finished(params, false, seed, format!("above-load-{}-{seed}", params.buffers))
 }
@@ -114,7 +114,7 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// [`hard_above_load`].
 ///
 /// # Errors
-/// [`GenerateError`] for parameters out of range.
+/// [`GenerateError`] for parameters out of range, or after a stop request.
 pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     finished(params, true, seed, format!("above-load-late-{}-{seed}", params.buffers))
 }
@@ -168,6 +168,10 @@ pub(crate) fn above_load_rows(
     let lives = if late { late_lives(params, &mut rng) } else { hard_lives(params, &mut rng) };
     let mut made = lives.end();
     let proved = is_above_load(&made);
+    // The search for orders was cut short, so the instance would depend on the time of the request.
+    if interrupt::is_requested() {
+        return Err(GenerateError::Interrupted);
+    }
     made.shuffle(&mut rng);
     let row = move |(size, life): (u64, Interval)| Row {
         lower: life.lower.get(),
@@ -364,7 +368,7 @@ impl Filling<'_> {
     /// Stops if too many orders were found or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
-        if self.left == 0 || self.found.len() > ORDERS {
+        if self.left == 0 || self.found.len() > ORDERS || interrupt::is_requested() {
             return;
         }
         match slots.first() {

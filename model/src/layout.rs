@@ -93,6 +93,9 @@ pub struct PoolPlan {
 }
 
 impl PoolPlan {
+    /// The maximum total size of a valid plan. Sums of sizes are limited as in instances.
+    pub const MOST: Bytes = Bytes::new(i64::MAX as u64);
+
     /// Creates a plan in which buffer `i` uses object `assignment[i]` and object `p` has `sizes[p]` bytes.
     pub fn new(assignment: Vec<PoolId>, sizes: Vec<Bytes>) -> Self {
         Self { assignment, sizes }
@@ -124,7 +127,8 @@ impl PoolPlan {
         &self.sizes
     }
 
-    /// Returns the sum of the object sizes in bytes. The sum saturates.
+    /// Returns the sum of the object sizes in bytes. The sum saturates, which makes the plan invalid, since it
+    /// then exceeds [`PoolPlan::MOST`].
     pub fn total(&self) -> Bytes {
         let total = self.sizes.iter().fold(0u64, |sum, size| sum.saturating_add(size.get()));
         Bytes::new(total)

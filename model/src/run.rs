@@ -9,6 +9,7 @@ use crate::bound::BoundError;
 use crate::budget::Budget;
 use crate::claim::Claim;
 use crate::outcome::Outcome;
+use crate::panics::panic_message;
 use crate::problem::Problem;
 use crate::progress::Reporting;
 use crate::solver::{Entry, Observer, Setup, SolveError};
@@ -180,7 +181,7 @@ fn attempt<P: Problem>(
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory = peak_memory();
     let result = match answer {
-        Err(payload) => Err(RunError::Panicked(message_of(&*payload))),
+        Err(payload) => Err(RunError::Panicked(panic_message(&*payload))),
         Ok(Err(error)) => Err(RunError::Solve(error)),
         Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
             Ok(reasons) if reasons.is_empty() => Ok(outcome),
@@ -197,9 +198,9 @@ fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
 }
 
-fn message_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+/// Formats a value with its unit.
+fn shown<V: Value>(value: Option<V>) -> String {
+    value.map_or_else(|| "none".to_owned(), Value::with_unit)
 }
 
 /// Returns all errors found in an outcome. The list is empty if everything in the outcome that can be
@@ -210,8 +211,9 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     if value != outcome.value {
         reasons.push(format!(
-            "the answer states the value {:?}, but the recomputed value is {:?}",
-            outcome.value, value
+            "the answer states the value {}, but the recomputed value is {}",
+            shown(outcome.value),
+            shown(value)
         ));
     }
     let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
@@ -224,6 +226,7 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     if let Some(value) = value
         && bound > value
     {
+        let (bound, value) = (bound.with_unit(), value.with_unit());
         reasons.push(format!("the bound {bound} excludes the value {value}"));
     }
     let follows = match outcome.claim {
@@ -234,8 +237,9 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     };
     if !follows {
         let claim = outcome.claim;
+        let (value, bound, capacity) = (shown(value), bound.with_unit(), shown(capacity));
         reasons.push(format!(
-            "claim '{claim}' does not follow from value {value:?}, bound {bound}, capacity {capacity:?}"
+            "claim '{claim}' does not follow from value {value}, bound {bound}, capacity {capacity}"
         ));
     }
     if let Err(error) = P::confirm(input, &outcome.lower_bound)

@@ -78,10 +78,16 @@ pub trait Solver<P: Problem>: Send + Sync {
 pub struct Setup {
     /// The seed of all random choices.
     pub seed: u64,
-    /// The maximum number of threads.
+    /// The maximum number of threads, from 1 to [`Setup::MOST_THREADS`].
     pub threads: usize,
     /// The number of weight buffers used by the schedule `k-buffers`.
     pub buffers: usize,
+}
+
+impl Setup {
+    /// The maximum number of threads that interfaces accept. More threads than cores do not help, and each
+    /// needs memory.
+    pub const MOST_THREADS: usize = 1024;
 }
 
 impl Default for Setup {

@@ -3,7 +3,7 @@
 
 use crate::attended::attended;
 use crate::instance::{Instance, layout_of};
-use crate::solution::{instance_of, time};
+use crate::solution::{instance_of, number_of_threads, time};
 use plimsoll::model::{
     Budget, Entry, Kind, Observer, Offsets, Outcome, Problem as _, SolveError, Solver, Stats, Stop,
     simple_bound,
@@ -96,7 +96,7 @@ pub fn bench(
     seed: u64,
     threads: usize,
 ) -> PyResult<String> {
-    let _ = time(time_limit)?;
+    let (_, threads) = (time(time_limit)?, number_of_threads(threads)?);
     let mut registry = plimsoll::registry();
     let mut names = Vec::new();
     for algorithm in &algorithms {
@@ -124,7 +124,7 @@ pub fn bench(
                     algorithm: name.clone(),
                     time_limit,
                     seed,
-                    threads: threads.max(1),
+                    threads,
                     ..Record::on(&machine).about("python", subject, &plimsoll_lab::suite::sha256(subject))
                 };
                 let named =

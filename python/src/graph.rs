@@ -3,7 +3,7 @@
 use crate::attended::attended;
 use crate::instance::{Instance, offsets_of, pieces};
 use crate::picture::{html, svg};
-use crate::solution::time;
+use crate::solution::{number_of_threads, time};
 use plimsoll::branches::{BranchError, ProgramPlan};
 use plimsoll::datasets::{ImportError, ImportOptions, ImportProblem, import_file};
 use plimsoll::graphs::GraphRunError;
@@ -53,7 +53,7 @@ fn engine(time_limit: Option<f64>, seed: u64, threads: usize) -> PyResult<Engine
     let mut engine = Engine::default();
     engine.limits.time = time(time_limit)?;
     engine.setup.seed = seed;
-    engine.setup.threads = threads.max(1);
+    engine.setup.threads = number_of_threads(threads)?;
     Ok(engine)
 }
 

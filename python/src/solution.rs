@@ -5,7 +5,8 @@ use crate::instance::{Instance, layout_of, offsets_of, pieces};
 use crate::picture::{html, svg};
 use plimsoll::Engine;
 use plimsoll::model::{
-    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Violation, gap_percent,
+    Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup, Violation,
+    gap_percent,
 };
 use plimsoll::run::{Limits, RunError, run};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -54,6 +55,15 @@ pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
     limit.map(|limit| Duration::try_from_secs_f64(limit).map_err(|_| wrong(limit))).transpose()
 }
 
+/// Checks a number of threads.
+pub fn number_of_threads(threads: usize) -> PyResult<usize> {
+    let most = Setup::MOST_THREADS;
+    if (1..=most).contains(&threads) {
+        return Ok(threads);
+    }
+    Err(PyValueError::new_err(format!("threads is {threads}; expected 1 to {most}")))
+}
+
 /// Places all buffers so that the peak is as low as possible.
 #[pyfunction]
 #[pyo3(signature = (instance, *, capacity = None, time_limit = None, node_limit = None, seed = 0, threads = 1,
@@ -76,7 +86,7 @@ pub fn solve(
     }
     let mut engine = Engine::default();
     engine.setup.seed = seed;
-    engine.setup.threads = threads.max(1);
+    engine.setup.threads = number_of_threads(threads)?;
     let limits = Limits { time: time(time_limit)?, nodes: node_limit, ..Limits::default() };
     let entry = engine.registry.named::<Offsets>(algorithm).ok_or_else(|| unknown(&engine, algorithm))?;
     let own = &instance.bind(py).get().0;
@@ -268,7 +278,7 @@ pub fn compare(
         .collect::<PyResult<Vec<_>>>()?;
     let mut engine = Engine::default();
     engine.setup.seed = seed;
-    engine.setup.threads = threads.max(1);
+    engine.setup.threads = number_of_threads(threads)?;
     engine.limits.time = time(time_limit)?;
     let unlimited = own.clone().with_capacity(None);
     let best = attended(py, |_: Sender<()>| engine.solve(&unlimited), |()| Ok(()))?;

@@ -6,6 +6,7 @@
 //! continues without an answer and abandons the thread. An abandoned thread ends when the call returns, or
 //! with the process.
 
+use plimsoll_model::panics::panic_message;
 use plimsoll_model::{Budget, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,9 +74,7 @@ pub(crate) fn call<T: Send + 'static>(
         match receiver.recv_timeout(POLL) {
             Ok(Ok(answer)) => return Ended::Answer(answer),
             Ok(Err(panic)) => {
-                let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-                return Ended::Panicked(text.unwrap_or_default());
+                return Ended::Panicked(panic_message(&*panic));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Ended::Panicked("the thread ended without an answer".to_owned());

@@ -12,6 +12,7 @@ use crate::{output, progress};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
+use plimsoll::model::printable::printable;
 use plimsoll_lab::external::{quote, reaper};
 use std::path::Path;
 
@@ -131,6 +132,7 @@ pub fn main() -> u8 {
         output::complain(&failure.message);
         failure.code
     });
+    let code = output::report_late().unwrap_or(code);
     remove_copy();
     code
 }
@@ -205,8 +207,10 @@ fn listen(command: &Command) -> std::io::Result<()> {
                 progress::show();
                 return signals::listen(First::Ends);
             }
-            // These commands draw their own progress bar, which covers all runs.
-            Native::Bench(_) | Native::Sweep(_) => return signals::listen(First::KeepsAnswers),
+            // These commands draw their own progress bar, or run another command.
+            Native::Bench(_) | Native::Sweep(_) | Native::View(_) => {
+                return signals::listen(First::KeepsAnswers);
+            }
             _ => return signals::listen(First::Ends),
         }
     }
@@ -223,7 +227,7 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::print(&text).map(|()| ANSWERED),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            eprint!("{text}");
+            eprint!("{}", printable(&text));
             Ok(BAD_INPUT)
         }
         _ => {

@@ -17,6 +17,7 @@ mod progress;
 mod report;
 mod signals;
 
+use plimsoll_model::panics::{panic_message, record_panics};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -40,15 +41,10 @@ fn leave(code: u8) {
 fn leave(_: u8) {}
 
 fn run() -> u8 {
-    // A panic is a defect. The user gets a one-line message instead of a backtrace.
-    std::panic::set_hook(Box::new(|_| {}));
-    match std::panic::catch_unwind(cli::main) {
-        Ok(code) => code,
-        Err(payload) => {
-            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-            output::complain(&format!("internal error: {text}"));
-            failure::INTERNAL
-        }
-    }
+    // A panic is a defect. The user gets one line with its message and its place instead of a backtrace.
+    record_panics();
+    std::panic::catch_unwind(cli::main).unwrap_or_else(|payload| {
+        output::complain(&format!("internal error: {}", panic_message(&*payload)));
+        failure::INTERNAL
+    })
 }

@@ -6,6 +6,7 @@ use crate::png;
 use crate::progress;
 use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
+use plimsoll::model::printable::{printable, printable_json};
 use plimsoll_lab::external::quote;
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::{gap_percent, percent};
@@ -14,6 +15,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The name that stands for standard output.
 pub const STANDARD: &str = "-";
@@ -22,12 +24,39 @@ pub const STANDARD: &str = "-";
 /// with it. If the text starts further to the right, continuation lines have the indentation of the line.
 const MOST_INDENTED: usize = 30;
 
+/// Maximum number of late failures that are reported one by one.
+const MOST_LATE: usize = 20;
+
 /// True if an output file is standard output; reports then go to standard error.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Writes a report to standard output, or to standard error if standard output is one of the output files. A
-/// closed pipe (`| head`) is not an error.
+/// The late failures so far.
+static LATE: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
+
+/// Returns the result of writing a file after a search. A failure is kept until the command has printed its
+/// report, so that it does not discard the result of the search.
+pub fn late<T>(done: Result<T, Failure>) -> Option<T> {
+    done.map_err(|failure| LATE.lock().unwrap_or_else(PoisonError::into_inner).push(failure)).ok()
+}
+
+/// Reports the late failures. Returns the exit code of the first one.
+pub fn report_late() -> Option<u8> {
+    let failures = std::mem::take(&mut *LATE.lock().unwrap_or_else(PoisonError::into_inner));
+    failures.iter().take(MOST_LATE).for_each(|failure| complain(&failure.message));
+    if failures.len() > MOST_LATE {
+        complain(&format!("and {} more errors", failures.len() - MOST_LATE));
+    }
+    failures.first().map(|failure| failure.code)
+}
+
+/// Writes a report to standard output, or to standard error if standard output is one of the output files.
+/// Hidden characters, which may come from names in input files, are escaped. A closed pipe (`| head`) is not
+/// an error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_safe(&printable(text))
+}
+
+fn print_safe(text: &str) -> Result<(), Failure> {
     progress::clear();
     if IS_TAKEN.load(Ordering::Relaxed) {
         // There is no way to report a failure here.
@@ -99,7 +128,7 @@ pub fn filled(text: &str) -> String {
 /// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(Failure::internal)?;
-    print(&format!("{text}\n"))
+    print_safe(&format!("{}\n", printable_json(&text)))
 }
 
 /// Writes one line to standard error.
@@ -108,7 +137,7 @@ pub fn complain(message: &str) {
     let message = crate::input::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // There is no way to report a failure here.
-    let _ = writeln!(io::stderr(), "plimsoll: {line}");
+    let _ = writeln!(io::stderr(), "plimsoll: {}", printable(&line));
 }
 
 /// Writes rows as CSV, with one column per field.

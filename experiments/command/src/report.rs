@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::printable::printable_line;
 use plimsoll::model::timelines::Time;
 use plimsoll::model::{BufferId, Bytes, Instance, load};
 use plimsoll_lab::report::table::{Align, Table, wrapped};
@@ -132,10 +133,11 @@ impl Report {
         self.object
     }
 
-    /// Adds a line. Long text continues on further lines.
+    /// Adds a line. Long text continues on further lines. Line breaks, which may come from names in input
+    /// files, are escaped.
     pub fn line(&mut self, name: &str, text: impl Display) {
         let mut name = name;
-        for line in wrapped(&text.to_string(), output::width().saturating_sub(LABEL)) {
+        for line in wrapped(&printable_line(&text.to_string()), output::width().saturating_sub(LABEL)) {
             let _ = writeln!(self.text, "{name:<12} {line}");
             name = "";
         }
@@ -293,14 +295,10 @@ impl Report {
 
     /// Adds the member `layout`: the rows of the CSV file that `write` writes, or null if `write` is `None`.
     /// Whole numbers become JSON numbers, except in the column `id`, which stays text. Empty fields become
-    /// null.
-    pub fn layout(
-        &mut self,
-        write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,
-    ) -> Result<(), Failure> {
-        let rows = write.map(rows_of).transpose().map_err(Failure::input)?;
+    /// null. A failure is [late](output::late).
+    pub fn layout(&mut self, write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>) {
+        let rows = write.and_then(|write| output::late(rows_of(write).map_err(Failure::input)));
         self.extend(json!({ "layout": rows }));
-        Ok(())
     }
 
     /// Writes the object as a JSON file.
@@ -325,9 +323,11 @@ impl Report {
             Value::String(claim) if key == "claim" => {
                 Arithmetic::deserialize(self.member(row, "arithmetic")).unwrap_or_default().mark(claim)
             }
-            Value::String(text) => text.clone(),
+            Value::String(text) => printable_line(text).into_owned(),
             Value::Array(list) => list.len().to_string(),
-            number if key == "region" => format!("{number}:{}", row["name"].as_str().unwrap_or_default()),
+            number if key == "region" => {
+                format!("{number}:{}", printable_line(row["name"].as_str().unwrap_or_default()))
+            }
             number if key.ends_with("_ps") => match number.as_i64() {
                 Some(time @ ..0) => format!("-{}", Time::new(time.unsigned_abs())),
                 _ => Time::new(number.as_u64().unwrap_or_default()).to_string(),

@@ -87,6 +87,9 @@ pub enum Violation {
     /// The total size of the objects exceeds the capacity.
     #[error("the shared objects have {total} bytes in total, more than the capacity of {capacity}")]
     TotalOverCapacity { total: Bytes, capacity: Bytes },
+    /// The total size of the objects exceeds 2^63 - 1 bytes, the limit of sums of sizes.
+    #[error("the sizes of the shared objects add up to more than 2^63 - 1 bytes")]
+    TotalOutOfRange,
     /// The peak or total differs from the value stated in the answer.
     #[error("the answer states {claimed} bytes, but needs {actual}")]
     Value { claimed: Bytes, actual: Bytes },
@@ -349,10 +352,12 @@ pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violati
             });
         }
     }
-    if let Some(capacity) = instance.capacity()
-        && plan.total() > capacity
+    let total = plan.total();
+    if total > PoolPlan::MOST {
+        violations.push(Violation::TotalOutOfRange);
+    } else if let Some(capacity) = instance.capacity()
+        && total > capacity
     {
-        let total = plan.total();
         violations.push(Violation::TotalOverCapacity { total, capacity });
     }
     violations
@@ -440,6 +445,9 @@ mod tests {
         assert_eq!(check_shared_objects(&t, &small).len(), 2);
         let missing = PoolPlan::new(pool([0, 1, 9]), vec![Bytes::new(4), Bytes::new(2)]);
         assert!(matches!(check_shared_objects(&t, &missing)[..], [Violation::NoSuchPool { .. }]));
+        let huge = PoolPlan::new(pool([0, 1, 0]), [4, 2, 1 << 63].map(Bytes::new).to_vec());
+        assert_eq!(check_shared_objects(&t, &huge), [Violation::TotalOutOfRange]);
+        assert_eq!(Violation::verdict(&[Violation::TotalOutOfRange]), "invalid");
     }
 
     #[test]

@@ -103,7 +103,11 @@ fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvErr
     })?;
     let rank: HashMap<u64, usize> = sizes.keys().enumerate().map(|(at, &pool)| (pool, at)).collect();
     let assignment = placed.iter().map(|pool| PoolId::at(rank[pool])).collect();
-    Ok(Answer::SharedObjects(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
+    let plan = PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect());
+    if plan.total() > PoolPlan::MOST {
+        return Err(rows.error(None, Some(Column::PoolSize), CsvErrorKind::PoolsOverflow));
+    }
+    Ok(Answer::SharedObjects(plan))
 }
 
 fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {

@@ -72,6 +72,8 @@ pub enum CsvErrorKind {
         /// The line of the other row, if the error involves two rows.
         also: Option<u64>,
     },
+    #[error("the sizes of the pools add up to more than 2^63 - 1 bytes")]
+    PoolsOverflow,
     /// The layout does not match the instance.
     #[error("{0}")]
     Layout(String),

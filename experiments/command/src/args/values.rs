@@ -1,7 +1,7 @@
 //! Parsers for the values of options.
 
 use crate::failure::Failure;
-use plimsoll::model::{Bytes, ParseBytesError};
+use plimsoll::model::{Bytes, ParseBytesError, Setup};
 use plimsoll::posed::PROBLEMS;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub fn bytes_within(
 /// Parses a number of threads from 1 to 1024.
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number @ 1..=1024) => Ok(number),
+        Ok(number @ 1..=Setup::MOST_THREADS) => Ok(number),
         _ => Err("expected a number of threads from 1 to 1024".to_owned()),
     }
 }

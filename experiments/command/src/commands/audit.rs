@@ -17,12 +17,17 @@ use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read
 use plimsoll::model::csv::{
     Answer, CsvErrorKind, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
 };
+use plimsoll::model::printable::is_hidden;
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_lab::suite::without_exported;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Maximum length of the stem of an exported file, in characters.
+const LONGEST: usize = 100;
 
 /// Default time limit of each search.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -43,7 +48,7 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
     /// Write each instance and the layout of its planner as NAME.csv (with a capacity: NAME.CAPACITY.csv) and
-    /// NAME.layout.csv into this folder
+    /// NAME.layout.csv into this folder; equal names get a number
     #[arg(long, value_name = "FOLDER", value_parser = format::folder())]
     export: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -68,7 +73,8 @@ pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
     output::check_targets(&[&args.plot], &inputs)?;
     let (cases, skipped) = cases(args)?;
     if let Some(folder) = &args.export {
-        cases.iter().try_for_each(|case| case.export(folder, &inputs))?;
+        let stems = stems(&cases);
+        cases.iter().zip(&stems).try_for_each(|(case, stem)| case.export(folder, stem, &inputs))?;
     }
     let audited = cases.iter().map(|case| Audited::of(case, args.effort)).collect::<Result<Vec<_>, _>>()?;
     // The plan with the largest gap. Plans that are invalid or below the floor come first.
@@ -182,6 +188,28 @@ fn in_csv<'a>(
     given.chain(own).collect()
 }
 
+/// Returns the stems of the exported files of each case: the name of the instance, in which characters that
+/// file names should not contain become hyphens. If a file of an earlier case has the same name, also if only
+/// the case of letters differs, a number follows.
+fn stems(cases: &[Case]) -> Vec<String> {
+    let plain = |c: char| if c.is_whitespace() || is_hidden(c) || ":/\\".contains(c) { '-' } else { c };
+    let mut taken = HashSet::new();
+    let mut stem = |case: &Case| {
+        let name: String = case.subject.instance.name().chars().map(plain).take(LONGEST).collect();
+        let mut stem = name.clone();
+        for nth in 2.. {
+            let files = case.files(&stem).map(|file| file.to_lowercase());
+            if !files.iter().any(|file| taken.contains(file)) {
+                taken.extend(files);
+                break;
+            }
+            stem = format!("{name}-{nth}");
+        }
+        stem
+    };
+    cases.iter().map(&mut stem).collect()
+}
+
 /// Rejects a layout or a peak if the input contains captured plans.
 fn own_plans_only(args: &AuditArgs) -> Result<(), Failure> {
     if args.layout.is_none() && args.planner_peak.is_none() {
@@ -254,18 +282,22 @@ impl Case {
         Ok(Self { subject, planner, layout, peak })
     }
 
+    /// Returns the names of the files for the instance and its layout.
+    fn files(&self, stem: &str) -> [String; 2] {
+        [file_name(stem, self.subject.instance.capacity()), format!("{stem}.layout.csv")]
+    }
+
     /// Writes the instance and its layout as CSV files.
-    fn export(&self, folder: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    fn export(&self, folder: &Path, stem: &str, inputs: &[&Path]) -> Result<(), Failure> {
         let fail = |error| format!("cannot create the folder {}: {error}", folder.display());
         std::fs::create_dir_all(folder).map_err(|error| Failure::input(fail(error)))?;
         let instance = &self.subject.instance;
-        let name: String =
-            instance.name().chars().map(|c| if ":/\\".contains(c) { '-' } else { c }).collect();
-        let file = folder.join(file_name(&name, instance.capacity()));
+        let [own, placed] = self.files(stem);
+        let file = folder.join(own);
         output::check_target(&file, inputs)?;
         output::write_file(&file, |file| write_instance(instance, file))?;
         let Some(layout) = &self.layout else { return Ok(()) };
-        let file = folder.join(format!("{name}.layout.csv"));
+        let file = folder.join(placed);
         output::check_target(&file, inputs)?;
         output::write_file(&file, |file| write_layout(instance, layout, file))
     }
@@ -444,7 +476,8 @@ impl<'a> Audited<'a> {
                 "--plot requires a layout, but only the peak of the planner is known",
             ));
         }
-        draw::<Offsets>(instance, &drawn, &self.best, path)
+        output::late(draw::<Offsets>(instance, &drawn, &self.best, path));
+        Ok(())
     }
 }
 

@@ -108,7 +108,7 @@ impl Solutions<'_> {
             if let Some((solver, _, solution)) = best.solution() {
                 drawn.push((solver.to_owned(), solution));
             }
-            draw::<P>(instance, &drawn, &best, path)?;
+            output::late(draw::<P>(instance, &drawn, &best, path));
         }
         self.report(subject, &best, &compared).print(args.json)?;
         let is_refuted = compared.iter().any(|one| !one.violations.is_empty());

@@ -93,7 +93,9 @@ pub fn print<P: Posed>(
     is_json: bool,
 ) -> Result<u8, Failure> {
     if let Some(path) = output {
-        output::write_file(path, |file| file.write_all(Columns::all().file(records).as_bytes()))?;
+        output::late(output::write_file(path, |file| {
+            file.write_all(Columns::all().file(records).as_bytes())
+        }));
     }
     let (value, bound) =
         if P::Value::UNIT == "picoseconds" { ("value_ps", "bound_ps") } else { ("value", "bound") };

@@ -1,5 +1,6 @@
 //! A layout as a C99 header: macros for sizes and offsets, and arrays.
 
+use plimsoll::model::printable::is_hidden;
 use plimsoll::model::{Bytes, Instance, Layout, lcm};
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -152,14 +153,19 @@ fn identifier(name: &str, short: &str, taken: &mut HashSet<String>) -> String {
     free
 }
 
-/// Returns the text with control characters replaced by spaces. A space separates the two characters of every
-/// sequence that begins or ends a C comment.
+/// Returns the text for a C comment. Blank characters become spaces, and other [hidden characters](is_hidden)
+/// become their code point, as in `<U+202E>`. A space separates the two characters of every sequence that
+/// begins or ends a comment.
 fn plain(text: &str) -> String {
-    text.replace("*/", "* /")
-        .replace("/*", "/ *")
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.replace("*/", "* /").replace("/*", "/ *").chars() {
+        match letter {
+            letter if letter.is_whitespace() => plain.push(' '),
+            letter if is_hidden(letter) => plain.extend(format!("<U+{:04X}>", u32::from(letter)).chars()),
+            letter => plain.push(letter),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -177,6 +183,7 @@ mod tests {
         assert_eq!(of(""), "_2");
         assert_eq!(of(&"long".repeat(9)), "t7");
         assert_eq!(plain("a*/b\nc"), "a* /b c");
+        assert_eq!(plain("x\u{1b}[2J\u{202e}y*/\u{2067}"), "x<U+001B>[2J<U+202E>y* /<U+2067>");
     }
 
     #[test]

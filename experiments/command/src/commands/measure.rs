@@ -163,7 +163,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     let settings = settings(args.link, args.chip);
     let samples = samples(settings, &cold)?;
     if let Some(path) = &args.samples {
-        output::write_file(path, |file| output::csv(file, &samples))?;
+        output::late(output::write_file(path, |file| output::csv(file, &samples)));
     }
     let calibration = match conclude(settings, samples) {
         Ok(calibration) => calibration,
@@ -175,7 +175,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         }
     };
     if let Some(path) = &args.output {
-        output::write_file(path, |file| file.write_all(calibration.machine.toml().as_bytes()))?;
+        output::late(output::write_file(path, |file| file.write_all(calibration.machine.toml().as_bytes())));
     }
     if args.json {
         output::print_json(&calibration)?;
@@ -290,7 +290,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     }
     show("");
     if let Some(folder) = &args.out {
-        store(folder, &record, &machine)?;
+        output::late(store(folder, &record, &machine));
     }
     if args.json {
         output::print_json(&record.report())?;

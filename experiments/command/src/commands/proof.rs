@@ -134,7 +134,7 @@ fn store<P>(
         Err(wrong @ (NoProof::Refuted { .. } | NoProof::Wrong(_))) => return Err(Failure::internal(wrong)),
         Err(reason) => return Ok(Err(reason)),
     };
-    output::write_file(path, |file| file.write_all(&proof.text))?;
+    output::late(output::write_file(path, |file| file.write_all(&proof.text)));
     let (length, derived) = (proof.text.len() as u64, Some(proof.seconds));
     Ok(Ok(Accepted { proved: proof.proved, length, derived, checked: proof.check_seconds }))
 }

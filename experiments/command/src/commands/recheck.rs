@@ -5,6 +5,7 @@ use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
 use clap::Args;
 use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
+use plimsoll_lab::record::leads_out;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::Reading;
 use plimsoll_lab::sweep::Manifest;
@@ -42,6 +43,10 @@ pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     // Reads all files before the first run.
     let read = |path: &PathBuf| {
         let file = if path.is_dir() { path.join("rows.csv") } else { path.clone() };
+        if path.is_dir() && leads_out(&file, path) {
+            let why = "it is a symbolic link out of the record";
+            return Err(Failure::input(format!("{}: {why}", file.display())));
+        }
         let rows = read_rows(&file).map_err(Failure::input)?;
         let manifest = Manifest::read(file.parent().unwrap_or(Path::new("")))?;
         Ok::<_, Failure>((path.clone(), rows, manifest.map_or_else(Vec::new, |own| own.sweep.inputs)))

@@ -107,7 +107,7 @@ pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
         Options { target_gap: args.target_gap, shift: args.shift, algorithms, sort: args.sort.into() };
     let folder = args.out.as_deref().map(|out| Folder::open(out, &args.paths)).transpose()?;
     let studies = analyse(&args.paths, options)?;
-    let written = folder.map(|folder| fill(&folder, &args.title, &studies, options)).transpose()?;
+    let written = folder.and_then(|folder| output::late(fill(&folder, &args.title, &studies, options)));
     if args.latex {
         output::print(&overview::latex(&studies))?;
         return Ok(ANSWERED);

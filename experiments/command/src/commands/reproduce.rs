@@ -76,7 +76,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         let text = if args.verbose { found.text(output::width()) } else { found.brief() };
         output::print(&output::filled(&format!("{text}\n")))?;
         if let Some(folder) = &args.out {
-            write(folder, paper, &found)?;
+            output::late(write(folder, paper, &found));
         }
         done.push((paper, found));
     }
@@ -84,7 +84,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         output::print(&format!("{}\n", tally(&done).text_within(output::width())))?;
     }
     if let Some(folder) = &args.out {
-        write_all(args, &context, &done, folder)?;
+        output::late(write_all(args, &context, &done, folder));
     }
     if !args.verbose && args.out.is_none() {
         output::print("--verbose prints all rows and reports; --out DIR writes them\n")?;

@@ -136,7 +136,7 @@ fn solve<P: Plan>(
     }
     if args.with_layout {
         let solution = outcome.solution.as_ref();
-        report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)))?;
+        report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)));
     }
     report.print(args.json)?;
     Ok(code(outcome.claim))
@@ -151,12 +151,12 @@ fn store<P: Plan>(
 ) -> Result<(), Failure> {
     if let Some(solution) = &outcome.solution {
         if let Some(path) = &args.output {
-            output::write_file(path, |file| writer(instance, solution, file))?;
+            output::late(output::write_file(path, |file| writer(instance, solution, file)));
         }
         if let Some(path) = &args.plot {
             let pieces = P::pieces(instance, solution);
             let map = Map::new(instance, P::NAME, entry.name, &pieces, outcome.lower_bound.value);
-            output::write_picture(path, |file| map.write(file))?;
+            output::late(output::write_picture(path, |file| map.write(file)));
         }
     } else if args.output.is_some() || args.plot.is_some() {
         output::complain("no solution found, so --output and --plot write nothing");
@@ -166,7 +166,7 @@ fn store<P: Plan>(
     {
         let certificate = Certificate::of(instance, outcome);
         let text = serde_json::to_string_pretty(&certificate).map_err(Failure::internal)?;
-        output::write_file(path, |file| writeln!(file, "{text}"))?;
+        output::late(output::write_file(path, |file| writeln!(file, "{text}")));
     }
     Ok(())
 }

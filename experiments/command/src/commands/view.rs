@@ -6,12 +6,17 @@ use crate::input::input_file;
 use crate::output;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::Args;
+use plimsoll::datasets::{is_model, read_model};
+use plimsoll::interrupt;
+use plimsoll::model::contents::{Contents, FILE_LIMIT};
 use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{fs, io};
 
 /// The page of `web/` without its engine, so it shows answers but computes none. `make web` writes this file.
 const PAGE: &str = include_str!("view.html");
@@ -21,6 +26,9 @@ const DATA: &str = "id=\"data\">";
 
 /// The name of the layout file, which the page reads.
 const LAYOUT: &str = "layout.csv";
+
+/// How often the request to stop is polled.
+const POLL: Duration = Duration::from_millis(50);
 
 #[derive(Args, Debug)]
 pub struct ViewArgs {
@@ -40,8 +48,8 @@ pub struct ViewArgs {
 }
 
 pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
-    let suffix = args.file.extension().and_then(OsStr::to_str).unwrap_or_default().to_lowercase();
-    let target = args.output.clone().unwrap_or_else(|| args.file.with_extension("html"));
+    let name = name_of(&args.file);
+    let target = args.output.clone().unwrap_or_else(|| name.with_extension("html"));
     output::check_target(&target, &[&args.file])?;
     let page = match &args.page {
         Some(path) => fs::read_to_string(path).map_err(|error| unreadable(path, &error))?,
@@ -51,10 +59,17 @@ pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
         let path = args.page.as_deref().unwrap_or(Path::new(""));
         return Err(Failure::input(format!("{} is not a page built by `make web`", path.display())));
     };
-    let data = fs::read(&args.file).map_err(|error| unreadable(&args.file, &error))?;
-    let answer = answer(args, suffix == "csv")?;
-    let name = args.file.file_name().and_then(OsStr::to_str).unwrap_or("input");
-    let given = json!({ "name": name, "data": BASE64_STANDARD.encode(&data), "options": args.options, "answer": answer });
+    let is_instance = !is_model(&args.file);
+    let contents = if is_instance {
+        Contents::read(&args.file, FILE_LIMIT)
+            .map_err(|error| Failure::input(format!("cannot read {}: {error}", args.file.display())))?
+    } else {
+        read_model(&args.file).map_err(Failure::input)?
+    };
+    let answer = answer(args, is_instance)?;
+    let name = contents.name.file_name().and_then(OsStr::to_str).unwrap_or("input");
+    let data = BASE64_STANDARD.encode(&contents.bytes);
+    let given = json!({ "name": name, "data": data, "options": args.options, "answer": answer });
     // A script element ends at the first `</script`.
     let given = given.to_string().replace('<', "\\u003c");
     output::write_file(&target, |file| {
@@ -90,7 +105,7 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     for (option, name) in written {
         run.arg(option).arg(folder.path().join(name));
     }
-    let done = run.args(&args.options).output().map_err(Failure::internal)?;
+    let done = output_of(run.args(&args.options)).map_err(Failure::internal)?;
     let code = done.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
     let err = String::from_utf8_lossy(&done.stderr);
     if done.stdout.is_empty() {
@@ -105,6 +120,40 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     }
     Ok(json!({ "code": code, "out": String::from_utf8_lossy(&done.stdout), "err": err, "files": files }))
 }
+
+/// Runs a command and returns its output. After Ctrl-C or SIGTERM, the command ends with its best answer so
+/// far. A terminal signals both processes, and other senders only this one, so the signal is passed on.
+fn output_of(command: &mut Command) -> io::Result<Output> {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (id, is_done) = (child.id(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                if interrupt::is_requested() {
+                    return interrupt_process(id);
+                }
+                std::thread::sleep(POLL);
+            }
+        });
+        let output = child.wait_with_output();
+        is_done.store(true, Ordering::Relaxed);
+        output
+    })
+}
+
+/// Sends SIGINT to a child that has not been waited for.
+#[cfg(unix)]
+fn interrupt_process(id: u32) {
+    let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(id) = id {
+        // The child may have ended in the meantime.
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
+    }
+}
+
+/// Does nothing: without Unix signals, the system interrupts both processes.
+#[cfg(not(unix))]
+fn interrupt_process(_: u32) {}
 
 #[cfg(test)]
 mod tests {

@@ -156,6 +156,35 @@ fn repeated_signals_at_once_count_as_one() {
 }
 
 #[test]
+fn view_writes_the_best_answer() {
+    let scratch = inputs();
+    for signal in [Signal::INT, Signal::TERM] {
+        let words =
+            ["view", "hard.csv", "-o", "page.html", "--", "--solver", "search", "--time-limit", "1000"];
+        let run = interrupted(&scratch, &words, signal, Duration::from_millis(600)).exits(0);
+        assert!(run.stdout.starts_with("page.html: "), "{}", run.stdout);
+        assert!(scratch.read("page.html").contains("interrupted"));
+        std::fs::remove_file(scratch.path("page.html")).unwrap();
+    }
+}
+
+#[test]
+fn generators_of_suites_end() {
+    let scratch = Scratch::new();
+    scratch
+        .write("s.toml", "[[instances]]\nsuite = \"above-load-wide\"\n[[algorithms]]\nnames = \"naive\"\n");
+    for words in [&["bench", "above-load-wide", "--solvers", "naive"][..], &["sweep", "s.toml", "--dry-run"]]
+    {
+        let run = interrupted(&scratch, words, Signal::INT, Duration::from_millis(200));
+        assert!(
+            run.code == 3 && run.stderr.contains("interrupted while the instances were"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn bench_keeps_its_rows() {
     let scratch = inputs();
     bench_ends(&scratch, Signal::INT, Duration::from_millis(300));

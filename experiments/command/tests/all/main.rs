@@ -10,6 +10,7 @@ mod common;
 mod compare;
 mod containers;
 mod convert;
+mod doors;
 mod features;
 mod fetch;
 #[cfg(unix)]

@@ -35,7 +35,8 @@ const DEPTH: usize = 4;
 pub const PAGE: &str = "report.html";
 
 /// Finds the records at and below the given paths, in the order of the paths. Folders are visited in
-/// alphabetical order. A folder that contains CSV files is a record. Other folders are searched.
+/// alphabetical order. A folder that contains CSV files is a record. Other folders are searched. Symbolic
+/// links inside a folder are not followed, because they may lead out of the record.
 ///
 /// # Errors
 /// [`AnalysisError::Missing`] for a path that does not exist. [`AnalysisError::Nothing`] for a path without
@@ -89,14 +90,20 @@ fn named(path: &Path) -> String {
     whole.file_name().map_or_else(|| "record".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the entries of a folder, sorted by name.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, AnalysisError> {
+/// Returns the entries of a folder without symbolic links, sorted by name. Adds a note for each link.
+fn entries(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, AnalysisError> {
     let wrong = |source| RecordError::Io(folder.to_owned(), source);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        found.push(entry.map_err(wrong)?.path());
+        let path = entry.map_err(wrong)?.path();
+        if path.is_symlink() {
+            notes.push(format!("{} is a symbolic link and was skipped", path.display()));
+        } else {
+            found.push(path);
+        }
     }
     found.sort();
+    notes.sort();
     Ok(found)
 }
 
@@ -104,14 +111,12 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// Returns true if a path inside `folder` is a link to `folder` or to a folder above it. Such a link is not
-/// followed.
-fn leads_up(path: &Path, folder: &Path) -> bool {
-    path.canonicalize().ok().zip(folder.canonicalize().ok()).is_some_and(|(to, from)| from.starts_with(to))
-}
-
 fn text_of(folder: &Path, name: &str) -> Option<String> {
-    std::fs::read(folder.join(name)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let path = folder.join(name);
+    std::fs::read(&path)
+        .ok()
+        .filter(|_| !path.is_symlink())
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn search(
@@ -121,7 +126,8 @@ fn search(
     depth: usize,
     records: &mut Vec<Folder>,
 ) -> Result<(), AnalysisError> {
-    let entries = entries(folder)?;
+    let mut notes = Vec::new();
+    let entries = entries(folder, &mut notes)?;
     if entries.iter().any(|path| path.file_name().is_some_and(|name| name == PAGE)) {
         return Ok(());
     }
@@ -132,10 +138,11 @@ fn search(
         if depth == 0 {
             return Ok(());
         }
+        let first = records.len();
         let mut inherited = readme.as_deref().or(above);
         let hidden =
             |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path) && !leads_up(path, folder)) {
+        for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path)) {
             let inner_name = named(inner);
             let inner_name = if depth == DEPTH { inner_name } else { format!("{name}/{inner_name}") };
             let before = records.len();
@@ -144,6 +151,9 @@ fn search(
                 // A README that describes several folders is shown only once.
                 inherited = None;
             }
+        }
+        if let Some(record) = records.get_mut(first) {
+            record.notes.extend(notes);
         }
         return Ok(());
     }
@@ -156,11 +166,12 @@ fn search(
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             has_extension(path, "svg") && name.starts_with(start)
         };
-        if inner.is_dir() {
-            pictures.extend(self::entries(&inner)?.into_iter().filter(wanted));
+        if inner.is_dir() && !inner.is_symlink() {
+            pictures.extend(self::entries(&inner, &mut notes)?.into_iter().filter(wanted));
         }
     }
     let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
+    record.notes.extend(notes);
     record.add_manifest(folder)?;
     if record.observations.is_empty() {
         record.summary = text_of(folder, "summary.md");

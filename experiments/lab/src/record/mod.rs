@@ -28,6 +28,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::posed::Subject;
 use plimsoll_model::{Bytes, load};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::time::Duration;
 
 /// The current version of the columns. Before version 5, the column `run` of `bench` contained the
@@ -40,6 +41,14 @@ pub const ROWS: &str = "rows.csv";
 pub const TRACE: &str = "trace.csv";
 /// The name of the folder with layouts.
 pub const LAYOUTS: &str = "layouts";
+
+/// Returns true if a file of a record exists outside of the folder of the record, because its path contains a
+/// symbolic link. A record from a stranger could show or copy any file that way.
+pub fn leads_out(path: &Path, folder: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let places = path.canonicalize().ok().zip(folder.canonicalize().ok());
+    places.is_some_and(|(path, folder)| !path.starts_with(folder))
+}
 
 /// Returns the path of a layout, relative to the folder of its record. In a sweep, the name is the number of
 /// the run.

@@ -1,7 +1,7 @@
 //! Reads the layouts that a record stores: for each instance, the layout with the lowest peak.
 
 use crate::analysis::Study;
-use crate::record::Record;
+use crate::record::{Record, leads_out};
 use plimsoll_model::csv::{CsvError, Pins, ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Instance, Layout, Offsets, Problem};
 use std::io;
@@ -14,7 +14,7 @@ pub const MOST: usize = 200_000;
 /// Why a layout cannot be drawn.
 #[derive(Debug, Error)]
 pub enum LayoutError {
-    /// The path of the layout leads out of the folder of its record.
+    /// The path of the layout leads out of the folder of its record, possibly through a symbolic link.
     #[error("the layout '{0}' is outside the folder of the record")]
     Outside(String),
     /// The file cannot be opened.
@@ -81,6 +81,9 @@ fn read(study: &Study, row: &Record) -> Result<Drawn, LayoutError> {
         return Err(LayoutError::Outside(row.layout.clone()));
     }
     let path = study.record.folder.join(inner);
+    if leads_out(&path, &study.record.folder) {
+        return Err(LayoutError::Outside(row.layout.clone()));
+    }
     let file = std::fs::File::open(&path)
         .map_err(|source| LayoutError::Unreadable { path: row.layout.clone(), source })?;
     let free = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };

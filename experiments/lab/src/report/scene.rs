@@ -3,6 +3,7 @@
 //! Every picture is 640 pixels wide, so that its text is also legible on a phone. On a dark page, elements
 //! with a class change their colours. Other coloured areas keep their colours, and the text on them is black.
 
+use plimsoll_model::printable::is_hidden;
 use std::fmt::Write as _;
 
 /// Width of every picture, in pixels.
@@ -270,7 +271,8 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Escapes text for XML. Control characters, which XML does not allow, become question marks.
+/// Escapes text for XML. Control characters, which XML does not allow, and other
+/// [hidden characters](is_hidden) become question marks.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -280,7 +282,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\u{fffe}' | '\u{ffff}' => escaped.push('?'),
-            c if c.is_control() => escaped.push('?'),
+            c if is_hidden(c) => escaped.push('?'),
             c => escaped.push(c),
         }
     }

@@ -9,8 +9,9 @@ use super::models::{self, Posing, variants};
 use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll_datasets::{FAMILIES, Family, Generated, ImportOptions, import_file};
+use plimsoll_datasets::{FAMILIES, Family, GenerateError, Generated, ImportOptions, import_file};
 use plimsoll_model::csv::Endpoints;
+use plimsoll_model::interrupt::until_requested;
 use std::path::{Path, PathBuf};
 
 /// The position of an entry in the sweep file, used in messages.
@@ -165,10 +166,12 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
             return Err(place.wrong("buffers and params.buffers cannot both be given".to_owned()));
         }
         for params in products(&params) {
-            for &seed in seeds {
+            for &seed in until_requested(seeds) {
                 let made = family.generate(seed, &params).and_then(Generated::instance);
-                let made =
-                    made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
+                let made = made.map_err(|error| match error {
+                    GenerateError::Interrupted => SweepError::Interrupted,
+                    error => place.wrong(format!("family '{name}', seed {seed}: {error}")),
+                })?;
                 found.push(Input::of(name, Subject::Instance(made)));
             }
         }
@@ -183,7 +186,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
         return Err(place.wrong(format!("buffers: family '{name}' generates graphs; use params instead")));
     }
     for params in products(&raw.params) {
-        for &seed in seeds {
+        for &seed in until_requested(seeds) {
             let made = family.generate(seed, &params);
             let made = made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
             found.push(Input::of(name, Subject::Graph(Box::new(made))));

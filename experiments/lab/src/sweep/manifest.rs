@@ -3,7 +3,7 @@
 
 use super::SweepError;
 use crate::machine::Machine;
-use crate::record::Extras;
+use crate::record::{Extras, leads_out};
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
@@ -289,7 +289,8 @@ impl Manifest {
     /// Reads the manifest of a folder. Returns `None` if there is none.
     ///
     /// # Errors
-    /// [`SweepError`] if the manifest cannot be read, or has another format or version.
+    /// [`SweepError`] if the manifest cannot be read, leads out of the folder, or has another format or
+    /// version.
     pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
         let path = folder.join(MANIFEST);
         let text = match std::fs::read_to_string(&path) {
@@ -301,9 +302,13 @@ impl Manifest {
             .map_err(|error| SweepError::Manifest { path: path.clone(), why: error.to_string() })?;
         if record.format != FORMAT || record.version != VERSION {
             let why = format!(
-                "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",
-                record.format, record.version
-            );
+            if leads_out(&path, folder) {
+                let why = "it is a symbolic link out of the record".to_owned();
+                return Err(SweepError::Manifest { path, why });
+            }
+                    "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",
+                    record.format, record.version
+                );
             return Err(SweepError::Manifest { path, why });
         }
         Ok(Some(record))

@@ -4,7 +4,7 @@ use super::SweepError;
 use super::manifest::{Manifest, Shard};
 use super::readme::explain;
 use super::store::{lock, write_in_order};
-use crate::record::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Record, failures, layout_of};
+use crate::record::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Record, failures, layout_of, leads_out};
 use plimsoll_model::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -118,6 +118,9 @@ fn write(
         let io = |path: PathBuf| |source| SweepError::Io { path, source };
         std::fs::create_dir_all(out.join(LAYOUTS)).map_err(io(out.join(LAYOUTS)))?;
         for (from, to) in layouts {
+            if from.ancestors().nth(2).is_some_and(|folder| leads_out(&from, folder)) {
+                return Err(outside(&from));
+            }
             std::fs::copy(&from, out.join(to)).map_err(io(from))?;
         }
     }
@@ -130,6 +133,10 @@ fn write(
     Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, failures, missing, notes })
 }
 
+fn outside(path: &Path) -> SweepError {
+    SweepError::Merge(format!("{}: it is a symbolic link out of the record", path.display()))
+}
+
 /// Returns all rows in run order, and for every run the index of the folder that contains its row, if any.
 fn gather(
     records: &[(&PathBuf, Manifest)],
@@ -140,6 +147,9 @@ fn gather(
     let mut from: Vec<Option<usize>> = vec![None; runs as usize];
     for (at, (folder, record)) in records.iter().enumerate() {
         let path = folder.join(ROWS);
+        if leads_out(&path, folder) {
+            return Err(outside(&path));
+        }
         let file = if path.exists() { CsvFile::read(&path)? } else { CsvFile::default() };
         if file.torn > 0 {
             notes.push(format!("{}: the last row is truncated and was skipped", path.display()));

@@ -62,6 +62,9 @@ pub enum SweepError {
         /// The error and the allowed values.
         message: String,
     },
+    /// A [stop request](plimsoll::interrupt) ended the generation of the instances.
+    #[error("interrupted while the instances were read or generated")]
+    Interrupted,
     /// The manifest of a folder is invalid.
     #[error("{}: {why}", path.display())]
     Manifest {

@@ -11,7 +11,7 @@ use crate::external::External;
 use crate::machine::Machine;
 use crate::record::{Columns, Extras, Record, metrics};
 use plimsoll::posed::{Subject, SubjectKind, is_on_instances, profile};
-use plimsoll_model::{Bytes, hexadecimal};
+use plimsoll_model::{Bytes, hexadecimal, interrupt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -122,6 +122,10 @@ impl Sweep {
             let start = entry.span().start;
             found.extend(inputs(&source, start, at + 1, entry.get_ref())?);
             places.inputs.resize(found.len(), start);
+            // A suite that was interrupted is incomplete.
+            if interrupt::is_requested() {
+                return Err(SweepError::Interrupted);
+            }
         }
         let mut peers = Vec::new();
         let tasks = tasks(&source, &raw, &mut places.tasks, &mut peers)?;

@@ -8,7 +8,7 @@ use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
 use plimsoll::{Registry, excluded, registry};
-use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
+use plimsoll_model::{Kind, Offsets, Problem, Setup, SharedObjects, SplitBuffers};
 use std::time::Duration;
 
 /// An algorithm with the parameters of its runs on every input.
@@ -106,8 +106,9 @@ pub(super) fn tasks(
 /// file sets for all entries.
 fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
-    if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
-        return Err(format!("threads is {bad}; expected 1 to 1024"));
+    let most = Setup::MOST_THREADS;
+    if let Some(bad) = threads.iter().find(|&&threads| !(1..=most as u64).contains(&threads)) {
+        return Err(format!("threads is {bad}; expected 1 to {most}"));
     }
     let repetitions = own.repetitions.or(raw.repetitions).map_or(1, |repetitions| repetitions.0);
     if repetitions == 0 {

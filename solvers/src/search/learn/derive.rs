@@ -29,6 +29,9 @@ pub enum NoProof {
     /// The check of the proof ended before its verdict, so nothing confirms the proof.
     #[error("the check of the proof stopped before its end ({0})")]
     Unchecked(Stop),
+    /// The search proved the bound, but kept no derivation. This is a defect of the search.
+    #[error("the search proved the bound without a log of its derivation")]
+    Unlogged,
     #[error("proofs do not support bounds by {0}")]
     Unsupported(String),
 }
@@ -78,6 +81,6 @@ pub(crate) fn derive(
         }
         LearnEnd::Stopped(stop) => return Err(NoProof::Stopped(stop)),
     }
-    let log = engine.into_log().unwrap_or_default();
+    let log = engine.into_log().ok_or(NoProof::Unlogged)?;
     Ok(Derivation { problem, log, origin })
 }

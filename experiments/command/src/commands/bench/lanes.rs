@@ -3,10 +3,10 @@
 use super::args::BenchArgs;
 use super::store::Store;
 use crate::commands::choose::default_entry;
-use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
 use plimsoll::interrupt;
+use plimsoll::model::printable::printable_line;
 use plimsoll::model::{Bytes, Entry, Kind, Problem, Spilling, Value};
 use plimsoll::posed::{Posed, Subject, SubjectKind, Terms, Visitor, is_on_instances};
 use plimsoll_lab::attempt::attempt;
@@ -40,12 +40,7 @@ pub trait Lane {
     /// Returns the number of runs of built-in algorithms per seed on a subject of this kind.
     fn runs_on(&self, kind: SubjectKind) -> usize;
     /// Performs all runs on one subject.
-    fn run(
-        &self,
-        shared: &Shared,
-        ground: &Ground,
-        store: Option<&mut Store>,
-    ) -> Result<Vec<Record>, Failure>;
+    fn run(&self, shared: &Shared, ground: &Ground, store: Option<&mut Store>) -> Vec<Record>;
 }
 
 pub struct Chosen<P: Posed> {
@@ -111,7 +106,7 @@ impl Ground<'_> {
         repetition: u64,
         seed: u64,
     ) -> Record {
-        self.bar.set_message(format!("{} {algorithm}", self.subject.name()));
+        self.bar.set_message(format!("{} {algorithm}", printable_line(self.subject.name())));
         // For an instance derived from a model, the blank record already contains the terms.
         let terms = if self.blank.terms.is_empty() { terms } else { &self.blank.terms };
         Record {
@@ -145,20 +140,15 @@ impl<P: Posed> Lane for Chosen<P> {
         if is_posed { self.entries.len() * self.terms.len() } else { 0 }
     }
 
-    fn run(
-        &self,
-        shared: &Shared,
-        ground: &Ground,
-        mut store: Option<&mut Store>,
-    ) -> Result<Vec<Record>, Failure> {
+    fn run(&self, shared: &Shared, ground: &Ground, mut store: Option<&mut Store>) -> Vec<Record> {
         let kind = ground.subject.kind();
         let mut rows = Vec::new();
         if self.runs_on(kind) > 0 || P::takes(kind) && self.more.is_some() {
             for terms in &self.terms {
-                rows.extend(self.run_under(terms, shared, ground, store.as_deref_mut())?);
+                rows.extend(self.run_under(terms, shared, ground, store.as_deref_mut()));
             }
         }
-        Ok(rows)
+        rows
     }
 }
 
@@ -172,7 +162,7 @@ impl<P: Posed> Chosen<P> {
         shared: &Shared,
         ground: &Ground,
         store: Option<&mut Store>,
-    ) -> Result<Vec<Record>, Failure> {
+    ) -> Vec<Record> {
         let own = || {
             let seeded = |entry: &&'static Entry<P>| {
                 let entry = *entry;
@@ -189,7 +179,7 @@ impl<P: Posed> Chosen<P> {
                     let asked = ground.asked::<P>(&terms.to_string(), entry.name, &kind, nth, seed);
                     asked.without("skipped", &error)
                 };
-                return Ok(own().map(skipped).collect());
+                return own().map(skipped).collect();
             }
         };
         let (rows, best, terms) = (Vec::new(), None, terms.to_string());
@@ -209,9 +199,9 @@ impl<P: Posed> Chosen<P> {
         let bound = settle(&mut field.rows, P::floor_of(&question).map(Value::number));
         if let (Some(store), Some((_, at, solution))) = (store, field.best) {
             let run = std::mem::take(&mut field.rows[at]);
-            field.rows[at] = store.keep::<P>(&question, run, &solution, bound.unwrap_or_default().into())?;
+            field.rows[at] = store.keep::<P>(&question, run, &solution, bound.unwrap_or_default().into());
         }
-        Ok(field.rows)
+        field.rows
     }
 }
 

@@ -17,6 +17,7 @@ use crate::report::pinned;
 pub use args::BenchArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
+use plimsoll::model::printable::printable;
 use plimsoll::model::{Offsets, Problem};
 use plimsoll::posed::Subject;
 use plimsoll_lab::external::reaper;
@@ -35,7 +36,11 @@ use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 use store::Store;
+
+/// The interval of the progress indicator while instances are generated.
+const TICK: Duration = Duration::from_millis(200);
 
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
@@ -64,15 +69,18 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     }
     let (mut rows, failed): (Vec<Record>, _) = (Vec::new(), FirstFailures::default());
     for case in interrupt::until_requested(&cases) {
-        let mut own = bench.case(case, &bar, store.as_mut())?;
+        let mut own = bench.case(case, &bar, store.as_mut());
         for (row, run) in own.iter_mut().zip(rows.len() as u64..) {
             row.run = run;
             failed.report(row, &bar);
         }
-        if let Some(store) = &mut store {
-            store.append(&own)?;
-        }
+        let stored = store.as_mut().is_none_or(|store| output::late(store.append(&own)).is_some());
         rows.extend(own);
+        if !stored {
+            notes
+                .push(format!("stopped after {} of {all} runs, because a row cannot be written", rows.len()));
+            break;
+        }
     }
     bar.finish_and_clear();
     if interrupt::is_requested() {
@@ -231,8 +239,16 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     };
     let reading = Reading { endpoints: args.endpoints.map(Into::into), import: args.import.options()? };
     let mut all = Vec::new();
-    for suite in &suites {
+    let bar = ProgressBar::new_spinner();
+    bar.enable_steady_tick(TICK);
+    for suite in interrupt::until_requested(&suites) {
+        bar.set_message(format!("reading {}", printable(suite)));
         all.extend(cases(suite, &reading).map_err(|error| not_found(&error))?);
+    }
+    bar.finish_and_clear();
+    if interrupt::is_requested() {
+        let message = "interrupted while the instances were read or generated".to_owned();
+        return Err(Failure { code: NOTHING_FOUND, message });
     }
     if all.is_empty() {
         return Err(Failure::input(format!("{}: no instances or graphs", suites.join(", "))));

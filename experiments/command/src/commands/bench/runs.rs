@@ -195,28 +195,23 @@ impl<'a> Bench<'a> {
     }
 
     /// Performs all runs on one instance or graph.
-    pub fn case(
-        &self,
-        case: &Case,
-        bar: &ProgressBar,
-        mut store: Option<&mut Store>,
-    ) -> Result<Vec<Record>, Failure> {
+    pub fn case(&self, case: &Case, bar: &ProgressBar, mut store: Option<&mut Store>) -> Vec<Record> {
         let subject = match &case.subject {
             Ok(subject) => subject,
-            Err(error) => return Ok(vec![self.unreadable(case, error)]),
+            Err(error) => return vec![self.unreadable(case, error)],
         };
         let mut rows = Vec::new();
         if let Subject::Graph(graph) = subject {
             for terms in &self.posings {
                 let text = terms.to_string();
                 rows.extend(match instance(graph, terms) {
-                    Ok(made) => self.on(case, &Subject::Instance(made), &text, bar, store.as_deref_mut())?,
+                    Ok(made) => self.on(case, &Subject::Instance(made), &text, bar, store.as_deref_mut()),
                     Err(error) => self.not_made(case, subject, &text, &error),
                 });
             }
         }
-        rows.extend(self.on(case, subject, "", bar, store)?);
-        Ok(rows)
+        rows.extend(self.on(case, subject, "", bar, store));
+        rows
     }
 
     /// Returns the blank record of the runs on a subject.
@@ -242,7 +237,7 @@ impl<'a> Bench<'a> {
         terms: &str,
         bar: &ProgressBar,
         mut store: Option<&mut Store>,
-    ) -> Result<Vec<Record>, Failure> {
+    ) -> Vec<Record> {
         let decided;
         let (subject, file_capacity) = match subject {
             Subject::Instance(instance) => {
@@ -254,9 +249,9 @@ impl<'a> Bench<'a> {
         let ground = Ground { subject, file_capacity, blank: self.blank(case, subject, terms), bar };
         let mut rows = Vec::new();
         for lane in self.lanes.iter().filter(|lane| terms.is_empty() || on_instances(&***lane)) {
-            rows.extend(lane.run(&self.shared, &ground, store.as_deref_mut())?);
+            rows.extend(lane.run(&self.shared, &ground, store.as_deref_mut()));
         }
-        Ok(rows)
+        rows
     }
 
     /// Returns one skipped row per algorithm, for a graph from which no instance could be derived.

@@ -109,10 +109,10 @@ impl Store {
         run: Record,
         solution: &P::Solution,
         bound: Bytes,
-    ) -> Result<Record, Failure> {
+    ) -> Record {
         let drawn = P::drawn(question, solution);
         let Some((instance, pieces)) = drawn.filter(|(instance, _)| instance.len() <= layouts::MOST) else {
-            return Ok(run);
+            return run;
         };
         let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();
@@ -125,9 +125,9 @@ impl Store {
         if instance.len() <= MOST_DRAWN {
             let map = Map::new(instance, P::NAME, &run.algorithm, &pieces, bound);
             let path = self.folder.join(MAPS).join(format!("{name}.svg"));
-            output::write_file(&path, |file| map.write(file))?;
+            output::late(output::write_file(&path, |file| map.write(file)));
         }
-        Ok(run.keeping_as::<P>(question, solution, &self.folder, &name))
+        run.keeping_as::<P>(question, solution, &self.folder, &name)
     }
 
     /// Writes a chart.

@@ -64,12 +64,12 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let regions = run.fuse(graph)?;
     let report = report::report(args, graph, &run, &regions, &Basis::of(&import));
     if let Some(path) = &args.output {
-        report.write(path)?;
+        output::late(report.write(path));
     }
     if let Some(path) = &args.graph {
         let fusions: Vec<Fusion> = regions.iter().map(|one| one.fused.fusion.clone()).collect();
         let whole = contracted(graph, &fusions).map_err(Failure::internal)?;
-        output::write_file(path, |file| write_graph(&whole, file))?;
+        output::late(output::write_file(path, |file| write_graph(&whole, file)));
     }
     report.print(args.json)?;
     Ok(ANSWERED)

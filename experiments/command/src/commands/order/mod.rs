@@ -71,14 +71,14 @@ fn store(args: &OrderArgs, import: &Import, regions: &[OrderedRegion]) -> Result
     if let Some(path) = &args.instance {
         let instance = body.storages.problem.instance(&body.order, args.liveness.options().align);
         let instance = instance.map_err(Failure::input)?;
-        output::write_file(path, |file| write_instance(&instance, file))?;
+        output::late(output::write_file(path, |file| write_instance(&instance, file)));
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_orders(import, regions.iter().rev(), file))?;
+        output::late(output::write_file(path, |file| write_orders(import, regions.iter().rev(), file)));
     }
     if let Some(path) = &args.plot {
         let chart = profile_chart(graph.name(), &args.order, body);
-        output::write_picture(path, |file| chart.write(file))?;
+        output::late(output::write_picture(path, |file| chart.write(file)));
     }
     Ok(())
 }

@@ -57,14 +57,14 @@ pub(super) fn main(
     let report = report(build, found.as_ref(), &points, basis);
     if let Ok(found) = &found {
         if let Some(best) = found.fastest() {
-            store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
+            store(args, graph, machine, &best.program, (best.schedule, &best.scheduled));
         }
         if let Some(path) = &args.plot {
             let chart = chart(build, found);
-            output::write_picture(path, |file| chart.write(file))?;
+            output::late(output::write_picture(path, |file| chart.write(file)));
         }
         if let Some(path) = &args.output {
-            report.write_rows(path, &points, COLUMNS)?;
+            output::late(report.write_rows(path, &points, COLUMNS));
         }
     }
     report.print(args.json)?;

@@ -68,12 +68,12 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let best = fastest(&rows);
     if let Some((name, scheduled)) = best {
-        store(args, graph, &machine, &program, (name, scheduled))?;
+        store(args, graph, &machine, &program, (name, scheduled));
     }
     let by = limits_of_schedules(args, limits);
     let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
     let given = Given { build: &build, order: order.name, basis: &Basis::of(&import) };
-    report(given, &program, proved, &rows, guessed.as_ref())?.print(args.json)?;
+    report(given, &program, proved, &rows, guessed.as_ref()).print(args.json)?;
     Ok(code(&rows))
 }
 

@@ -3,7 +3,6 @@
 use super::args::OverlapArgs;
 use super::programs::Programs;
 use super::speculation::Speculated;
-use crate::failure::Failure;
 use crate::input::quoted;
 use crate::output;
 use crate::report::{Report, bytes};
@@ -41,19 +40,18 @@ pub fn store(
     machine: &Machine,
     program: &OverlapProgram,
     (name, scheduled): (&str, &Scheduled),
-) -> Result<(), Failure> {
+) {
     let (machine, graph) = (machine.name.as_str(), graph.name());
     let playback = Playback { graph, machine, schedule: name, program, scheduled };
     if let Some(path) = &args.trace {
-        output::write_file(path, |file| playback.write_trace(file))?;
+        output::late(output::write_file(path, |file| playback.write_trace(file)));
     }
     if let Some(path) = &args.gantt {
-        output::write_picture(path, |file| playback.write_gantt(file))?;
+        output::late(output::write_picture(path, |file| playback.write_gantt(file)));
     }
     if let Some(path) = &args.instructions {
-        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
+        output::late(output::write_file(path, |file| write_program(program, &scheduled.timelines, file)));
     }
-    Ok(())
 }
 
 /// The input of a report.
@@ -72,7 +70,7 @@ pub(super) fn report(
     limits: ProgramBounds,
     rows: &[Row],
     speculated: Option<&Speculated>,
-) -> Result<Report, Failure> {
+) -> Report {
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     let (machine, residency) = (build.machine, program.residency());
     // The algorithm of a schedule may prove a higher bound than the general bounds.
@@ -139,9 +137,9 @@ pub(super) fn report(
         speculated.lines(&mut report);
     }
     if let Some(path) = &build.args.output {
-        report.write_rows(path, &schedules, COLUMNS)?;
+        output::late(report.write_rows(path, &schedules, COLUMNS));
     }
-    Ok(report)
+    report
 }
 
 /// Returns the time during which nothing is computed because the processor waits for transfers or copies

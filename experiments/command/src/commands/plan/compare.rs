@@ -27,7 +27,9 @@ pub fn compare(
         return Err(Failure::internal(broken));
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| branches::write_lines(std::slice::from_ref(&found), file))?;
+        output::late(output::write_file(path, |file| {
+            branches::write_lines(std::slice::from_ref(&found), file)
+        }));
     }
     if args.json {
         output::print_json(&found)?;

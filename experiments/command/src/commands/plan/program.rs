@@ -38,7 +38,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     };
     let first = GraphRun { limits: asked.own_limits(), ..*run };
     let (ordered, found, bound) = planned(args.control, &import.graph, &first, scheme, (solver, joint))?;
-    store(args, import, &ordered, scheme, solver.name, &found)?;
+    store(args, import, &ordered, scheme, solver.name, &found);
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let (mut report, rows) = report(&ordered, names, &found, &bound, &Basis::of(import));
@@ -56,7 +56,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let code = planned.check(&mut report)?;
     report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     if args.with_layout {
-        report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)))?;
+        report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)));
     }
     report.print(args.json)?;
     Ok(code)
@@ -108,18 +108,20 @@ fn store(
     scheme: &SchemeEntry,
     solver: &str,
     found: &ProgramPlan,
-) -> Result<(), Failure> {
+) {
     let program = &ordered.program;
     let instance = program.instance();
     let seen = scheme.instance(program);
     if let Some(path) = &args.instance {
-        output::write_file(path, |file| write_instance(&seen, file))?;
+        output::late(output::write_file(path, |file| write_instance(&seen, file)));
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(import, ordered.regions.iter().rev(), file))?;
+        output::late(output::write_file(path, |file| {
+            write_orders(import, ordered.regions.iter().rev(), file)
+        }));
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_layout(&seen, &found.layout, file))?;
+        output::late(output::write_file(path, |file| write_layout(&seen, &found.layout, file)));
     }
     if let Some(path) = &args.plot {
         let algorithm = &format!("{} with {solver}", scheme.name);
@@ -128,9 +130,8 @@ fn store(
         let (names, of) = program_groups(program);
         let groups = Groups { names: &names, of: &of };
         let map = Map::new(instance, problem, algorithm, &pieces, bound).grouped(groups);
-        output::write_picture(path, |file| map.write(file))?;
+        output::late(output::write_picture(path, |file| map.write(file)));
     }
-    Ok(())
 }
 
 /// Returns, per operator, the points at which it runs, including those of its regions.

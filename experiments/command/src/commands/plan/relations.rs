@@ -26,7 +26,7 @@ pub fn relations(
     };
     let rows = compare(&import.graph, run, algorithms)?;
     if let Some(path) = &args.output {
-        output::write_file(path, |file| output::csv(file, &rows))?;
+        output::late(output::write_file(path, |file| output::csv(file, &rows)));
     }
     if args.json {
         output::print_json(&rows)?;

@@ -50,7 +50,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         let layout = body.layout.solution.as_ref();
         report.layout(
             layout.map(|layout| |file: &mut dyn io::Write| write_layout(&body.instance, layout, file)),
-        )?;
+        );
     }
     report.print(args.json)?;
     Ok(code)
@@ -70,15 +70,15 @@ fn of(body: &PlannedRegion) -> Tried {
 fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
-        output::write_file(path, |file| write_instance(&body.instance, file))?;
+        output::late(output::write_file(path, |file| write_instance(&body.instance, file)));
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(import, [&body.ordered], file))?;
+        output::late(output::write_file(path, |file| write_orders(import, [&body.ordered], file)));
     }
     let layout = body.layout.solution.as_ref();
     let layout = layout.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_layout(&body.instance, layout, file))?;
+        output::late(output::write_file(path, |file| write_layout(&body.instance, layout, file)));
     }
     if let Some(path) = &args.plot {
         let pieces = Offsets::pieces(&body.instance, layout);
@@ -87,7 +87,7 @@ fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegio
             order.operators().iter().map(|&id| problem.operator(id).to_owned()).collect();
         let bound = body.layout.lower_bound.value;
         let map = Map::new(&body.instance, Offsets::NAME, solver, &pieces, bound).with_steps(&steps);
-        output::write_picture(path, |file| map.write(file))?;
+        output::late(output::write_picture(path, |file| map.write(file)));
     }
     Ok(())
 }

@@ -55,8 +55,7 @@ fn place<P: Plan>(
     let mut report = report(&import.graph, run.order.name, &regions, body, entry.name, &basis);
     if args.with_layout {
         let (instance, solution) = (&body.related.instance, body.outcome.solution.as_ref());
-        report
-            .layout(solution.map(|solution| |file: &mut dyn io::Write| P::write(instance, solution, file)))?;
+        report.layout(solution.map(|solution| |file: &mut dyn io::Write| P::write(instance, solution, file)));
     }
     report.print(args.json)?;
     Ok(ANSWERED)
@@ -71,21 +70,21 @@ fn store<P: Plan>(
 ) -> Result<(), Failure> {
     let instance = &body.related.instance;
     if let Some(path) = &args.instance {
-        output::write_file(path, |file| write_instance(instance, file))?;
+        output::late(output::write_file(path, |file| write_instance(instance, file)));
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(import, orders.iter().rev(), file))?;
+        output::late(output::write_file(path, |file| write_orders(import, orders.iter().rev(), file)));
     }
     let solution = body.outcome.solution.as_ref();
     let solution = solution.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
-        output::write_file(path, |file| P::write(instance, solution, file))?;
+        output::late(output::write_file(path, |file| P::write(instance, solution, file)));
     }
     if let Some(path) = &args.plot {
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
         let map = Map::new(instance, P::NAME, algorithm, pieces, bound);
-        output::write_picture(path, |file| map.write(file))?;
+        output::late(output::write_picture(path, |file| map.write(file)));
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ pub fn store(
     report: &mut Report,
 ) -> Result<(), Failure> {
     if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
-        places.store(&path, format, (arena, asked.run.liveness.align))?;
+        output::late(places.store(&path, format, (arena, asked.run.liveness.align)));
     }
     note_alignment(asked, report)?;
     write(asked, places, arena, report)
@@ -141,7 +141,9 @@ fn write(
             (file, arena, before, format!("{by}{}{scratch}", before.text()))
         }
     };
-    output::write_file(out, |out| out.write_all(file.bytes()))?;
+    if output::late(output::write_file(out, |out| out.write_all(file.bytes()))).is_none() {
+        return Ok(());
+    }
     report.extend(json!({
         "written": {
             "file": out,

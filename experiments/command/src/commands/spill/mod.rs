@@ -71,30 +71,25 @@ fn spill(
     let need = need(args, registry, problem.instance(), limits.share(2))?;
     let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
     let outcome = attempt.result.map_err(failed)?;
-    store(args, entry.name, problem, &outcome)?;
+    store(args, entry.name, problem, &outcome);
     let mut report = report::report(args, entry.name, input, &need, &outcome, attempt.seconds);
     if args.with_layout {
         let spill = outcome.solution.as_ref();
-        report.layout(spill.map(|spill| |file: &mut dyn io::Write| write_places(problem, spill, file)))?;
+        report.layout(spill.map(|spill| |file: &mut dyn io::Write| write_places(problem, spill, file)));
     }
     report.print(args.json)?;
     Ok(code(outcome.claim))
 }
 
-fn store(
-    args: &SpillArgs,
-    solver: &str,
-    problem: &SpillProblem,
-    outcome: &Outcome<Spilling>,
-) -> Result<(), Failure> {
+fn store(args: &SpillArgs, solver: &str, problem: &SpillProblem, outcome: &Outcome<Spilling>) {
     let Some(spill) = &outcome.solution else {
         if args.output.is_some() || args.plot.is_some() {
             output::complain("no solution found, so --output and --plot write nothing");
         }
-        return Ok(());
+        return;
     };
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_places(problem, spill, file))?;
+        output::late(output::write_file(path, |file| write_places(problem, spill, file)));
     }
     if let Some(path) = &args.plot {
         // Without an offset, a buffer has no piece: it is drawn as spilled.
@@ -108,9 +103,8 @@ fn store(
         let kept: Vec<BufferId> = instance.ids().filter(|id| spill.offsets()[id.index()].is_some()).collect();
         let bound = plimsoll::model::load(&instance.induced(&kept)).0;
         let map = Map::new(&drawn, Offsets::NAME, solver, &pieces, bound);
-        output::write_picture(path, |file| map.write(file))?;
+        output::late(output::write_picture(path, |file| map.write(file)));
     }
-    Ok(())
 }
 
 /// Writes one row per buffer.

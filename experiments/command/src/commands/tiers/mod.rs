@@ -108,7 +108,9 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
     let outcome = attempt.result.map_err(refused)?;
     match (&args.output, &outcome.solution) {
         (Some(path), Some(plan)) => {
-            output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
+            output::late(output::write_file(path, |file| {
+                report::write_plan(&about.case.problem, plan, file)
+            }));
         }
         (Some(_), None) => output::complain("no plan found, so --output writes nothing"),
         (None, _) => {}
