@@ -7,7 +7,8 @@ use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_lab::external::reaper;
+use plimsoll::model::printable::printable_line;
+use plimsoll_lab::external::{VersionCommands, reaper};
 use plimsoll_lab::record::{Record, lines};
 use plimsoll_lab::report::human;
 use plimsoll_lab::suite::CORPORA;
@@ -28,6 +29,7 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match &error {
             SweepError::Worker(_) => Self::internal(error),
+            SweepError::Interrupted => Self { code: NOTHING_FOUND, message: error.to_string() },
             _ => Self::input(error),
         }
     }
@@ -48,7 +50,7 @@ pub struct SweepArgs {
     /// Run only shard I of N; `merge` joins the shards
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// List the runs without starting them
+    /// List the runs without starting them; no command of the file runs
     #[arg(long, conflicts_with = "slurm")]
     dry_run: bool,
     /// Write Slurm scripts for an array job that runs the shards and for a job that joins them, and submit
@@ -68,7 +70,7 @@ pub struct SweepArgs {
     /// Number of tasks of the array job, one shard each; at most the number of runs [default: 16]
     #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     array: Option<u64>,
-    /// Write the scripts without submitting them
+    /// Write the scripts without submitting them; no command of the file runs
     #[arg(long, requires = "slurm")]
     no_submit: bool,
     /// Print one JSON object instead of text
@@ -77,7 +79,8 @@ pub struct SweepArgs {
 }
 
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
-    let sweep = Sweep::read(&args.file, folder_of(&args.file))?;
+    let commands = if args.dry_run || args.no_submit { VersionCommands::Skip } else { VersionCommands::Run };
+    let sweep = Sweep::read(&args.file, folder_of(&args.file), commands)?;
     let unreadable = sweep.unreadable();
     for error in unreadable.iter().take(SHOWN) {
         output::complain(&format!("unreadable: {error}"));
@@ -157,7 +160,7 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
         if drawn {
             bar.set_length(runs);
             bar.set_position(there);
-            bar.set_message(format!("{} {}", row.instance, row.algorithm));
+            bar.set_message(printable_line(&format!("{} {}", row.instance, row.algorithm)).into_owned());
         }
     };
     let jobs = usize::from(args.jobs);
@@ -210,7 +213,7 @@ fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
                 let (input, task) = (&sweep.inputs[run.input], &sweep.tasks[run.task]);
                 json!({
                     "run": run.index,
-                    "key": run.key,
+                    "key": sweep.known_key(run),
                     "suite": input.suite,
                     "instance": input.name,
                     "problem": task.problem,
@@ -260,7 +263,7 @@ fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
         command: &command,
         environment: &environment,
     };
-    scripts.check(&sweep.resolved())?;
+    scripts.check(sweep)?;
     let written = scripts.write()?;
     let jobs = if args.no_submit || !slurm::is_there() { None } else { Some(written.submit()?) };
     if args.json {

@@ -386,10 +386,7 @@ fn bad_external_programs_are_rejected() {
         ),
         (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: external planners have no node limit"),
         ("names = \"a\"\nexternal = \"cmd {input}\"\n".to_owned(), "the command has no {output}"),
-        (
-            format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}"),
-            "external version 'a=/no/such/binary'",
-        ),
+        (format!("names = \"a\"\nversion = \"\"\n{line}"), "external version 'a=': the command is empty"),
         (format!("names = \"a\"\nelapsed = \"(\"\n{line}"), "unclosed group"),
         ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version is allowed only with external"),
         (
@@ -400,6 +397,39 @@ fn bad_external_programs_are_rejected() {
         scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));
         scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line ", "algorithms[", part]);
     }
+    let text = format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}");
+    scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));
+    scratch
+        .plimsoll(&["sweep", "s.toml", "--out", "o"])
+        .refuses(&["s.toml: line 3: algorithms[1]: external version 'a=/no/such/binary'"]);
+}
+
+/// A sweep file names commands. Only a sweep that starts its runs executes them.
+#[cfg(unix)]
+#[test]
+fn no_command_of_a_sweep_file_runs_in_a_dry_run() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let toml = "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = [\"large-first\"]\n\
+        [[algorithms]]\nnames = \"x\"\nexternal = \"sh -c 'touch ran-planner' {input} {output}\"\n\
+        version = \"sh -c 'touch ran-version; echo 7'\"\n";
+    scratch.write("s.toml", toml);
+    scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).exits(0);
+    let json = scratch.plimsoll(&["sweep", "s.toml", "--dry-run", "--json"]).exits(0).json();
+    // The key of a run contains the version of its planner.
+    assert!(json["list"][0]["key"].is_string() && json["list"][1]["key"].is_null(), "{json}");
+    let submit = ["sweep", "s.toml", "--out", "o", "--slurm", "--array", "1", "--no-submit"];
+    scratch.plimsoll(&submit).exits(0);
+    let ran = |name: &str| scratch.path(name).exists();
+    assert!(!ran("ran-version") && !ran("ran-planner"));
+    // The scripts may be written again after a shard has run, and only for the same sweep.
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o/shards/1", "--shard", "1/1"]).exits(3);
+    assert!(ran("ran-version") && ran("ran-planner"));
+    std::fs::remove_file(scratch.path("ran-version")).unwrap();
+    scratch.plimsoll(&submit).exits(0);
+    assert!(!ran("ran-version"));
+    scratch.write("s.toml", toml.replace("large-first", "short-first"));
+    scratch.plimsoll(&submit).refuses(&["o/shards/1 contains another sweep: algorithms: large-first"]);
 }
 
 /// If a program is missing, fails, hangs or uses too much memory, its run is recorded as a row.

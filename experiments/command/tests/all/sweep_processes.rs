@@ -1,5 +1,6 @@
 //! Tests processes of sweeps that are killed, crash, hang, use too much memory or lose their parent.
 use crate::common::{Moments, Scratch, command};
+use plimsoll_lab::external::VersionCommands;
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{MEASURED, Record, read};
 use plimsoll_lab::sweep::{Start, Sweep, SweepError, run};
@@ -176,7 +177,7 @@ fn with_worker_within(
     let text = format!("#!/bin/sh\n{}\n", script.replace("HELLO", &hello));
     let path = scratch.write("worker.sh", text);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let sweep = Sweep::read(&scratch.path("s.toml"), &scratch.path("")).unwrap();
+    let sweep = Sweep::read(&scratch.path("s.toml"), &scratch.path(""), VersionCommands::Run).unwrap();
     let worker: [OsString; 2] = ["sh".into(), path.into()];
     let out = scratch.path("o");
     let start = Start { out: &out, shard: None, jobs: 1, worker: &worker, progress: &|_, _, _| () };

@@ -58,7 +58,17 @@ pub struct External {
     name: String,
     words: Vec<String>,
     version: Option<String>,
+    is_version_skipped: bool,
     elapsed: Option<ElapsedPattern>,
+}
+
+/// Whether reading a description of external planners runs their version commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionCommands {
+    /// The commands run, and their first line is the version.
+    Run,
+    /// The commands are only parsed. The versions stay unknown.
+    Skip,
 }
 
 /// The inputs of an external run.
@@ -154,7 +164,7 @@ impl External {
 
     /// Creates an external planner from a command line that is already split into words.
     pub fn new(name: &str, words: Vec<String>) -> Self {
-        Self { name: name.to_owned(), words, version: None, elapsed: None }
+        Self { name: name.to_owned(), words, version: None, is_version_skipped: false, elapsed: None }
     }
 
     /// Returns the name of the planner in tables and records.
@@ -172,6 +182,11 @@ impl External {
         self.version.as_deref()
     }
 
+    /// Returns true if there is a version command that did not run ([`VersionCommands::Skip`]).
+    pub fn is_version_skipped(&self) -> bool {
+        self.is_version_skipped
+    }
+
     /// Returns true if the command line contains `{seed}`.
     pub fn is_seeded(&self) -> bool {
         self.asks_for("{seed}")
@@ -181,18 +196,22 @@ impl External {
         self.words.iter().any(|word| word.contains(placeholder))
     }
 
-    /// Runs the command in `NAME='cmd'`. The first non-empty line that it prints becomes the version of the
-    /// planner NAME.
+    /// Runs the command in `NAME='cmd'`, or only parses it. The first non-empty line that it prints becomes
+    /// the version of the planner NAME.
     ///
     /// # Errors
     /// A one-line message if the name is unknown, or if the command cannot be run, fails, or prints nothing.
-    pub fn ask_version(peers: &mut [Self], text: &str) -> Result<(), String> {
+    pub fn ask_version(peers: &mut [Self], text: &str, commands: VersionCommands) -> Result<(), String> {
         let wrong = |why: String| format!("external version '{text}': {why}");
         let (name, line) = text.split_once('=').ok_or_else(|| wrong("expected NAME='cmd'".to_owned()))?;
         let peer = peers.iter_mut().find(|peer| peer.name == name);
         let peer = peer.ok_or_else(|| wrong(format!("no external planner is called '{name}'")))?;
         let words = words::split(line).map_err(|why| wrong(why.to_owned()))?;
         let (first, others) = words.split_first().ok_or_else(|| wrong("the command is empty".to_owned()))?;
+        if commands == VersionCommands::Skip {
+            peer.is_version_skipped = true;
+            return Ok(());
+        }
         let said = first_line(first, others).map_err(|error| wrong(format!("'{first}': {error}")))?;
         peer.version = Some(said.chars().take(VERSION_LENGTH).collect());
         Ok(())
@@ -405,7 +424,7 @@ mod tests {
     #[test]
     fn versions_are_the_first_line_printed() {
         let mut peers = vec![External::parse("p=cmd {input} {output}").unwrap()];
-        let mut ask = |text: &str| External::ask_version(&mut peers, text);
+        let mut ask = |text: &str| External::ask_version(&mut peers, text, VersionCommands::Run);
         assert!(ask("p=sh -c 'echo; echo 1.2 of may; echo more'").is_ok());
         for (bad, why) in [
             ("q=true", "no external planner is called 'q'"),

@@ -169,6 +169,15 @@ impl Resolved {
         serde_json::from_str(&text).unwrap_or(self)
     }
 
+    /// Returns this sweep with the versions of `then`, for planners whose version command did not run. The
+    /// keys of runs depend on the versions, so their hash is taken from `then` too.
+    pub(super) fn with_versions_of(mut self, then: &Self) -> Self {
+        for (own, then) in self.algorithms.iter_mut().zip(&then.algorithms) {
+            own.version.clone_from(&then.version);
+        }
+        Self { keys: then.keys.clone(), ..self }
+    }
+
     /// Returns a description of the first difference from the sweep `now`, such as `seeds is [0] instead of
     /// [1]`, or `None` if both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
@@ -293,6 +302,10 @@ impl Manifest {
     /// version.
     pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
         let path = folder.join(MANIFEST);
+        if leads_out(&path, folder) {
+            let why = "it is a symbolic link out of the record".to_owned();
+            return Err(SweepError::Manifest { path, why });
+        }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -302,13 +315,9 @@ impl Manifest {
             .map_err(|error| SweepError::Manifest { path: path.clone(), why: error.to_string() })?;
         if record.format != FORMAT || record.version != VERSION {
             let why = format!(
-            if leads_out(&path, folder) {
-                let why = "it is a symbolic link out of the record".to_owned();
-                return Err(SweepError::Manifest { path, why });
-            }
-                    "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",
-                    record.format, record.version
-                );
+                "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",
+                record.format, record.version
+            );
             return Err(SweepError::Manifest { path, why });
         }
         Ok(Some(record))

@@ -7,7 +7,7 @@ use super::inputs::inputs;
 use super::lists::Capacity;
 use super::manifest::{AlgorithmRecord, InputRecord, Resolved};
 use super::tasks::{Task, tasks};
-use crate::external::External;
+use crate::external::{External, VersionCommands};
 use crate::machine::Machine;
 use crate::record::{Columns, Extras, Record, metrics};
 use plimsoll::posed::{Subject, SubjectKind, is_on_instances, profile};
@@ -108,12 +108,13 @@ pub struct Sweep {
 
 impl Sweep {
     /// Reads a sweep file and resolves its contents. Paths in the file are relative to `folder`. Every input
-    /// is read or generated.
+    /// is read or generated. With [`VersionCommands::Skip`], no command of the file runs. The versions of
+    /// external planners are then unknown, and so are the [keys](Self::known_key) of their runs.
     ///
     /// # Errors
     /// [`SweepError`] with the file, the line, the key and the value. An instance that cannot be read is not
     /// an error. Its rows have the status `unreadable`.
-    pub fn read(path: &Path, folder: &Path) -> Result<Self, SweepError> {
+    pub fn read(path: &Path, folder: &Path, commands: VersionCommands) -> Result<Self, SweepError> {
         let source = Source::open(path, folder)?;
         let raw = source.parse()?;
         let mut found: Vec<Input> = Vec::new();
@@ -121,14 +122,14 @@ impl Sweep {
         for (at, entry) in raw.instances.get_ref().iter().enumerate() {
             let start = entry.span().start;
             found.extend(inputs(&source, start, at + 1, entry.get_ref())?);
-            places.inputs.resize(found.len(), start);
             // A suite that was interrupted is incomplete.
             if interrupt::is_requested() {
                 return Err(SweepError::Interrupted);
             }
+            places.inputs.resize(found.len(), start);
         }
         let mut peers = Vec::new();
-        let tasks = tasks(&source, &raw, &mut places.tasks, &mut peers)?;
+        let tasks = tasks((&source, &raw), commands, &mut places.tasks, &mut peers)?;
         let empty = [
             ("instances", found.is_empty(), raw.instances.span()),
             ("algorithms", tasks.is_empty(), raw.algorithms.span()),
@@ -304,6 +305,12 @@ impl Sweep {
         let mut key = hexadecimal(&hasher.finalize());
         key.truncate(KEY);
         key
+    }
+
+    /// Returns the key of a run, or `None` if it depends on a version whose command did not run.
+    pub fn known_key<'a>(&self, run: &'a Run) -> Option<&'a str> {
+        let is_skipped = self.peer(run.task).is_some_and(External::is_version_skipped);
+        (!is_skipped).then_some(&run.key)
     }
 
     /// Returns the external planner of a task, if it has one.

@@ -1,9 +1,9 @@
 //! Writes and submits scripts that run a sweep under Slurm: an array job with one shard per task, and a job
 //! that joins the shards.
 
-use super::SweepError;
-use super::manifest::{Manifest, Resolved, Shard};
-use crate::external::quote;
+use super::manifest::{Manifest, Shard};
+use super::{Sweep, SweepError};
+use crate::external::{External, quote};
 use plimsoll_model::files::write_atomically;
 use std::fmt::Write as _;
 use std::io;
@@ -80,17 +80,23 @@ impl Scripts<'_> {
     }
 
     /// Checks that the folder contains no shards that an earlier call wrote for another sweep or for another
-    /// number of shards. Tasks of the array job would fail on these shards.
+    /// number of shards. Tasks of the array job would fail on these shards. Versions whose command did not
+    /// run are not compared.
     ///
     /// # Errors
     /// [`SweepError::Other`] if there are such shards.
-    pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
+    pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
+        let is_skipped = sweep.peers.iter().any(External::is_version_skipped);
+        let resolved = sweep.resolved();
         for part in 1..=self.array {
             let folder = self.out.join(SHARDS).join(part.to_string());
             let Some(manifest) = Manifest::read(&folder)? else { continue };
             let here = Shard { part, of: self.array };
             let difference = match manifest.shard {
-                Some(there) if there == here => manifest.sweep.difference(sweep),
+                Some(there) if there == here && is_skipped => {
+                    manifest.sweep.difference(&resolved.clone().with_versions_of(&manifest.sweep))
+                }
+                Some(there) if there == here => manifest.sweep.difference(&resolved),
                 Some(there) => Some(format!("shard {there} instead of {here}")),
                 None => Some(format!("all runs instead of shard {here}")),
             };

@@ -3,7 +3,7 @@
 use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
 use super::lists::Capacity;
-use crate::external::External;
+use crate::external::{External, VersionCommands};
 use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
@@ -51,8 +51,8 @@ fn problems() -> impl Iterator<Item = &'static str> {
 /// Returns one task per algorithm and number of threads, in file order. Adds the byte position of the entry
 /// of each task to `places`, and each external planner to `peers`.
 pub(super) fn tasks(
-    source: &Source,
-    raw: &RawSweep,
+    (source, raw): (&Source, &RawSweep),
+    commands: VersionCommands,
     places: &mut Vec<usize>,
     peers: &mut Vec<External>,
 ) -> Result<Vec<Task>, SweepError> {
@@ -63,7 +63,7 @@ pub(super) fn tasks(
         let wrong =
             |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
         let each = parameters(raw, own).map_err(&wrong)?;
-        let found = if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
+        let found = if let Some(peer) = peer(&registry, own, commands).map_err(&wrong)? {
             if peers.iter().any(|other| other.name() == peer.name()) {
                 return Err(wrong(format!("another external planner is named '{}'", peer.name())));
             }
@@ -133,7 +133,11 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
 }
 
 /// Returns the external planner of an entry with its version, if the entry describes one.
-fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
+fn peer(
+    registry: &Registry,
+    own: &RawAlgorithms,
+    commands: VersionCommands,
+) -> Result<Option<External>, String> {
     let Some(line) = &own.external else {
         let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
         let idle = idle.into_iter().find_map(|(key, given)| given.then_some(key));
@@ -160,7 +164,7 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
     }
     let mut peers = [External::parse(&format!("{name}={line}"))?];
     if let Some(command) = &own.version {
-        External::ask_version(&mut peers, &format!("{name}={command}"))?;
+        External::ask_version(&mut peers, &format!("{name}={command}"), commands)?;
     }
     if let Some(pattern) = &own.elapsed {
         External::set_elapsed_pattern(&mut peers, &format!("{name}={pattern}"))

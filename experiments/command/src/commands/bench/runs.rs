@@ -14,7 +14,7 @@ use plimsoll::posed::{
     Facts, PROBLEMS, PoseError, Subject, SubjectKind, TermError, Terms, algorithm, check_terms, instance,
     instance_terms, profile, visit,
 };
-use plimsoll_lab::external::External;
+use plimsoll_lab::external::{External, VersionCommands};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::summary::{Comparison, Peer};
@@ -329,7 +329,7 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
         )));
     }
     for text in &args.external_version {
-        External::ask_version(&mut peers, text).map_err(Failure::input)?;
+        External::ask_version(&mut peers, text, VersionCommands::Run).map_err(Failure::input)?;
     }
     for text in &args.external_elapsed {
         External::set_elapsed_pattern(&mut peers, text).map_err(Failure::input)?;
