@@ -17,7 +17,7 @@ use plimsoll::model::{Bytes, Instance, Layout, Setup, Step, Witness};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An instance or a model, with options for reading it.
 #[derive(Args, Debug)]

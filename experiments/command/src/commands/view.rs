@@ -8,7 +8,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::Args;
 use plimsoll::datasets::{is_model, read_model};
 use plimsoll::interrupt;
-use plimsoll::model::contents::{Contents, FILE_LIMIT};
+use plimsoll::model::contents::{Contents, FILE_LIMIT, name_of};
 use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
