@@ -31,6 +31,8 @@ struct Kept {
     bytes: Option<u64>,
     source: Source,
     change: Change,
+    /// True if the tensor belongs to a branch that runs in no pass.
+    idle: bool,
     /// True if the size differs between passes.
     varies: bool,
 }
@@ -69,7 +71,7 @@ impl Largest {
         }
         let new = slots.iter().map(|slot| {
             let (fact, bytes, source, change) = (slot.fact.clone(), slot.bytes, slot.source, slot.change);
-            Kept { fact, bytes, source, change, varies: false }
+            Kept { fact, bytes, source, change, idle: slot.idle, varies: false }
         });
         if self.passes == 0 {
             self.kept = new.collect();
@@ -126,8 +128,9 @@ impl Kept {
         self.source = self.source.max(new.source);
         self.change = self.change.max(new.change);
         self.varies |= self.bytes != new.bytes || self.fact.shape != new.fact.shape;
-        if new.bytes > self.bytes {
-            (self.fact, self.bytes) = (new.fact, new.bytes);
+        // The size in a branch that does not run does not count if the branch runs in another pass.
+        if self.idle && !new.idle || self.idle == new.idle && new.bytes > self.bytes {
+            (self.fact, self.bytes, self.idle) = (new.fact, new.bytes, new.idle);
         }
     }
 }

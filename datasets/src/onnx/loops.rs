@@ -24,7 +24,7 @@ pub const TRIAL_REPEATS: usize = 1 << 12;
 const TRACKED: usize = 1 << 14;
 
 /// The reason why the number of iterations of a loop without a trip count is not known.
-pub const NO_TRIPS: &str = "the loop has no trip count, and its condition depends on data";
+pub const NO_TRIPS: &str = "the loop has no trip count, and it is not known when its condition ends it";
 
 /// A loop and the facts that its first iteration receives.
 pub struct Loop {
@@ -234,7 +234,7 @@ impl<'m> Run<'m, '_> {
     fn is_last(&mut self, course: &mut Course, next: &[Fact], go: Option<bool>, dead: bool) -> bool {
         let (one, mode) = (course.one, course.mode);
         if one.never_runs() {
-            course.rounds.most = Some(0);
+            (course.rounds.most, course.rounds.exact, course.exits) = (Some(0), true, None);
             course.rounds.last = one.given[one.state..].iter().cloned().map(Ok).collect();
             return true;
         }

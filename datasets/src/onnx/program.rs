@@ -32,6 +32,8 @@ pub struct Slot<'m> {
     pub given: Option<Vec<u64>>,
     /// Size in bytes, once it is settled.
     pub bytes: Option<u64>,
+    /// True if the tensor belongs to a branch that does not run.
+    pub idle: bool,
 }
 
 pub struct Step<'m> {
@@ -191,6 +193,7 @@ impl<'m> Resolver<'m, '_> {
                 change: Change::None,
                 source: Source::Inferred,
                 bytes: None,
+                idle: false,
             });
         }
         at

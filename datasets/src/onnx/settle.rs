@@ -72,6 +72,7 @@ impl Run<'_, '_> {
         }
         let slot = &mut self.program.slots[tensor];
         (slot.fact, slot.bytes, slot.source, slot.change) = (fact, Some(bytes), source, origin.change);
+        slot.idle = origin.dead;
         Ok(())
     }
 

@@ -219,6 +219,22 @@ fn rows_must_have_one_shape() {
 }
 
 #[test]
+fn branches_count_in_the_iterations_in_which_they_run() {
+    let then = graph(&[], [concat("a row", "t", 0)], "t");
+    let otherwise = graph(&[], [concat("a a", "e", 0)], "e");
+    let branches = [body("then_branch", then), body("else_branch", otherwise)];
+    let nodes = [
+        node("Less", "i two", "few", []),
+        node("If", "few", "next", branches),
+        node("Identity", "on", "go", []),
+    ];
+    let mut graph = looping(5, &[("a", "1x2")], &nodes, "go next", "last");
+    graph.input.push(info("row", "1x2"));
+    let import = import(graph);
+    assert_eq!(shapes(&import, "a t e next last"), "12x2 3x2 24x2 24x2 24x2");
+}
+
+#[test]
 fn states_of_scans_may_grow() {
     let nodes = [concat("s e", "next", 0), node("Exp", "e", "row", [])];
     let inside = graph(&[("s", "*"), ("e", "*")], nodes, "next row");

@@ -47,6 +47,20 @@ fn seeds() -> Vec<(&'static str, Model)> {
         graph(&[("x", "2"), ("o", "2")], [node("Loop", "m _ x", "y z", [body("body", inside)])], "y z");
     repeat.initializer = vec![tensor("m", &[], &[4])];
     repeat.value_info = vec![info("y", "2")];
+    // Appends one row per iteration to a matrix that is empty at first.
+    let append = [
+        node("Gather", "x n", "r", []),
+        node("Unsqueeze", "r z", "u", []),
+        node("MatMul", "u xt", "p", []),
+        node("MatMul", "p x", "q", []),
+        node("Sub", "u q", "s", []),
+        node("Concat", "v s", "w", [int("axis", 0)]),
+        node("Identity", "k", "go", []),
+    ];
+    let append = graph(&[("n", "int64:"), ("k", "bool:"), ("v", "*")], append, "go w");
+    let append = node("Loop", "m _ a", "y", [body("body", append)]);
+    let mut growing = graph(&[("x", "6x16")], [node("Transpose", "x", "xt", []), append], "y");
+    growing.initializer = vec![tensor("m", &[], &[6]), floats("a", &[0, 16], &[]), tensor("z", &[1], &[0])];
     let scale = [node("Mul", "a k", "t", []), node("Transpose", "t", "b", [])];
     let twice = [call("Scale", "p p", "q", []), call("Scale", "q q", "r", [])];
     let called = graph(&[("x", "Nx3")], [call("Twice", "x", "y", []), call("Scale", "x x", "z", [])], "y z");
@@ -57,6 +71,7 @@ fn seeds() -> Vec<(&'static str, Model)> {
         ("shapes", model(shapes)),
         ("branch", model(branch)),
         ("loop", model(repeat)),
+        ("growing", model(growing)),
     ]
 }
 

@@ -205,6 +205,17 @@ fn headers_are_aligned_to_elements_and_runtimes() {
     assert!(scratch.read("y.h").contains("MIXED_ALIGN 8\n"), "{}", run.stdout);
 }
 
+/// In the last iteration, `x`, its transpose, five rows, the new row and six rows are live.
+#[test]
+fn a_growing_loop_is_planned_for_its_last_iteration() {
+    let (scratch, model) = (Scratch::new(), seed("growing.onnx").display().to_string());
+    let plan = json(&scratch.plimsoll(&["plan", &model, "--json"]).exits(0));
+    assert_eq!((&plan["arena"], &plan["claim"]), (&(1536 + 1).into(), &"optimal".into()));
+    for command in ["import", "order", "plan"] {
+        scratch.plimsoll(&[command, &model, "--trips", "3"]).refuses(&["--trips 3: the model has no loop"]);
+    }
+}
+
 #[test]
 fn plans_that_no_file_can_hold_are_refused() {
     let scratch = Scratch::new();
