@@ -168,9 +168,9 @@ class Graph:
     ) -> Plan:
         """Orders the operators, then places the tensors of the whole program.
 
-        The arguments have the names, the meaning and the defaults of the options of the command ``plan``. If
-        the plan exceeds ``capacity``, but no bound rules out another order, each region is also ordered and
-        placed together, and the better plan is returned.
+        The arguments have the names, the meaning and the defaults of the options of the command ``plan``.
+        ``capacity`` is that of the planned tensors. If the plan exceeds it, but no bound rules out another
+        order, each region is also ordered and placed together. The better plan is returned.
         """
     def overlap(
         self, machine: str, *, time_limit: float | None = None, seed: int = 0, threads: int = 1
