@@ -143,9 +143,12 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
 /// buffers.
 pub fn spilled_above(problem: &SpillProblem) -> Option<Spill> {
     let instance = problem.instance();
-    let of = |kept: Vec<BufferId>| cut(problem, &kept, &laid_end_to_end(&instance.induced(&kept))?);
-    let must = |&id: &BufferId| problem.traffic(id).is_none();
-    of(instance.ids().collect()).or_else(|| of(instance.ids().filter(must).collect()))
+    let all: Vec<BufferId> = instance.ids().collect();
+    laid_end_to_end(instance).and_then(|layout| cut(problem, &all, &layout)).or_else(|| {
+        let must = |&id: &BufferId| problem.traffic(id).is_none();
+        let kept: Vec<BufferId> = all.into_iter().filter(must).collect();
+        cut(problem, &kept, &laid_end_to_end(&instance.induced(&kept))?)
+    })
 }
 
 /// Keeps the buffers that end within the capacity. `layout` is a layout of the buffers in `kept`. Returns `None`
@@ -175,7 +178,7 @@ pub fn greedy_spill(
     stays: &[BufferId],
     budget: &mut Budget,
 ) -> Result<Option<Spill>, Stop> {
-    let mut greedy = Greedy::new(problem, choice, stays);
+    let mut greedy = Greedy::new(problem, choice, stays, budget)?;
     if problem.instance().exclusions().is_empty() && !greedy.below_capacity(budget)? {
         return Ok(None);
     }
@@ -191,6 +194,9 @@ pub fn greedy_spill(
 /// the fraction [`EXCESS`] of the remaining time.
 pub fn excess(problem: &SpillProblem, budget: &Budget) -> (Vec<Vec<BufferId>>, LowerBound) {
     let mut part = budget.part(None, budget.time_left().map(|left| left.mul_f64(EXCESS)));
+    if part.without_node_limit().check().is_some() {
+        return (Vec::new(), LowerBound::trivial());
+    }
     let cliques = cliques_above(problem, &part);
     let bound = spill_bound(problem, &cliques, &mut part);
     (cliques, bound)
@@ -318,7 +324,16 @@ struct Greedy<'a> {
 }
 
 impl<'a> Greedy<'a> {
-    fn new(problem: &'a SpillProblem, choice: SpillChoice, stays: &[BufferId]) -> Self {
+    fn new(
+        problem: &'a SpillProblem,
+        choice: SpillChoice,
+        stays: &[BufferId],
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
+        let mut watch = budget.without_node_limit();
+        if let Some(stop) = watch.check() {
+            return Err(stop);
+        }
         let instance = problem.instance();
         let ends = |id: BufferId| instance.buffer(id).lifespan().intervals().iter();
         let mut steps: Vec<Step> =
@@ -333,6 +348,9 @@ impl<'a> Greedy<'a> {
             if std::mem::replace(&mut kept[id.index()], true) {
                 continue;
             }
+            if let Some(stop) = watch.tick() {
+                return Err(stop);
+            }
             let size = instance.buffer(id).size().get();
             for part in instance.buffer(id).lifespan().intervals() {
                 // The differences are taken modulo 2^64, and so are their sums, which are the live bytes.
@@ -343,7 +361,7 @@ impl<'a> Greedy<'a> {
         for at in 1..load.len() {
             load[at] = load[at - 1].wrapping_add(load[at]);
         }
-        Self { problem, choice, stays: kept, steps, load }
+        Ok(Self { problem, choice, stays: kept, steps, load })
     }
 
     /// Returns the indices in `steps` at which a buffer is live.
@@ -431,7 +449,7 @@ impl<'a> Greedy<'a> {
             }
         }
         let stays: Vec<BufferId> = self.kept();
-        *self = Self::new(self.problem, self.choice, &stays);
+        *self = Self::new(self.problem, self.choice, &stays, budget)?;
         Ok(true)
     }
 

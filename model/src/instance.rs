@@ -4,8 +4,9 @@ use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
 use crate::pinned::{self, Pinned};
-use crate::units::{BufferId, Bytes, gcd};
+use crate::units::{BufferId, Bytes, Step, gcd};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A block of memory to be placed: a size, a lifespan, and constraints on its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,6 +193,7 @@ impl InstanceBuilder {
             ceiling,
             has_empty,
             contradiction: None,
+            load: Known::default(),
         };
         instance.contradiction = contradiction(&instance);
         Ok(instance)
@@ -327,7 +329,20 @@ pub struct Instance {
     ceiling: Bytes,
     has_empty: bool,
     pub(crate) contradiction: Option<[BufferId; 2]>,
+    pub(crate) load: Known<(Bytes, Step)>,
 }
+
+/// A value that is computed from the instance on demand. It does not take part in comparisons.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known<T>(pub OnceLock<T>);
+
+impl<T> PartialEq for Known<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Known<T> {}
 
 impl Instance {
     /// Builds an instance from sizes and a conflict relation, as in the mutex table of the memory-planning

@@ -69,10 +69,10 @@ impl LoadProfile {
     }
 }
 
-/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n lifespan
-/// intervals.
+/// Returns the load of an instance in bytes, and the first step at which it occurs. The first call takes O(n log
+/// n) time for n lifespan intervals, and the instance keeps the result.
 pub fn load(instance: &Instance) -> (Bytes, Step) {
-    LoadProfile::of(instance).peak()
+    *instance.load.0.get_or_init(|| LoadProfile::of(instance).peak())
 }
 
 /// Returns the buffers of non-zero size that are live at `step`, ascending. O(n log g) for n buffers with at

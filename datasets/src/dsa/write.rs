@@ -114,6 +114,31 @@ fn write_document(
     }
     json.close("]")?;
     json.key("constraints")?;
+    write_constraints(instances, &mut json)?;
+    json.member(
+        "objective",
+        &json!({ "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] }),
+    )?;
+    json.key("pools")?;
+    json.open("[")?;
+    for (pool, instance) in instances.iter().enumerate() {
+        json.item(&json!({
+            "capacity": instance.capacity().map(Bytes::get),
+            "id": pool,
+            "name": instance.name(),
+            "reserved_ranges": [],
+        }))?;
+    }
+    json.close("]")?;
+    json.close("}")?;
+    json.member("profile", &json!(profile))?;
+    json.member("schema_version", &json!(SCHEMA_VERSION))?;
+    json.close("}")?;
+    writeln!(output)
+}
+
+/// Writes the pairs of buffers with constraints, and the fixed offsets as pins.
+fn write_constraints(instances: &[Instance], json: &mut Json<'_>) -> io::Result<()> {
     json.open("{")?;
     json.member("colocations", &json!([]))?;
     json.key("pinned_allocations")?;
@@ -141,27 +166,7 @@ fn write_document(
         }
         json.close("]")?;
     }
-    json.close("}")?;
-    json.member(
-        "objective",
-        &json!({ "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] }),
-    )?;
-    json.key("pools")?;
-    json.open("[")?;
-    for (pool, instance) in instances.iter().enumerate() {
-        json.item(&json!({
-            "capacity": instance.capacity().map(Bytes::get),
-            "id": pool,
-            "name": instance.name(),
-            "reserved_ranges": [],
-        }))?;
-    }
-    json.close("]")?;
-    json.close("}")?;
-    json.member("profile", &json!(profile))?;
-    json.member("schema_version", &json!(SCHEMA_VERSION))?;
-    json.close("}")?;
-    writeln!(output)
+    json.close("}")
 }
 
 /// Returns the metadata of a document and its profile.

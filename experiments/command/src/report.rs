@@ -91,6 +91,8 @@ fn shortened(name: &str) -> String {
 #[derive(Debug)]
 pub struct Report {
     object: Value,
+    /// The member `layout` as JSON, the last member of the object. Values would take several times its memory.
+    layout: Option<String>,
     basis: Basis,
     text: String,
 }
@@ -98,13 +100,13 @@ pub struct Report {
 impl Report {
     /// Creates a report without lines.
     pub fn new(object: Value) -> Self {
-        Self { object, basis: Basis::default(), text: String::new() }
+        Self { object, layout: None, basis: Basis::default(), text: String::new() }
     }
 
     /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. These assumptions come
     /// first in the text, and they follow the members of `object` in JSON.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
-        let mut report = Self { object, text: String::new(), basis: basis.clone() };
+        let mut report = Self { object, layout: None, text: String::new(), basis: basis.clone() };
         report.extend(json!(basis));
         report.push(&basis.text());
         report
@@ -298,7 +300,7 @@ impl Report {
     /// null. A failure is [late](output::late).
     pub fn layout(&mut self, write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>) {
         let rows = write.and_then(|write| output::late(rows_of(write).map_err(Failure::input)));
-        self.extend(json!({ "layout": rows }));
+        self.layout = Some(rows.unwrap_or_else(|| "null".to_owned()));
     }
 
     /// Writes the object as a JSON file.
@@ -308,7 +310,13 @@ impl Report {
 
     /// Prints the object or the text.
     pub fn print(&self, is_json: bool) -> Result<(), Failure> {
-        if is_json { output::print_json(&self.object) } else { output::print(&self.text) }
+        if !is_json {
+            return output::print(&self.text);
+        }
+        let Some(layout) = &self.layout else { return output::print_json(&self.object) };
+        let object = self.object.to_string();
+        let members = object.strip_suffix('}').unwrap_or(&object);
+        output::print(&format!("{members},\"layout\":{layout}}}\n"))
     }
 
     fn member<'a>(&'a self, row: &'a Value, key: &str) -> &'a Value {
@@ -341,22 +349,29 @@ impl Report {
     }
 }
 
-/// Converts the rows of a CSV file to JSON objects.
-fn rows_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Vec<Value>> {
+/// Converts the rows of a CSV file to a JSON list of objects.
+fn rows_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
     let mut text = Vec::new();
     write(&mut text)?;
     let mut reader = csv::Reader::from_reader(text.as_slice());
     let columns = reader.headers()?.clone();
-    let value = |column: &str, cell: &str| match cell.parse::<i64>() {
-        Ok(number) if column != "id" => json!(number),
-        _ if cell.is_empty() => Value::Null,
-        _ => json!(cell),
-    };
-    let row = |record: csv::StringRecord| {
-        let members = columns.iter().zip(&record).map(|(name, cell)| (name.to_owned(), value(name, cell)));
-        Value::Object(members.collect())
-    };
-    Ok(reader.records().map(|record| record.map(row)).collect::<Result<_, _>>()?)
+    let mut json = String::from("[");
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record)? {
+        json.push_str(if json.len() > 1 { ",{" } else { "{" });
+        for (at, (column, cell)) in columns.iter().zip(&record).enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            let value = match cell.parse::<i64>() {
+                Ok(number) if column != "id" => number.to_string(),
+                _ if cell.is_empty() => "null".to_owned(),
+                _ => json!(cell).to_string(),
+            };
+            let _ = write!(json, "{comma}{}:{value}", json!(column));
+        }
+        json.push('}');
+    }
+    json.push(']');
+    Ok(json)
 }
 
 #[cfg(test)]

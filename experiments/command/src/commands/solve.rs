@@ -69,15 +69,17 @@ pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
     let is_header = args.output.as_deref().is_some_and(format::is_header);
+    // The time limit includes the time to read the file.
+    let limits = args.effort.limits();
     let subject = args.subject.read_for(Pins::Fixed, is_header)?;
     check(args, &subject.instance, &choice)?;
     match choice {
         Choice::Offsets(entry) => {
             let header: Writer<Offsets> = |instance, layout, file| Header::of(instance, layout).write(file);
-            solve(args, &subject, entry, if is_header { header } else { Offsets::write })
+            solve(args, &subject, limits, (entry, if is_header { header } else { Offsets::write }))
         }
-        Choice::SplitBuffers(entry) => solve(args, &subject, entry, SplitBuffers::write),
-        Choice::SharedObjects(entry) => solve(args, &subject, entry, SharedObjects::write),
+        Choice::SplitBuffers(entry) => solve(args, &subject, limits, (entry, SplitBuffers::write)),
+        Choice::SharedObjects(entry) => solve(args, &subject, limits, (entry, SharedObjects::write)),
     }
 }
 
@@ -106,8 +108,8 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
 fn solve<P: Plan>(
     args: &SolveArgs,
     subject: &Subject,
-    entry: &Entry<P>,
-    writer: Writer<P>,
+    limits: Limits,
+    (entry, writer): (&Entry<P>, Writer<P>),
 ) -> Result<u8, Failure> {
     let instance = &subject.instance;
     let target = if args.decide { instance.capacity() } else { None };
@@ -115,7 +117,7 @@ fn solve<P: Plan>(
     for note in &notes {
         output::complain(&format!("note: {note}"));
     }
-    let (setup, limits) = (args.effort.setup(), Limits { target, ..args.effort.limits() });
+    let (setup, limits) = (args.effort.setup(), Limits { target, ..limits });
     // The search and the proof share the time limit.
     let own = if args.proof.is_some() { limits.share(2) } else { limits };
     let attempt = run(entry, instance, setup, own, &mut Silent);
