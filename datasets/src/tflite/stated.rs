@@ -218,7 +218,7 @@ impl Kept {
     ) -> Result<(), ImportProblem> {
         let is_fixed = |tensor: &i32| usize::try_from(*tensor).is_ok_and(|at| self.contains((subgraph, at)));
         let mut operands = step.inputs.iter().chain(step.outputs.iter()).filter(is_fixed);
-        if loose.iter().any(|tensor| is_fixed(tensor)) && operands.all(|tensor| loose.contains(&tensor)) {
+        if loose.iter().any(is_fixed) && operands.all(|tensor| loose.contains(&tensor)) {
             return Err(ImportProblem::Unsupported {
                 what: format!("{subject} without an input or output"),
                 reason: "it uses memory in which tensors have fixed addresses".to_owned(),
