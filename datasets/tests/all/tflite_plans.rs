@@ -124,7 +124,7 @@ fn kernels_of_the_runtime_accept_any_addresses() {
 }
 
 #[test]
-fn a_plan_in_a_file_is_judged_as_the_runtime_runs_it() {
+fn a_plan_in_a_file_has_the_lifespans_of_the_runtime() {
     // r is a view of x, so both may have the same offset. The runtime places u, which has no offset.
     let sizes = [("x", 48), ("r", 48), ("y", 16), ("u", 32), ("z", 16)];
     let steps = vec![
@@ -134,14 +134,14 @@ fn a_plan_in_a_file_is_judged_as_the_runtime_runs_it() {
         operator(ADD, &[3, 2], &[4]),
     ];
     let spec = model(vec![body(&sizes, [&[0], &[4]], steps)]);
-    let judge = |offsets: &[i32]| {
+    let check = |offsets: &[i32]| {
         let (micro, layout) = file(&planned(spec.clone(), offsets)).planned().unwrap().unwrap();
         let found = check_layout(&micro.instance, &layout).len();
         (micro.instance.len(), micro.arena(&layout).get(), found)
     };
-    assert_eq!(judge(&[0, 0, 64, -1, 80]), (4, 96, 0));
-    assert_eq!(judge(&[0, 48, 96, 0, 112]), (5, 128, 0));
-    assert_eq!(judge(&[0, 0, 32, -1, 80]).2, 1, "x and y overlap");
+    assert_eq!(check(&[0, 0, 64, -1, 80]), (4, 96, 0));
+    assert_eq!(check(&[0, 48, 96, 0, 112]), (5, 128, 0));
+    assert_eq!(check(&[0, 0, 32, -1, 80]).2, 1, "x and y overlap");
     assert!(file(&spec).planned().unwrap().is_none());
 }
 

@@ -110,7 +110,7 @@ fn cases(args: &AuditArgs) -> Result<(Vec<Case>, usize), Failure> {
             let is_alone = args.layout.is_none() && args.planner_peak.is_none();
             let in_file = if is_alone { in_model::plan(file)? } else { None };
             if in_file.is_some() && args.subject.has_model_options() {
-                let text = "options for models do not apply to the plan in the file, which is judged as tflite-micro runs it";
+                let text = "options for models do not apply to the plan in the file, which has the lifespans of tflite-micro";
                 return Err(Failure::input(text).about(file));
             }
             let case = match in_file {

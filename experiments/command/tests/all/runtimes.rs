@@ -143,7 +143,7 @@ fn the_plan_in_a_model_is_audited() {
     std::fs::copy(&regions, scratch.path("plans/none.tflite")).unwrap();
     let audit = json(&scratch.plimsoll(&["audit", "plans", "--json"]).exits(1));
     assert_eq!((&audit["plans"], &audit["files_without_plan"]), (&Value::from(2), &Value::from(1)));
-    // The plan of another planner may be replaced, and the report says so.
+    // The plan of another planner may be replaced, which a note reports.
     let run = scratch.plimsoll(&["plan", "plans/good.tflite"]).exits(0);
     let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("no operator contains its addresses, so another plan may replace it"), "{text}");
@@ -196,7 +196,7 @@ fn headers_are_aligned_to_elements_and_runtimes() {
             assert_eq!(define.1.parse::<u64>().unwrap(), least, "{path}");
         }
     }
-    // An alignment that is too small is used as it is, but the report says so.
+    // An alignment that is too small is used as it is, and a line reports it.
     let words = ["plan", "mixed.json", "--align", "4", "--tensors", "x.h"];
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stdout.contains("--align 4 bytes, but the largest elements have 8 bytes"), "{}", run.stdout);
