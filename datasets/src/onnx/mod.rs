@@ -32,8 +32,8 @@
 //! The size of a sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum
 //! trip count of the loop. [`Import::assumed`] lists all uncertain cases.
 //!
-//! If a loop changes the shape of a carried value, its body is inferred once per iteration, and each tensor
-//! of the body has its largest size over all iterations. This requires the number of iterations: a constant
+//! If a loop changes the shape of a carried value, its body is inferred once per iteration. Each tensor of
+//! the body has its largest size over all iterations. This requires the number of iterations: a constant
 //! trip count, a condition that depends only on constants and the iteration number, the length of a `Scan`,
 //! or [`ImportOptions::trips`].
 //!

@@ -45,8 +45,8 @@ pub(super) struct Inferred {
     /// For each operator that runs subgraphs, by position: the facts about these subgraphs, without absent
     /// ones.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
-    /// Pairs of an input and the first output of an operator whose numbers of elements differ in some iteration
-    /// of a loop, so that they cannot share memory.
+    /// Pairs of an input and the first output of an operator that cannot share memory, because their numbers
+    /// of elements differ in some iteration of a loop.
     pub apart: BTreeSet<(i32, i32)>,
 }
 
