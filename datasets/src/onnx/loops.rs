@@ -41,7 +41,7 @@ pub struct Loop {
     pub most: Option<u64>,
     /// The reason why `most` is not known although the loop has a trip count.
     pub unknown: Option<String>,
-    /// True for a `Loop`: the body receives the iteration number and the condition, and returns the condition.
+    /// True for a `Loop`. Its body receives the iteration number and the condition, and returns a condition.
     pub counted: bool,
     /// The condition before the first iteration, if it is known.
     pub starts: Option<bool>,

@@ -167,10 +167,10 @@ impl<'m, 'a> Inference<'m, 'a> {
         (inner, Outcome::Carried(carried))
     }
 
-    /// Infers every iteration of a loop. Returns the largest facts about its subgraphs, and the carried values
-    /// after the last iteration. `most` is an assumed limit on the number of iterations; the carried values
-    /// are then upper bounds. Without it, the condition must be known in every iteration. Returns `None` if it
-    /// is not, or if there are too many iterations.
+    /// Infers every iteration of a loop. Returns the largest facts about its subgraphs, and the carried
+    /// values after the last iteration. `most` is an assumed limit on the number of iterations; the carried
+    /// values are then upper bounds. Without it, the condition must be known in every iteration. Returns
+    /// `None` if it is not, or if there are too many iterations.
     fn iterate(
         &mut self,
         called: &[usize],

@@ -34,7 +34,8 @@
 //! as = ["offsets", "joint"]           # the problems to pose, on the model or on an instance derived from it
 //! terms = "order=exact"               # how that instance is derived; default order=as-in-file
 //! dim = { N = 1, seq = [64, 128] }    # values of free dimensions; lists make several inputs of a model
-//! input_shape = { x = [1, 3, 8, 8] }  # also value, tensor_shape, element, keep_constants, assume_bytes, trips
+//! input_shape = { x = [1, 3, 8, 8] }  # also value, tensor_shape, element, keep_constants, assume_bytes,
+//!                                     # trips
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or one of the groups heuristics, solvers and all
