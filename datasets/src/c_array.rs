@@ -1,7 +1,7 @@
 //! Reads models from C source, in which `xxd -i` and converters for microcontrollers store their bytes.
 //!
-//! An array is a list of integers in braces, such as `const unsigned char model[] = { 0x1c, 0x00 };`, with any
-//! attributes before and after its name. Comments, preprocessor lines and string literals are skipped.
+//! An array is a list of integers in braces, such as `const unsigned char model[] = { 0x1c, 0x00 };`. It may
+//! have attributes before and after its name. Comments, preprocessor lines and string literals are skipped.
 
 use crate::import::ImportProblem;
 use std::path::Path;

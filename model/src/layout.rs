@@ -127,8 +127,8 @@ impl PoolPlan {
         &self.sizes
     }
 
-    /// Returns the sum of the object sizes in bytes. The sum saturates, which makes the plan invalid, since it
-    /// then exceeds [`PoolPlan::MOST`].
+    /// Returns the sum of the object sizes in bytes. The sum saturates. The plan is then invalid, since the
+    /// sum exceeds [`PoolPlan::MOST`].
     pub fn total(&self) -> Bytes {
         let total = self.sizes.iter().fold(0u64, |sum, size| sum.saturating_add(size.get()));
         Bytes::new(total)
