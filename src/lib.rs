@@ -180,6 +180,7 @@ pub use plimsoll_model::{interrupt, progress, run};
 pub use plimsoll_solvers as solvers;
 
 pub mod arithmetic;
+pub mod assumptions;
 pub mod branches;
 mod compare;
 mod diagnosis;

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::assumptions::Assumption;
 use plimsoll::model::printable::printable_line;
 use plimsoll::model::timelines::Time;
 use plimsoll::model::{BufferId, Bytes, Instance, load};
@@ -143,6 +144,17 @@ impl Report {
             let _ = writeln!(self.text, "{name:<12} {line}");
             name = "";
         }
+    }
+
+    /// Adds the assumptions on which the claims of the report rest.
+    pub fn assuming(&mut self, assumptions: &[Assumption]) {
+        let rows: Vec<Value> = assumptions
+            .iter()
+            .map(|assumption| json!({ "assumption": assumption, "text": assumption.to_string() }))
+            .collect();
+        self.extend(json!({ "assumptions": rows }));
+        let list: Vec<String> = assumptions.iter().map(ToString::to_string).collect();
+        self.line("assuming", list.join(", "));
     }
 
     /// Adds a line whose text contains placeholders for members. The placeholder of a size also contains the

@@ -11,6 +11,7 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::assumptions::assumptions;
 use plimsoll::datasets::{Import, OperatorPlace};
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
@@ -52,6 +53,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let regions = run.order(graph)?;
     store(args, &import, &regions)?;
     let mut report = report(graph, entry.name, &regions, &Basis::of(&import));
+    report.assuming(&assumptions(&run.liveness, graph));
     if let Some(path) = &args.proof {
         match proof::write_orders(path, graph, &regions, limits)? {
             Ok(accepted) => {

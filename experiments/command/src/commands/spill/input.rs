@@ -4,6 +4,7 @@ use crate::commands::choose;
 use crate::commands::subject::at_step;
 use crate::failure::Failure;
 use plimsoll::Registry;
+use plimsoll::assumptions::{Assumption, assumptions};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, Witness, written_and_read};
@@ -15,6 +16,8 @@ use plimsoll_lab::report::Basis;
 pub struct Input {
     pub problem: SpillProblem,
     pub basis: Basis,
+    /// The assumptions on which claims about a graph rest; empty for an instance.
+    pub assumptions: Vec<Assumption>,
     /// What happens at each step of a graph; empty for an instance.
     steps: Vec<String>,
     /// The origin of the capacity: the file name or an option.
@@ -32,7 +35,7 @@ impl Input {
 /// Reads the instance, or reads the graph and orders its operators, and determines the traffic of the
 /// buffers.
 pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
-    let (instance, mut traffic, basis, steps) = if args.is_instance() {
+    let (instance, mut traffic, basis, steps, assumptions) = if args.is_instance() {
         let instance = args.input.read(&args.model.model, Pins::Fixed)?.value;
         if instance.capacity().is_none() {
             return Err(Failure::input(
@@ -40,7 +43,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
             ));
         }
         let traffic = written_and_read(&instance);
-        (instance, traffic, Basis::default(), Vec::new())
+        (instance, traffic, Basis::default(), Vec::new(), Vec::new())
     } else {
         let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph requires --capacity"))?;
         let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
@@ -51,7 +54,10 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
         let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
         let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
         let traffic = graph_traffic(&import.graph, body, instance.len());
-        (instance, traffic, Basis::of(&import), body.steps(&import.graph))
+        // Buffers are spilled, so this assumption does not hold.
+        let mut assumptions = assumptions(&liveness, &import.graph);
+        assumptions.retain(|assumption| *assumption != Assumption::Resident);
+        (instance, traffic, Basis::of(&import), body.steps(&import.graph), assumptions)
     };
     if let Some(path) = &args.traffic {
         traffic::read(path, &instance, &mut traffic)?;
@@ -61,7 +67,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
     }
     let capacity_from = args.input.capacity_from(&instance);
     let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
-    Ok(Input { problem, basis, steps, capacity_from })
+    Ok(Input { problem, basis, assumptions, steps, capacity_from })
 }
 
 /// Determines whether all buffers fit without spilling.

@@ -73,6 +73,9 @@ fn spill(
     let outcome = attempt.result.map_err(failed)?;
     store(args, entry.name, problem, &outcome);
     let mut report = report::report(args, entry.name, input, &need, &outcome, attempt.seconds);
+    if !input.assumptions.is_empty() {
+        report.assuming(&input.assumptions);
+    }
     if args.with_layout {
         let spill = outcome.solution.as_ref();
         report.layout(spill.map(|spill| |file: &mut dyn io::Write| write_places(problem, spill, file)));

@@ -1,0 +1,74 @@
+//! The assumptions on which claims about a graph rest.
+
+use plimsoll_model::Bytes;
+use plimsoll_model::graph::{AliasKind, Boundary, Graph, LivenessOptions, Role};
+use serde::Serialize;
+use std::fmt;
+
+/// An assumption of a liveness analysis. An optimum or a proof that nothing fits holds only under the
+/// assumptions of [`LivenessOptions::assumptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assumption {
+    /// No operator writes an output over an input, not even over a part of it.
+    OutputsApart,
+    /// Operators write outputs only over inputs of the same size, as the aliases of the graph allow.
+    WholeInPlace,
+    /// Views are copies.
+    ViewsCopied,
+    /// Inputs and outputs of the graph are outside the arena.
+    BoundaryOutside,
+    /// Inputs and outputs of the graph are in the arena longer than needed.
+    BoundaryHeld,
+    /// Weights are outside the arena.
+    WeightsOutside,
+    /// States are outside the arena.
+    StatesOutside,
+    /// Sizes are rounded up to a multiple of this many bytes.
+    Aligned(Bytes),
+    /// Operators run one at a time.
+    OneAtATime,
+    /// No tensor is computed twice, moved, or stored elsewhere.
+    Resident,
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::OutputsApart => "no operator writes an output over an input",
+            Self::WholeInPlace => "outputs overwrite only inputs of the same size",
+            Self::ViewsCopied => "views are copies",
+            Self::BoundaryOutside => "inputs and outputs of the graph are outside the arena",
+            Self::BoundaryHeld => "inputs and outputs of the graph keep their memory",
+            Self::WeightsOutside => "weights are outside the arena",
+            Self::StatesOutside => "states are outside the arena",
+            Self::Aligned(bytes) => return write!(out, "sizes are multiples of {bytes} bytes"),
+            Self::OneAtATime => "operators run one at a time",
+            Self::Resident => "no tensor is recomputed, moved or spilled",
+        })
+    }
+}
+
+/// Returns the assumptions on which claims about a graph rest, without those that do not concern the graph.
+pub fn assumptions(options: &LivenessOptions, graph: &Graph) -> Vec<Assumption> {
+    let has = |role: Role| graph.bytes(role) > Bytes::ZERO;
+    let boundary = match options.boundary {
+        Boundary::Arena => None,
+        Boundary::Outside => Some(Assumption::BoundaryOutside),
+        Boundary::Held | Boundary::Persistent => Some(Assumption::BoundaryHeld),
+    };
+    let sharing = if options.in_place { Assumption::WholeInPlace } else { Assumption::OutputsApart };
+    let mut aliases = graph.operators().iter().flat_map(|operator| &operator.aliases);
+    let views = aliases.any(|alias| alias.kind == AliasKind::View);
+    let list = [
+        Some(sharing),
+        (views && !options.views).then_some(Assumption::ViewsCopied),
+        boundary,
+        (!options.weights && has(Role::Weight)).then_some(Assumption::WeightsOutside),
+        (!options.states && has(Role::State)).then_some(Assumption::StatesOutside),
+        (options.align > Bytes::new(1)).then_some(Assumption::Aligned(options.align)),
+        Some(Assumption::OneAtATime),
+        Some(Assumption::Resident),
+    ];
+    list.into_iter().flatten().collect()
+}
