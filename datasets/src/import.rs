@@ -5,8 +5,8 @@ use plimsoll_model::contents::ContentsError;
 use plimsoll_model::graph::{FlowError, Graph, GraphError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// Memory that the kernel of an operator of a `TFLite` model requests from the runtime, and needs only
 /// while it runs. Model files do not record such memory.
@@ -110,13 +110,34 @@ pub struct Import {
     /// For each tensor of the graph, its index in its subgraph of a `TFLite` file, or `None` for memory that
     /// is not a tensor of the file. Empty for other formats.
     pub tensors: Vec<Option<usize>>,
+    /// The operators of a `TFLite` file that `tflite-micro` cannot run. Empty for other formats.
+    pub unrunnable: Vec<Unrunnable>,
+}
+
+/// Operators of a `TFLite` file that `tflite-micro` cannot run, for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unrunnable {
+    /// The name of the operator in the schema, or of the custom operator.
+    pub operator: String,
+    /// The reason.
+    pub reason: String,
+    /// The index of the subgraph, and the index of the operator in its subgraph.
+    pub places: Vec<(usize, usize)>,
+}
+
+impl fmt::Display for Unrunnable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.places.len();
+        let operators = if count == 1 { "operator" } else { "operators" };
+        write!(out, "{} ({count} {operators}): {}", self.operator, self.reason)
+    }
 }
 
 impl Import {
     /// Returns the import of a file that contains a graph. No assumptions were made.
     pub(crate) fn of(graph: Graph) -> Self {
-        let (assumed, places, tensors) = Default::default();
-        Self { graph, assumed, sizes: SizeSources::default(), places, tensors }
+        let (assumed, places, tensors, unrunnable) = Default::default();
+        Self { graph, assumed, sizes: SizeSources::default(), places, tensors, unrunnable }
     }
 }
 

@@ -44,7 +44,9 @@ pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use family::{FamilyParam, Generator};
-pub use import::{Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources};
+pub use import::{
+    Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources, Unrunnable,
+};
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use model_file::{import_file, is_model, read_model, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
@@ -59,7 +61,7 @@ pub use suite::{
     derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite, large_suite,
     networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
-pub use tflite::{MICRO_ALIGNMENT, MicroArena, Shares};
+pub use tflite::{MICRO_ALIGNMENT, MicroArena, MicroOverhead, Pointers, Shares};
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
 };

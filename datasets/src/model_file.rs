@@ -93,7 +93,7 @@ fn fold(import: Import) -> Import {
         assumed.push(format!("{count} operators read only constants: their outputs count as weights"));
     }
     let places = kept.into_iter().map(|id| import.places[id.index()].clone()).collect();
-    Import { graph, assumed, sizes, places, tensors: Vec::new() }
+    Import { graph, assumed, sizes, places, ..import }
 }
 
 /// Reads an ONNX model. `origin` is used in messages and as the name of the graph. Operators that read only

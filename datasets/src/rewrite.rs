@@ -3,7 +3,7 @@
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem, Scratch};
 use crate::model_file::import_bytes;
 use crate::onnx::name_in_file;
-use crate::tflite::{self, MicroArena, Shares};
+use crate::tflite::{self, MicroArena, MicroOverhead, Pointers, Shares};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Layout, OperatorId, RegionId};
 use std::path::Path;
@@ -138,6 +138,28 @@ impl<'a> ModelFile<'a> {
     /// If the runtime cannot place a tensor of the file; see [`ImportProblem`].
     pub fn micro_arena(&self, shares: &Shares<'_>) -> Result<MicroArena, ImportError> {
         MicroArena::of(&self.bytes, &self.scratch, shares).map_err(|problem| problem.of(self.path))
+    }
+
+    /// Returns the file with the scratch memory that the reference kernels of `tflite-micro` request, unless
+    /// requests were added before.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn with_reference_scratch(&self, pointers: Pointers) -> Result<Self, ImportError> {
+        if !self.scratch.is_empty() {
+            return Ok(self.clone());
+        }
+        let scratch = tflite::reference_scratch(&self.bytes, pointers);
+        Ok(Self { scratch: scratch.map_err(|problem| problem.of(self.path))?, ..self.clone() })
+    }
+
+    /// Returns the memory that the arena of `tflite-micro` contains in addition to tensors and scratch
+    /// buffers.
+    ///
+    /// # Errors
+    /// If the file is damaged, or if it contains a tensor of unknown size; see [`ImportProblem`].
+    pub fn micro_overhead(&self, pointers: Pointers) -> Result<MicroOverhead, ImportError> {
+        MicroOverhead::of(&self.bytes, &self.scratch, pointers).map_err(|problem| problem.of(self.path))
     }
 
     /// Returns the offsets of the offline plan in a `TFLite` file; `None` if the file has no such plan.

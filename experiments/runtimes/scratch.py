@@ -58,6 +58,11 @@ def has_values(model: Any, tensor: Any) -> bool:
 
 def head(model: bytes) -> int:
     """Returns the number of bytes that the interpreter uses for the tensors and scratch buffers of a model."""
+    return allocated(model, "head")
+
+
+def allocated(model: bytes, part: str) -> int:
+    """Returns the number of bytes that the interpreter uses for a part of the arena: `head`, `tail` or `total`."""
     one = runtime.Interpreter.from_bytes(model, arena_size=ARENA)
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
@@ -70,7 +75,7 @@ def head(model: bytes) -> int:
             os.close(saved)
         file.seek(0)
         report = file.read().decode()
-    return int(report.partition("Arena allocation head ")[2].split()[0])
+    return int(report.partition(f"Arena allocation {part} ")[2].split()[0])
 
 
 class Alone:

@@ -6,7 +6,8 @@ Writes one row per model to `rows.csv` in a folder.
 The columns are as follows, with sizes in bytes. `scratch` is the total size of all scratch buffers that kernels
 request, as measured by `scratch.py`; the plans take them into account. `arena` is the size that Plimsoll computes
 for the tensors and scratch buffers of the written model. The run fails unless the interpreter reports this size.
-For the original model, the interpreter must report the size that Plimsoll computes for the planner of the
+The persistent data that Plimsoll computes must be at least that of the interpreter, and exceed it by at most two
+percent of the arena. For the original model, the interpreter must report the size that Plimsoll computes for the planner of the
 interpreter. `greedy` and `planned` are the smallest arenas in which tflite-micro runs the original model and the
 written model, found by bisection to within 16 bytes. They include persistent data. `file_order` is the
 corresponding size for a plan in file order (`--order as-in-file`), and `in_place` is the size for a plan in which
@@ -167,6 +168,9 @@ def micro_row(arguments: argparse.Namespace, model: Path, folder: Path) -> dict[
         heads = [scratch.head(one) for one in (original, out.read_bytes())]
         if heads != [computed["greedy"], computed["arena"]]:
             raise RuntimeError(f"{model.name}: the interpreter reports {heads}, but Plimsoll computes {computed}")
+        tail, kept = scratch.allocated(out.read_bytes(), "tail"), plans[name]["tflite_micro"]["tail"]
+        if not tail <= kept <= tail + (heads[1] + tail) // 50:
+            raise RuntimeError(f"{model.name}: the interpreter keeps {tail} bytes, but Plimsoll computes {kept}")
         found[name] = smallest(out.read_bytes())
         written.append((out.read_bytes(), found[name]))
     best = plans["planned"]

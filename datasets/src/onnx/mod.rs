@@ -143,7 +143,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     for step in program.blocks.iter().flat_map(|block| &block.steps) {
         places[step.id].index = step.node.index as usize;
     }
-    Ok(Import { graph, assumed, sizes, places, tensors: Vec::new() })
+    Ok(Import { graph, assumed, sizes, places, tensors: Vec::new(), unrunnable: Vec::new() })
 }
 
 /// Returns true if the bytes are an ONNX model with at least one operator.

@@ -6,6 +6,7 @@ use super::infer::{COPIES, Inference, Inferred, too_many};
 use super::micro::reserved;
 use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
+use super::runnable::unrunnable;
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
 use super::stated::Kept;
@@ -152,11 +153,12 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.region(body, 0, &inferred)?;
         self.note_rest();
         self.assumed.extend(self.fixed.note(self.model));
+        let unrunnable = unrunnable(self.model);
         let Self { mut graph, assumed, sources, places, tensors, fixed, .. } = self;
         fixed.segments(self.model).into_iter().for_each(|segment| graph.segment(segment));
         let graph = graph.build()?;
         ImportProblem::check_flows(&graph)?;
-        Ok(Import { graph, assumed, sizes: sources, places, tensors })
+        Ok(Import { graph, assumed, sizes: sources, places, tensors, unrunnable })
     }
 
     /// Converts one subgraph to a region, which must be empty.

@@ -444,7 +444,7 @@ fn inside(model: &Model, fixed: &[Fixed]) -> HashMap<usize, u64> {
 
 /// Returns the size in bytes that the runtime gives a tensor, rounded up to the alignment. It follows from
 /// the shape in the file, with at least one byte per element.
-fn size(info: &Info, (subgraph, index): (usize, usize)) -> Result<u64, ImportProblem> {
+pub(super) fn size(info: &Info, (subgraph, index): (usize, usize)) -> Result<u64, ImportProblem> {
     let unknown = |reason: String| ImportProblem::Unsupported {
         what: format!("an offline plan with tensor {index} of subgraph {subgraph} ('{}')", info.named(index)),
         reason,

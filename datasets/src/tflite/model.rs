@@ -2,7 +2,8 @@
 
 use super::plan::{self, Offsets};
 use super::reader::{
-    Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
+    Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, quantization, root, subgraph,
+    tensor,
 };
 use super::schema::{CALLS, COMPOSITE, CUSTOM, ELEMENTS, IDENTIFIER, OPERATORS, VERSION, options};
 use crate::import::ImportProblem;
@@ -62,6 +63,21 @@ impl<'a> Subgraph<'a> {
     pub(super) fn variable(&self, step: &Step) -> Option<&Variable<'a>> {
         self.handles.get(&step.inputs.get(0)?)
     }
+
+    /// Returns the variables for which the subgraph has handles, in no particular order.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable<'a>> {
+        self.handles.values()
+    }
+
+    /// Returns true if the tensor is the handle of a variable.
+    pub(super) fn is_handle(&self, tensor: usize) -> bool {
+        i32::try_from(tensor).is_ok_and(|tensor| self.handles.contains_key(&tensor))
+    }
+
+    /// Returns a tensor by its index; `None` for -1, which is an absent operand.
+    pub(super) fn tensor(&self, index: i32) -> Option<&Info<'a>> {
+        self.tensors.get(usize::try_from(index).ok()?)
+    }
 }
 
 /// The location of the values of a constant.
@@ -87,6 +103,8 @@ pub(super) struct Info<'a> {
     pub variable: bool,
     pub sparse: bool,
     pub has_rank: bool,
+    /// The number of quantisation scales. It is 0 if the tensor has no scales or no zero points.
+    pub scales: u32,
 }
 
 impl Info<'_> {
@@ -240,7 +258,12 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
         variable: table.u8(tensor::IS_VARIABLE) != 0,
         sparse: table.table(tensor::SPARSITY).is_some(),
         has_rank: table.u8(tensor::HAS_RANK) != 0,
+        scales: table.table(tensor::QUANTIZATION).map_or(0, scales),
     })
+}
+
+fn scales(table: Table<'_>) -> u32 {
+    if table.count(quantization::ZERO_POINT) == 0 { 0 } else { table.count(quantization::SCALE) }
 }
 
 fn step(table: Table<'_>) -> Step<'_> {

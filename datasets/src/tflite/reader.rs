@@ -117,11 +117,17 @@ tables! {
         TYPE = 1, "type": i8;
         BUFFER = 2, "buffer": u32;
         NAME = 3, "name": Text;
+        QUANTIZATION = 4, "quantization": Offset<Quantization>;
         IS_VARIABLE = 5, "is_variable": u8;
         SPARSITY = 6, "sparsity": Offset<Present>;
         SHAPE_SIGNATURE = 7, "shape_signature": Ints32;
         HAS_RANK = 8, "has_rank": u8;
         EXTERNAL_BUFFER = 10, "external_buffer": u32;
+    }
+    // Only the lengths of these vectors are relevant.
+    Quantization in quantization {
+        SCALE = 2, "scale": Text;
+        ZERO_POINT = 3, "zero_point": Text;
     }
     OperatorFields in operator {
         OPCODE_INDEX = 0, "opcode_index": u32;
@@ -237,6 +243,11 @@ impl<'a> Table<'a> {
             self.bytes.get(from..from.checked_add(bytes)?)
         };
         elements().unwrap_or_default()
+    }
+
+    /// Returns the number of elements of a vector, or 0 if it is absent.
+    pub(super) fn count(self, id: u16) -> u32 {
+        self.target(id).and_then(|at| read(self.bytes, at)).map_or(0, u32::from_le_bytes)
     }
 
     /// Returns an unsigned byte, or 0 if it is absent.

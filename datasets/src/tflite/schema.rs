@@ -171,6 +171,13 @@ const fn loose(name: &'static str) -> Element {
     Element { name, bits: None, floating: false, onnx: 0 }
 }
 
+/// Numbers in enum `TensorType`.
+pub(super) const FLOAT32: i8 = 0;
+pub(super) const UINT8: i8 = 3;
+pub(super) const INT16: i8 = 7;
+pub(super) const INT8: i8 = 9;
+pub(super) const INT4: i8 = 17;
+
 /// Members of enum `TensorType`, by number.
 pub(super) const ELEMENTS: &[Element] = &[
     element("float32", 32, true, 1),

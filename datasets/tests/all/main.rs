@@ -14,6 +14,7 @@ mod rewrite;
 mod structure;
 mod tflite;
 mod tflite_loops;
+mod tflite_overhead;
 mod tflite_plans;
 mod tflite_shapes;
 mod tflite_writer;

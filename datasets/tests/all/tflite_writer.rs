@@ -20,6 +20,8 @@ pub struct TensorSpec {
     pub sparse: bool,
     pub external: u32,
     pub ranked: bool,
+    /// The number of scales, and of zero points.
+    pub scales: usize,
 }
 
 /// Options of an operator: whether they belong to the second union, the member, and the 32-bit fields.
@@ -35,6 +37,8 @@ pub struct OperatorSpec {
     pub options: Option<Options>,
     /// Vectors of 32-bit integers among the fields of the options.
     pub lists: Vec<(u16, Vec<i32>)>,
+    /// Strings among the fields of the options.
+    pub texts: Vec<(u16, String)>,
     /// Options of a custom operator.
     pub bytes: Vec<u8>,
 }
@@ -80,6 +84,11 @@ pub fn tensor(name: &str, element: i8, shape: &[i32]) -> TensorSpec {
 impl TensorSpec {
     pub fn buffer(mut self, buffer: u32) -> Self {
         self.buffer = buffer;
+        self
+    }
+
+    pub fn scaled(mut self, scales: usize) -> Self {
+        self.scales = scales;
         self
     }
 
@@ -220,8 +229,19 @@ fn write_tensor(b: &mut FlatBufferBuilder, tensor: &TensorSpec) -> Table {
         let start = b.start_table();
         b.end_table(start)
     });
+    let quantization = (tensor.scales > 0).then(|| {
+        let (scales, zeros) = (vec![0.5f32; tensor.scales], vec![0i64; tensor.scales]);
+        let (scales, zeros) = (b.create_vector(&scales), b.create_vector(&zeros));
+        let start = b.start_table();
+        b.push_slot_always(slot(2), scales);
+        b.push_slot_always(slot(3), zeros);
+        b.end_table(start)
+    });
     let start = b.start_table();
     b.push_slot_always(slot(0), shape);
+    if let Some(quantization) = quantization {
+        b.push_slot_always(slot(4), quantization);
+    }
     b.push_slot(slot(1), tensor.element, 0i8);
     b.push_slot(slot(2), tensor.buffer, 0u32);
     b.push_slot_always(slot(3), name);
@@ -246,6 +266,8 @@ fn write_operator<'a>(
     let mut list = |list: &Vec<i32>| *written.entry(list.clone()).or_insert_with(|| b.create_vector(list));
     let (inputs, outputs) = (list(&operator.inputs), list(&operator.outputs));
     let lists: Vec<_> = operator.lists.iter().map(|(field, values)| (*field, list(values))).collect();
+    let texts = operator.texts.iter().map(|(field, text)| (*field, b.create_string(text)));
+    let texts: Vec<_> = texts.collect();
     let options = operator.options.as_ref().map(|(second, tag, fields)| {
         let start = b.start_table();
         for &(field, value) in fields {
@@ -253,6 +275,9 @@ fn write_operator<'a>(
         }
         for &(field, values) in &lists {
             b.push_slot_always(slot(field), values);
+        }
+        for &(field, text) in &texts {
+            b.push_slot_always(slot(field), text);
         }
         (*second, *tag, b.end_table(start))
     });

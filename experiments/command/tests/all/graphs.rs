@@ -344,6 +344,8 @@ fn a_plan_is_compared_with_a_capacity() {
     let (code, text, json) = plan(arena - 1);
     assert_eq!((code, &json["fits"], &json["shortfall_min"]), (1, &Value::Bool(false), &Value::from(1)));
     assert!(text.contains("no order and no layout fits, at least 1 byte short (live while '"), "{text}");
+    assert!(text.contains("), assuming that no operator writes an output over an input"), "{text}");
+    assert_eq!(json["assumptions"][0]["assumption"], "outputs-apart");
     assert_eq!(json["needs"]["live"].as_u64(), Some(arena));
     assert_eq!(json["spill"]["claim"], "optimal");
     // For the same order, `spill` spills the same buffers.

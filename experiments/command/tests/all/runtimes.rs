@@ -264,6 +264,31 @@ fn scratch_memory_is_planned_with_the_tensors() {
 }
 
 #[test]
+fn a_capacity_includes_persistent_data() {
+    let scratch = Scratch::new();
+    let chain = seed("chain.tflite").display().to_string();
+    let plan = |capacity: u64, more: &[&str]| {
+        let capacity = capacity.to_string();
+        scratch.plimsoll(&[&["plan", &chain, "--capacity", &capacity, "--json"], more].concat())
+    };
+    let micro = plan(100_000, &[]).exits(0).json()["tflite_micro"].clone();
+    let [head, tail, start, arena] =
+        ["head", "tail", "start", "arena"].map(|key| micro[key].as_u64().unwrap());
+    assert_eq!(arena, (head + tail).max(start));
+    assert!(tail > 900 && micro["pointer_bytes"] == 8, "{micro}");
+    assert_eq!(plan(arena, &[]).exits(0).json()["fits"], true);
+    // The tensors alone would fit.
+    let short = plan(arena - 1, &[]);
+    assert_ne!(short.code, 0);
+    assert_eq!(short.json()["shortfall_max"], 1);
+    let small = plan(arena, &["--pointers", "32"]).exits(0).json();
+    assert!(small["tflite_micro"]["tail"].as_u64().unwrap() < tail);
+    // Other assumptions are not those of the runtime.
+    let text = scratch.plimsoll(&["plan", &chain, "--capacity", "100000", "--boundary", "outside"]);
+    assert!(text.exits(0).words().contains("the persistent data of the runtime"));
+}
+
+#[test]
 fn a_plan_that_is_worse_than_none_is_not_written() {
     let scratch = Scratch::new();
     let model = seed("regions.tflite").display().to_string();

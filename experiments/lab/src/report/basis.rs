@@ -1,7 +1,7 @@
 //! The assumptions about a graph and the sources of its tensor sizes. Every report on a graph begins with
 //! them.
 
-use plimsoll_datasets::{Import, SizeSources};
+use plimsoll_datasets::{Import, SizeSources, Unrunnable};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -13,6 +13,9 @@ pub struct Basis {
     /// The sources of the tensor sizes, or `None` if the graph was not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     sizes: Option<Sizes>,
+    /// Operators that the runtime of the file format cannot run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unrunnable: Vec<Unrunnable>,
 }
 
 /// Numbers of tensors by the source of their size, as in [`SizeSources`].
@@ -29,14 +32,18 @@ impl Basis {
         let SizeSources { inferred, declared, assumed } = &import.sizes;
         let sizes = Sizes { inferred: *inferred, declared: declared.len(), assumed: assumed.len() };
         let any = sizes.inferred + sizes.declared + sizes.assumed > 0;
-        Self { assumed: import.assumed.clone(), sizes: any.then_some(sizes) }
+        let (assumed, unrunnable) = (import.assumed.clone(), import.unrunnable.clone());
+        Self { assumed, sizes: any.then_some(sizes), unrunnable }
     }
 
-    /// Returns one line per assumption, and a line with the number of sizes per source.
+    /// Returns one line per assumption and per unsupported operator, and a line with the number of sizes per source.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {
             let _ = writeln!(text, "assumed      {line}");
+        }
+        for one in &self.unrunnable {
+            let _ = writeln!(text, "runtime      tflite-micro cannot run {one}");
         }
         if let Some(Sizes { inferred, declared, assumed }) = self.sizes {
             let proofs = match (declared, assumed) {
@@ -51,14 +58,25 @@ impl Basis {
     }
 
     /// Returns the claim. If tensor sizes are declared or assumed, a restriction is appended to `optimal` and
-    /// `infeasible`, as in `optimal for the declared sizes`.
+    /// `infeasible`, as in `optimal for the declared sizes`. If sizes are assumed, the operators that the
+    /// runtime cannot run are named too.
     pub fn claim(&self, claim: &str) -> String {
         match self.sizes {
             _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),
-            Some(Sizes { assumed: 1.., .. }) => format!("{claim} for the assumed sizes"),
+            Some(Sizes { assumed: 1.., .. }) => format!("{claim}{} for the assumed sizes", self.obstacle()),
             Some(Sizes { declared: 1.., .. }) => format!("{claim} for the declared sizes"),
             _ => claim.to_owned(),
         }
+    }
+
+    /// Names the operators that the runtime cannot run, in parentheses; empty if there are none.
+    fn obstacle(&self) -> String {
+        let Some(first) = self.unrunnable.first() else { return String::new() };
+        let more = match self.unrunnable.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(" (tflite-micro cannot run {}{more})", first.operator)
     }
 }
 
@@ -68,7 +86,7 @@ mod tests {
 
     fn basis(inferred: usize, declared: usize, assumed: usize) -> Basis {
         let sizes = Some(Sizes { inferred, declared, assumed });
-        Basis { assumed: vec!["a line".to_owned()], sizes }
+        Basis { assumed: vec!["a line".to_owned()], sizes, unrunnable: Vec::new() }
     }
 
     #[test]
@@ -77,6 +95,11 @@ mod tests {
         assert_eq!(basis(3, 1, 0).claim("optimal"), "optimal for the declared sizes");
         assert_eq!(basis(3, 1, 1).claim("infeasible"), "infeasible for the assumed sizes");
         assert_eq!(basis(3, 1, 1).claim("feasible"), "feasible");
+        let one =
+            Unrunnable { operator: "FlexErf".to_owned(), reason: "why".to_owned(), places: vec![(0, 7)] };
+        let flex = Basis { unrunnable: vec![one], ..basis(3, 0, 2) };
+        assert_eq!(flex.claim("optimal"), "optimal (tflite-micro cannot run FlexErf) for the assumed sizes");
+        assert!(flex.text().contains("runtime      tflite-micro cannot run FlexErf (1 operator): why\n"));
         assert_eq!(Basis::default().text(), "");
         assert_eq!(basis(3, 0, 0).text(), "assumed      a line\nsizes: inferred 3, declared 0, assumed 0\n");
         assert!(

@@ -40,6 +40,8 @@ pub(super) struct Alternatives<'a> {
     pub placement: Placement<'a>,
     /// The function that plans a graph without printing a report.
     pub plan: PlanOf,
+    /// True if the plan is made for the arena of `tflite-micro`.
+    pub is_micro: bool,
 }
 
 /// A function that plans a graph with the settings of the command line, except that placement and limits are

@@ -3,6 +3,7 @@ use crate::args::{EffortArgs, LivenessArgs, ModelArgs, bytes};
 use crate::commands::choose::of_instances;
 use crate::format;
 use clap::{Args, ValueEnum};
+use plimsoll::datasets::Pointers;
 use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::LivenessOptions;
 use plimsoll::model::program::{Carries, ProgramOptions, Sharing};
@@ -76,9 +77,13 @@ pub struct PlanArgs {
     #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
     pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need
-    /// the memory, and the traffic if buffers are spilled
+    /// the memory, and the traffic if buffers are spilled. For TFLite files, these are the bytes of the whole
+    /// arena of tflite-micro, with its persistent data
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with_all = ["compare", "conflicts"])]
     pub capacity: Option<u64>,
+    /// Size of pointers of the target, for the persistent data in the arena of tflite-micro
+    #[arg(long, value_name = "BITS", default_value = "64", conflicts_with_all = ["compare", "conflicts"])]
+    pub pointers: PointersArg,
     /// Draw the layout as SVG or PNG
     #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,
@@ -96,6 +101,27 @@ pub struct PlanArgs {
     /// Add the layout to the JSON object: one object per row that --output writes
     #[arg(long, requires = "json", conflicts_with = "compare")]
     pub with_layout: bool,
+}
+
+/// The size of pointers of a target.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PointersArg {
+    /// Microcontrollers
+    #[value(name = "32")]
+    Bits32,
+    /// Hosts, such as the Python package
+    #[value(name = "64")]
+    Bits64,
+}
+
+impl PointersArg {
+    /// Converts the argument to the type of the library.
+    pub fn of(self) -> Pointers {
+        match self {
+            Self::Bits32 => Pointers::Bits32,
+            Self::Bits64 => Pointers::Bits64,
+        }
+    }
 }
 
 /// A conflict relation, or all of them.

@@ -4,6 +4,7 @@ mod alternatives;
 mod args;
 mod capacity;
 mod compare;
+mod micro;
 mod places;
 mod program;
 mod relations;
@@ -21,6 +22,7 @@ pub use args::PlanArgs;
 use args::{ConflictsArg, ControlArgs};
 use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
+use plimsoll::datasets::ModelFormat;
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::graph::{Graph, LivenessOptions};
 use plimsoll::model::{Entry, Orders};
@@ -44,10 +46,22 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let import = args.model.read()?;
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
-    let liveness = write::liveness(args, &import, written)?;
+    if written == Some(ModelFormat::TfLite) {
+        write::check(&import)?;
+    }
+    let is_micro = micro::is_planned(args, &import, written);
+    let liveness = micro::liveness(args, &import, is_micro)?;
     let run = GraphRun { liveness, order, setup: args.effort.setup(), limits }.with_final_order();
-    let alternatives =
-        Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement, plan };
+    let alternatives = Alternatives {
+        args,
+        import: &import,
+        run: &run,
+        registry: &registry,
+        scheme,
+        placement,
+        plan,
+        is_micro,
+    };
     let done = match placement {
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
         _ if is_program(&import.graph, scheme) => program::plan(&alternatives),

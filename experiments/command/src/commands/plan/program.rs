@@ -10,6 +10,7 @@ use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes, noted, size};
+use plimsoll::assumptions::assumptions;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, in_words, ordered_program, program_groups,
     program_in_order,
@@ -42,7 +43,8 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let (mut report, rows) = report(&ordered, names, &found, &bound, &Basis::of(import));
-    write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
+    report.assuming(&assumptions(&run.liveness, &import.graph));
+    let micro = write::store(asked, &places(import, &ordered, &found), found.peak, &mut report)?;
     let instance = scheme.instance(&ordered.program);
     let planned = Planned {
         traffic: written_and_read(&instance),
@@ -51,6 +53,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         bound: bound.value,
         reason: in_words(&bound, &import.graph),
         at: &|step| (ordered.program.operator_at(step), ordered.program.at(step)),
+        micro,
         asked,
     };
     let code = planned.check(&mut report)?;

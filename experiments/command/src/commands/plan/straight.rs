@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::assumptions::assumptions;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
@@ -33,9 +34,10 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     };
     store(args, import, &solver, &regions)?;
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
+    report.assuming(&assumptions(&run.liveness, graph));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     let Tried { arena, bound, reason } = of(body);
-    write::store(asked, &places(import, &regions), arena, &mut report)?;
+    let micro = write::store(asked, &places(import, &regions), arena, &mut report)?;
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
@@ -43,6 +45,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         bound,
         reason,
         at: &|step| (body.ordered.operator_at(step), body.ordered.at(graph, step)),
+        micro,
         asked,
     };
     let code = planned.check(&mut report)?;

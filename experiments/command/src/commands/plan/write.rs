@@ -2,19 +2,16 @@
 
 use super::alternatives::Alternatives;
 use super::args::PlanArgs;
-use super::places::{Place, Places, PlacesFormat, target};
+use super::micro::Micro;
+use super::places::{Places, PlacesFormat, target};
 use crate::args::element_alignment;
-use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use crate::report::{Report, bytes};
-use plimsoll::datasets::{Import, MICRO_ALIGNMENT, MicroArena, ModelFile, ModelFormat, read_model};
+use plimsoll::datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_model};
+use plimsoll::model::Bytes;
 use plimsoll::model::contents::Contents;
-use plimsoll::model::graph::{AliasKind, LivenessOptions};
-use plimsoll::model::{Bytes, Layout, Offsets, Outcome, Silent, check_layout, load};
-use plimsoll::run::run;
 use serde_json::json;
-use std::collections::HashMap;
 use std::path::Path;
 
 /// Returns the format of the written model, or `None` if no model is to be written.
@@ -41,30 +38,20 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
     Ok(Some(format))
 }
 
-/// Returns the assumptions about liveness under which a model is planned. `written` is the format of the model
-/// of `--write`.
+/// Refuses to write a plan into a model that the runtime cannot run.
 ///
 /// # Errors
-/// Fails for a model in `TFLite` format if the alignment is not a multiple of the alignment of the runtime.
-pub fn liveness(
-    args: &PlanArgs,
-    import: &Import,
-    written: Option<ModelFormat>,
-) -> Result<LivenessOptions, Failure> {
-    let is_micro = written == Some(ModelFormat::TfLite);
-    let given = args.liveness.options_of(import, is_micro || is_header(args)?);
-    if !is_micro {
-        return Ok(given);
+/// Fails if the import contains such operators.
+pub fn check(import: &Import) -> Result<(), Failure> {
+    if import.unrunnable.is_empty() {
+        return Ok(());
     }
-    let align = given.align;
-    if align.get() % MICRO_ALIGNMENT.get() != 0 {
-        let message = format!("--align {align}: tflite-micro needs a multiple of {MICRO_ALIGNMENT}");
-        return Err(Failure::input(message));
-    }
-    Ok(LivenessOptions { states: false, ..given })
+    let list: Vec<String> = import.unrunnable.iter().map(ToString::to_string).collect();
+    Err(Failure::input(format!("--write: tflite-micro cannot run {}", list.join("; "))))
 }
 
-fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
+/// Returns true if a C header is written.
+pub fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
     let target = target(args.tensors.as_ref(), args.format)?;
     Ok(target.is_some_and(|(_, format)| format == PlacesFormat::CHeader))
 }
@@ -80,36 +67,61 @@ fn note_alignment(asked: &Alternatives<'_>, report: &mut Report) -> Result<(), F
     Ok(())
 }
 
-/// Writes the files of `--tensors`, `--format` and `--write`.
+/// Writes the files of `--tensors`, `--format` and `--write`. Returns the arena of `tflite-micro` if the plan
+/// is made for it.
 pub fn store(
     asked: &Alternatives<'_>,
     places: &Places<'_>,
     arena: Bytes,
     report: &mut Report,
-) -> Result<(), Failure> {
+) -> Result<Option<Micro>, Failure> {
     if let Some((path, format)) = target(asked.args.tensors.as_ref(), asked.args.format)? {
         output::late(places.store(&path, format, (arena, asked.run.liveness.align)));
     }
     note_alignment(asked, report)?;
-    write(asked, places, arena, report)
-}
-
-/// Writes the model of `--write` for a plan whose arena has `arena` bytes, and adds a line to the report.
-fn write(
-    asked: &Alternatives<'_>,
-    places: &Places<'_>,
-    arena: Bytes,
-    report: &mut Report,
-) -> Result<(), Failure> {
-    let (args, import) = (asked.args, asked.import);
-    let (Some(out), model) = (&args.write, &args.model.model) else { return Ok(()) };
-    let Some(format) = format(Some(out), model)? else { return Ok(()) };
+    let Some(model) =
+        asked.args.model.model.as_ref().filter(|_| asked.args.write.is_some() || asked.is_micro)
+    else {
+        return Ok(None);
+    };
+    let format = if asked.is_micro { ModelFormat::TfLite } else { ModelFormat::Onnx };
     let contents = read_model(model).map_err(Failure::input)?;
-    let options = args.model.import.options()?;
+    let options = asked.args.model.import.options()?;
     let original =
         ModelFile::new(&contents.name, format, contents.bytes).with_scratch(options.scratch.clone());
+    let file = ordered(asked, places, &original, &options)?;
+    let Some(out) = &asked.args.write else { return Micro::new(asked, places, &original, &file).map(Some) };
+    if !asked.is_micro {
+        let plan = places.json(arena).to_string();
+        let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
+        let file = file.with_properties(&properties).map_err(Failure::input)?;
+        written(out, &file, (arena, Before::default(), "as metadata properties"), report);
+        return Ok(None);
+    }
+    let micro = Micro::new(asked, places, &original, &file)?;
+    let offsets = micro.arena.offsets(&micro.layout).map_err(Failure::input)?;
+    let (before, arena) = (Before::of(&original)?, micro.arena.arena(&micro.layout));
+    if let Some(needs) = before.needs().filter(|&needs| arena > needs) {
+        return Err(worse(arena, needs));
+    }
+    let file = file.with_offsets(&offsets).map_err(Failure::input)?;
+    let scratch = if options.scratch.is_empty() { "; scratch memory of kernels is not counted" } else { "" };
+    let by = format!("{}{}{scratch}", micro.by, before.text());
+    written(out, &file, (arena, before, &by), report);
+    micro.report(report);
+    Ok(Some(micro))
+}
+
+/// Returns the model with its operators in the planned order.
+fn ordered<'a>(
+    asked: &Alternatives<'_>,
+    places: &Places<'_>,
+    original: &ModelFile<'a>,
+    options: &ImportOptions,
+) -> Result<ModelFile<'a>, Failure> {
+    let import = asked.import;
     let file = original.reordered(import, &places.orders).map_err(Failure::input)?;
-    let misordered = file.first_misordered(import, &places.orders, &options).map_err(Failure::input)?;
+    let misordered = file.first_misordered(import, &places.orders, options).map_err(Failure::input)?;
     if let Some(region) = misordered {
         let message = format!(
             "--write: the file cannot express the planned order of region '{}', because functions or subgraphs that are called several times share operators; --order as-in-file keeps the order",
@@ -117,32 +129,19 @@ fn write(
         );
         return Err(Failure::input(message));
     }
-    let (file, arena, before, by) = match format {
-        ModelFormat::Onnx => {
-            let plan = places.json(arena).to_string();
-            let properties = [("plimsoll.arena", arena.to_string()), ("plimsoll.plan", plan)];
-            let file = file.with_properties(&properties).map_err(Failure::input)?;
-            (file, arena, Before::default(), "as metadata properties".to_owned())
-        }
-        ModelFormat::TfLite => {
-            let planned = Planned::new(asked, places);
-            let shares = |how, from, to| planned.shares(how, from, to);
-            let micro = file.micro_arena(&shares).map_err(Failure::input)?;
-            let (layout, by) = placed(asked, &planned, &micro)?;
-            let offsets = micro.offsets(&layout).map_err(Failure::input)?;
-            let before = Before::of(&original)?;
-            let arena = micro.arena(&layout);
-            if let Some(needs) = before.needs().filter(|&needs| arena > needs) {
-                return Err(worse(arena, needs));
-            }
-            let file = file.with_offsets(&offsets).map_err(Failure::input)?;
-            let scratch =
-                if options.scratch.is_empty() { "; scratch memory of kernels is not counted" } else { "" };
-            (file, arena, before, format!("{by}{}{scratch}", before.text()))
-        }
-    };
+    Ok(file)
+}
+
+/// Writes a model, and adds a line to the report. The line contains the bytes of the arena under its plan,
+/// and a description of the plan. A failure is [late](output::late).
+fn written(
+    out: &Path,
+    file: &ModelFile<'_>,
+    (arena, before, by): (Bytes, Before, &str),
+    report: &mut Report,
+) {
     if output::late(output::write_file(out, |out| out.write_all(file.bytes()))).is_none() {
-        return Ok(());
+        return;
     }
     report.extend(json!({
         "written": {
@@ -156,7 +155,6 @@ fn write(
         },
     }));
     report.line("written", format_args!("{}: {} {by}", out.display(), bytes(arena)));
-    Ok(())
 }
 
 /// The memory that tflite-micro needs for the original model.
@@ -196,59 +194,4 @@ fn worse(arena: Bytes, greedy: Bytes) -> Failure {
         bytes(greedy)
     );
     Failure { code: NOTHING_FOUND, message }
-}
-
-/// The parts of a plan that are used to plan the arena of the runtime. `places` contains the tensors by their
-/// index in the file, and is empty for a plan with control flow.
-struct Planned<'p> {
-    places: HashMap<usize, &'p Place>,
-    is_straight: bool,
-    views: bool,
-}
-
-impl<'p> Planned<'p> {
-    fn new(asked: &Alternatives<'_>, places: &'p Places<'_>) -> Self {
-        let is_straight = places.orders.len() == 1;
-        let rows = places.rows.iter().filter(|_| is_straight);
-        let places = rows.filter_map(|row| Some((row.index()?, row))).collect();
-        Self { places, is_straight, views: asked.run.liveness.views }
-    }
-
-    /// Returns true if an operator's input `from` and output `to` share memory. Without control flow, the
-    /// plan decides this. With control flow, views share the memory of their inputs unless `--no-views` is
-    /// given, and no other tensors share memory.
-    fn shares(&self, how: AliasKind, from: usize, to: usize) -> bool {
-        if !self.is_straight {
-            return self.views && how == AliasKind::View;
-        }
-        let pair = self.places.get(&from).zip(self.places.get(&to));
-        pair.is_some_and(|(from, to)| from.shares_with(to))
-    }
-}
-
-/// Returns a layout of the runtime's arena, and its description. The layout is that of the plan if it is
-/// valid in the runtime, and otherwise a new one. For models with control flow, lifespans in the runtime
-/// differ from those of the plan, because the runtime treats branches as if they ran in sequence, and gives
-/// each subgraph one set of tensors.
-fn placed(
-    asked: &Alternatives<'_>,
-    planned: &Planned<'_>,
-    micro: &MicroArena,
-) -> Result<(Layout, String), Failure> {
-    let instance = &micro.instance;
-    let own = micro.layout(|tensor| planned.places.get(&tensor).map(|row| row.offset()));
-    if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
-        return Ok((layout, "as an offline plan of tflite-micro".to_owned()));
-    }
-    let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
-    let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
-    let outcome: Outcome<Offsets> = attempt.result.map_err(Failure::internal)?;
-    let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";
-    let layout =
-        outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;
-    let (load, claim) = (load(instance).0, outcome.claim);
-    Ok((
-        micro.in_runtime(&layout),
-        format!("as an offline plan of tflite-micro, {claim} with its lifespans ({} live)", bytes(load)),
-    ))
 }
