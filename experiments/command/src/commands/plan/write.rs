@@ -79,11 +79,10 @@ pub fn store(
         output::late(places.store(&path, format, (arena, asked.run.liveness.align)));
     }
     note_alignment(asked, report)?;
-    let Some(model) =
-        asked.args.model.model.as_ref().filter(|_| asked.args.write.is_some() || asked.is_micro)
-    else {
+    let model = &asked.args.model.model;
+    if asked.args.write.is_none() && !asked.is_micro {
         return Ok(None);
-    };
+    }
     let format = if asked.is_micro { ModelFormat::TfLite } else { ModelFormat::Onnx };
     let contents = read_model(model).map_err(Failure::input)?;
     let options = asked.args.model.import.options()?;
