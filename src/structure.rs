@@ -263,12 +263,11 @@ impl GraphRun<'_> {
                 }
                 None => None,
             };
-            let (placed, safety) = match watched {
-                Some(watched) => watched,
-                None => {
-                    related = related.apart();
-                    (self.place(graph, &related, None, entry)?, Safety::default())
-                }
+            let (placed, safety) = if let Some(watched) = watched {
+                watched
+            } else {
+                related = related.apart();
+                (self.place(graph, &related, None, entry)?, Safety::default())
             };
             let Placed { outcome, pieces, seconds } = placed;
             let plan = RelatedPlan { related, outcome, pieces, safety, seconds };

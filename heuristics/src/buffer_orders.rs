@@ -257,7 +257,7 @@ mod tests {
         };
         let buffers = (0..count).map(|at| {
             let (mut step, mut parts) = (next(60), Vec::new());
-            for _ in 0..1 + next(4) {
+            for _ in 0..=next(4) {
                 let end = step + 1 + next(9);
                 parts.push(Interval::new(step, end));
                 step = end + 1 + next(12);

@@ -21,7 +21,7 @@ impl BitMatrix {
         for row in 0..size {
             let words = &mut matrix.words[row * matrix.width..(row + 1) * matrix.width];
             words.fill(u64::MAX);
-            if size % 64 != 0 {
+            if !size.is_multiple_of(64) {
                 words[size / 64] = (1 << (size % 64)) - 1;
             }
             words[row / 64] &= !(1 << (row % 64));

@@ -186,6 +186,7 @@ impl Graph {
             views: !no_views,
             in_place,
             align: Bytes::new(align.unwrap_or(1)),
+            ..LivenessOptions::default()
         };
         let capacity = capacity.map(|capacity| bytes("capacity", capacity, 0)).transpose()?.map(Bytes::new);
         let planned = attended(

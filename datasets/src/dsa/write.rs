@@ -152,14 +152,13 @@ fn write_constraints(instances: &[Instance], json: &mut Json<'_>) -> io::Result<
         }
     }
     json.close("]")?;
-    let listed: [(&str, fn(&Instance) -> &Pairs); 2] =
-        [("separations", Instance::separations), ("temporal_exclusions", Instance::exclusions)];
-    for (key, pairs) in listed {
+    for key in ["separations", "temporal_exclusions"] {
         json.key(key)?;
         json.open("[")?;
         let mut base = 0;
         for instance in instances {
-            for (a, b) in pairs(instance).iter() {
+            let pairs = if key == "separations" { instance.separations() } else { instance.exclusions() };
+            for (a, b) in pairs.iter() {
                 json.item(&json!({ "first": base + a.index(), "second": base + b.index() }))?;
             }
             base += instance.len();

@@ -136,7 +136,9 @@ impl Arena {
             node.initial(pointers).into_iter().for_each(|bytes| self.keep_aligned(bytes));
         }
         let mut given: HashMap<(usize, usize), u64> = HashMap::new();
-        scratch.iter().for_each(|one| *given.entry((one.subgraph, one.operator)).or_default() += 1);
+        for one in scratch {
+            *given.entry((one.subgraph, one.operator)).or_default() += 1;
+        }
         let mut assigned = HashSet::new();
         for (subgraph, operator, node) in nodes(model) {
             let before = self.requests;

@@ -15,9 +15,12 @@ use crate::import::Unrunnable;
 use crate::operators::is_listed;
 use std::collections::BTreeMap;
 
-/// Layers with weights: operators, positions of the activations and of the weights among the operands, and
-/// the supported pairs of their element types.
-const LAYERS: &[(&str, usize, usize, &[(i8, i8)])] = &[
+/// Operators, the positions of their activations and weights among the operands, and the supported pairs of
+/// element types.
+type Layer = (&'static str, usize, usize, &'static [(i8, i8)]);
+
+/// Layers with weights.
+const LAYERS: &[Layer] = &[
     (
         "CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED",
         0,

@@ -3,7 +3,7 @@
 use crate::tflite_writer::*;
 use plimsoll_datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_tflite};
 use plimsoll_model::graph::{AliasKind, LivenessOptions, Role};
-use plimsoll_model::{Bytes, RegionId, check_layout};
+use plimsoll_model::{Buffer, Bytes, RegionId, check_layout};
 use std::path::Path;
 
 const ADD: i32 = 0;
@@ -105,7 +105,7 @@ fn code_without_scratch_memory_needs_absolute_addresses() {
     let [segment] = read.graph.segments() else { panic!("{:?}", read.graph.segments()) };
     assert_eq!((segment.name.as_str(), segment.bytes), ("compiled memory", Bytes::new(64)));
     let micro = file(&spec).micro_arena(&|_, _, _| false).unwrap();
-    let fixed: Vec<Option<Bytes>> = micro.instance.buffers().iter().map(|buffer| buffer.fixed()).collect();
+    let fixed: Vec<Option<Bytes>> = micro.instance.buffers().iter().map(Buffer::fixed).collect();
     assert_eq!(fixed.iter().flatten().collect::<Vec<_>>(), [&Bytes::new(64)]);
 }
 

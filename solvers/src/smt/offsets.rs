@@ -25,7 +25,7 @@
 
 use super::encode::Encoding;
 use super::run::{Answer, decide};
-use crate::bounds::conflicts;
+use crate::bounds::has_few_conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
@@ -139,9 +139,9 @@ impl Solver<Offsets> for Smt {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
-        let (pairs, most) = (conflicts(instance), self.encoding.max_pairs);
-        if pairs > most as u64 {
-            let reason = format!("{pairs} conflicting pairs exceed the limit of {most}");
+        let most = self.encoding.max_pairs;
+        if !has_few_conflicts(instance, most as u64, &mut Budget::unlimited()) {
+            let reason = format!("more than {most} pairs of buffers conflict");
             return Err(SolveError::Unsupported { solver: "smt", reason });
         }
         Ok(())

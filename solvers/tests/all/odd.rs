@@ -110,7 +110,7 @@ fn odd(seed: u64, most: usize) -> OrderProblem {
         states: !seed.is_multiple_of(7),
         views: seed.is_multiple_of(2),
         in_place: seed % 4 < 3,
-        align: Bytes::new(1),
+        ..LivenessOptions::default()
     };
     draw.builder.build().unwrap().storages(Graph::BODY, &options, |_| Bytes::ZERO).unwrap().problem
 }

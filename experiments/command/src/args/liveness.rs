@@ -83,7 +83,7 @@ pub struct ActivationLivenessArgs {
     #[arg(long, help_heading = "Options for models")]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes [default: 1; for C headers, the largest
-    /// element size; for TFLite models in C headers and with `plan --write`, at least 16]
+    /// element size; for .tflite models in C headers and with `plan --write`, at least 16]
     #[arg(long, value_name = "BYTES", value_parser = bytes_within(1..=u64::MAX), help_heading = "Options for models")]
     pub align: Option<u64>,
 }

@@ -166,11 +166,11 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;
     let mut wrong = None;
     let written = output::write_file(&args.output, |file| {
-        write_dsa(&args.output, &stem(&args.output), &instances, file).or_else(|error| match error {
-            DsaError::Io { source, .. } => Err(source),
+        write_dsa(&args.output, &stem(&args.output), &instances, file).map_err(|error| match error {
+            DsaError::Io { source, .. } => source,
             error => {
                 wrong = Some(error);
-                Err(std::io::ErrorKind::InvalidData.into())
+                std::io::ErrorKind::InvalidData.into()
             }
         })
     });

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-/// A TFLite model from the seeds of the fuzz targets.
+/// A `TFLite` model from the seeds of the fuzz targets.
 const TFLITE: &str = "chain.tflite";
 
 fn crc32(data: &[u8]) -> u32 {

@@ -139,7 +139,7 @@ pub fn liveness(args: &PlanArgs, import: &Import, is_micro: bool) -> Result<Live
         return Ok(given);
     }
     let align = given.align;
-    if align.get() % MICRO_ALIGNMENT.get() != 0 {
+    if !align.get().is_multiple_of(MICRO_ALIGNMENT.get()) {
         let message = format!("--align {align}: tflite-micro needs a multiple of {MICRO_ALIGNMENT}");
         return Err(Failure::input(message));
     }

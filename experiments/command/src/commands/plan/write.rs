@@ -60,7 +60,7 @@ pub fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
 fn note_alignment(asked: &Alternatives<'_>, report: &mut Report) -> Result<(), Failure> {
     let align = asked.run.liveness.align;
     let needs = element_alignment(&asked.import.graph, asked.run.liveness);
-    if align.get() % needs.get() != 0 && is_header(asked.args)? {
+    if !align.get().is_multiple_of(needs.get()) && is_header(asked.args)? {
         let (align, needs) = (bytes(align), bytes(needs));
         report.line("alignment", format_args!("--align {align}, but the largest elements have {needs}"));
     }
