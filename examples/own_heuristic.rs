@@ -25,14 +25,10 @@ impl Solver<Offsets> for LargestArea {
     ) -> Result<Outcome<Offsets>, SolveError> {
         let mut order: Vec<BufferId> = instance.ids().collect();
         order.sort_by_key(|id| Reverse(instance.buffer(*id).area()));
-        // The placement polls the budget. If a limit ends it, there is no complete layout.
         let mut arrangement = Arrangement::new(instance);
-        let stop = match arrangement.run(&order, Fit::First, None, budget) {
-            Err(Abandoned::Budget(stop)) => stop,
-            _ => Stop::Completed,
-        };
-        let layout = arrangement.layout();
-        Ok(Outcome::of(instance, layout, simple_bound(instance), stop, Stats::default()))
+        let ended = arrangement.run(&order, Fit::First, None, budget);
+        let stop = if let Err(Abandoned::Budget(stop)) = ended { stop } else { Stop::Completed };
+        Ok(Outcome::of(instance, arrangement.layout(), simple_bound(instance), stop, Stats::default()))
     }
 }
 

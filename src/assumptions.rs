@@ -12,15 +12,13 @@ use std::fmt;
 pub enum Assumption {
     /// No operator writes an output over an input, not even over a part of it.
     OutputsApart,
-    /// Operators write outputs only over inputs of the same size, as the aliases of the graph allow, and only if
-    /// they are the last to use the memory in every order.
+    /// Operators write outputs only over inputs of the same size, as the aliases of the graph allow, and only
+    /// if they are the last to use the memory in every order.
     WholeInPlace,
     /// The operators of every region run in the order of the file.
     FileOrder,
     /// Views are copies.
     ViewsCopied,
-    /// Slices, splits and concatenations copy, although the graph allows them to share memory.
-    PartsCopied,
     /// Inputs and outputs of the graph are outside the arena.
     BoundaryOutside,
     /// Inputs and outputs of the graph are in the arena longer than needed.
@@ -44,7 +42,6 @@ impl fmt::Display for Assumption {
             Self::WholeInPlace => "outputs overwrite only inputs of the same size, after their last use",
             Self::FileOrder => "operators run in the order of the file",
             Self::ViewsCopied => "views are copies",
-            Self::PartsCopied => "slices and concatenations are copies",
             Self::BoundaryOutside => "inputs and outputs of the graph are outside the arena",
             Self::BoundaryHeld => "inputs and outputs of the graph keep their memory",
             Self::WeightsOutside => "weights are outside the arena",
@@ -65,14 +62,12 @@ pub fn assumptions(options: &LivenessOptions, graph: &Graph) -> Vec<Assumption> 
         Boundary::Held | Boundary::Persistent => Some(Assumption::BoundaryHeld),
     };
     let sharing = if options.in_place { Assumption::WholeInPlace } else { Assumption::OutputsApart };
-    let aliases = || graph.operators().iter().flat_map(|operator| &operator.aliases);
-    let views = aliases().any(|alias| alias.kind == AliasKind::View);
-    let parts = aliases().any(|alias| alias.kind == AliasKind::Part);
+    let mut aliases = graph.operators().iter().flat_map(|operator| &operator.aliases);
+    let views = aliases.any(|alias| alias.kind != AliasKind::InPlace);
     let list = [
         Some(sharing),
         options.file_order.then_some(Assumption::FileOrder),
         (views && !options.views).then_some(Assumption::ViewsCopied),
-        (parts && !(options.views && options.parts)).then_some(Assumption::PartsCopied),
         boundary,
         (!options.weights && has(Role::Weight)).then_some(Assumption::WeightsOutside),
         (!options.states && has(Role::State)).then_some(Assumption::StatesOutside),

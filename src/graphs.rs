@@ -174,9 +174,9 @@ impl PlannedRegion {
 }
 
 impl GraphRun<'_> {
-    /// Returns these settings for a run whose order is final. If the order is `as-in-file`, operators may write
-    /// in place of an input of which they are the last reader in the file, and all bounds apply to this order
-    /// only.
+    /// Returns these settings for a run whose order is final. If the order is `as-in-file`, operators may
+    /// write in place of an input of which they are the last reader in the file, and all bounds apply to this
+    /// order only.
     #[must_use]
     pub fn with_final_order(mut self) -> Self {
         self.liveness.file_order = self.liveness.in_place && self.order.name == "as-in-file";

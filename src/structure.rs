@@ -38,8 +38,8 @@ pub struct RelatedRegion {
     pub relation: Relation,
     /// The offset problem under these conflicts.
     pub instance: Instance,
-    /// False if the time ran out before the conflicts were known. Every two allocations then conflict, which is
-    /// safe under any relation.
+    /// False if the time ran out before the conflicts were known. Every two allocations then conflict, which
+    /// is safe under any relation.
     pub complete: bool,
     /// Number of conflicting pairs.
     pub pairs: u64,
@@ -211,8 +211,8 @@ impl GraphRun<'_> {
         related.watch(&mut self.limits.share(related.region.index() + 1).watch())
     }
 
-    /// Places the storages of one region. Without a watch, all allocations conflict, so no two of them share an
-    /// address.
+    /// Places the storages of one region. Without a watch, all allocations conflict, so no two of them share
+    /// an address.
     ///
     /// # Errors
     /// See [`GraphRunError`].

@@ -59,6 +59,8 @@ pub struct ImportOptions {
     /// The largest number of iterations of every loop for which the file gives no number of iterations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trips: Option<u64>,
+    /// True if slices, splits and concatenations of ONNX models share memory where elements are consecutive.
+    pub parts: bool,
     /// Scratch buffers of operators of a `TFLite` model. An operator may have several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scratch: Vec<Scratch>,

@@ -3,8 +3,8 @@
 //! The file contains the kernels in execution order with their buffers. For each buffer, it lists the bytes
 //! allocated and freed, and the buffers that its kernel reads. Kernels become operators, and buffers become
 //! tensors. A kernel with several results has one buffer without a size of its own, from which other kernels
-//! extract the results. In the graph, the first kernel produces the memory of these results, and the extracted
-//! tensors are views of that memory.
+//! extract the results. In the graph, the first kernel produces the memory of these results, and the
+//! extracted tensors are views of that memory.
 //!
 //! **Source.** `export_graph_for_simulator` and `compute_size_for_scheduler_buffer` in
 //! `torch/_inductor/memory.py`, `PyTorch` 2.15.

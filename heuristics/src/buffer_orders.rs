@@ -94,10 +94,10 @@ fn sorted<K: Ord>(
 
 /// Returns the number of conflicting buffers for every buffer.
 ///
-/// Overlapping hulls are counted from sorted starts and ends. The buffers inside the gaps of others are counted
-/// by sweeps. Separations, exclusions, and pairs of buffers that both have gaps are processed individually.
-/// O(n log n + p log p + q) for lifespans with n intervals, p separated or excluded pairs, and q pairs of buffers
-/// with gaps whose hulls overlap.
+/// Overlapping hulls are counted from sorted starts and ends. The buffers inside the gaps of others are
+/// counted by sweeps. Separations, exclusions, and pairs of buffers that both have gaps are processed
+/// individually. O(n log n + p log p + q) for lifespans with n intervals, p separated or excluded pairs, and
+/// q pairs of buffers with gaps whose hulls overlap.
 ///
 /// # Errors
 /// The reason to stop if the budget `watch` is exhausted first. No nodes are counted.
@@ -159,8 +159,8 @@ fn part_inside_gaps(instance: &Instance, gapped: &[BufferId], whole: &[BufferId]
     }
 }
 
-/// For each query `(lower, upper)`, returns the number of intervals that begin at or after `lower` and end at or
-/// before `upper`. O(n log n) for n intervals and queries.
+/// For each query `(lower, upper)`, returns the number of intervals that begin at or after `lower` and end at
+/// or before `upper`. O(n log n) for n intervals and queries.
 fn inside(intervals: &[(u64, u64)], queries: &[(u64, u64)]) -> Vec<u64> {
     let mut ends: Vec<u64> = intervals.iter().map(|&(_, upper)| upper).collect();
     ends.sort_unstable();
@@ -248,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Returns buffers with up to three gaps each, many of which contain whole buffers or interleave with others.
+    /// Returns buffers with up to three gaps each, many of which contain whole buffers or interleave with
+    /// others.
     fn with_gaps(count: u64, seed: u64) -> Instance {
         let mut state = seed;
         let mut next = |below: u64| {

@@ -11,8 +11,8 @@ use plimsoll_model::{
 pub(crate) trait Bounded: Problem {
     fn bound(input: &Self::Input) -> Bound<Self>;
 
-    /// Returns a simple solution in O(n log n) time, if there is one. It is the answer of a run that reaches a
-    /// limit before it finds a solution.
+    /// Returns a simple solution in O(n log n) time, if there is one. It is the answer of a run that reaches
+    /// a limit before it finds a solution.
     fn fallback(_input: &Self::Input) -> Option<Self::Solution> {
         None
     }

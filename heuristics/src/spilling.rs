@@ -138,9 +138,9 @@ pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
     instance.ids().all(may_go).then(|| Spill::new(vec![None; instance.len()]))
 }
 
-/// Lays all buffers end to end and spills those that end above the capacity. If this would spill a buffer that
-/// must not be spilled, keeps only such buffers. Returns `None` if they exceed the capacity. O(n log n) for n
-/// buffers.
+/// Lays all buffers end to end and spills those that end above the capacity. If this would spill a buffer
+/// that must not be spilled, keeps only such buffers. Returns `None` if they exceed the capacity. O(n log n)
+/// for n buffers.
 pub fn spilled_above(problem: &SpillProblem) -> Option<Spill> {
     let instance = problem.instance();
     let all: Vec<BufferId> = instance.ids().collect();
@@ -151,8 +151,8 @@ pub fn spilled_above(problem: &SpillProblem) -> Option<Spill> {
     })
 }
 
-/// Keeps the buffers that end within the capacity. `layout` is a layout of the buffers in `kept`. Returns `None`
-/// if this would spill a buffer that must not be spilled.
+/// Keeps the buffers that end within the capacity. `layout` is a layout of the buffers in `kept`. Returns
+/// `None` if this would spill a buffer that must not be spilled.
 fn cut(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Option<Spill> {
     let instance = problem.instance();
     let mut offsets = vec![None; instance.len()];
@@ -190,8 +190,8 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
-/// Returns the cliques whose total size exceeds the capacity, and the lower bound that they imply. Uses at most
-/// the fraction [`EXCESS`] of the remaining time.
+/// Returns the cliques whose total size exceeds the capacity, and the lower bound that they imply. Uses at
+/// most the fraction [`EXCESS`] of the remaining time.
 pub fn excess(problem: &SpillProblem, budget: &Budget) -> (Vec<Vec<BufferId>>, LowerBound) {
     let mut part = budget.part(None, budget.time_left().map(|left| left.mul_f64(EXCESS)));
     if part.without_node_limit().check().is_some() {
@@ -406,8 +406,8 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Does the same as [`Greedy::below_capacity`], but visits the steps in ascending order instead of the most
-    /// loaded first. O(n log n) for n lifespan intervals.
+    /// Does the same as [`Greedy::below_capacity`], but visits the steps in ascending order instead of the
+    /// most loaded first. O(n log n) for n lifespan intervals.
     fn below_capacity_in_order(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let (instance, capacity) = (self.problem.instance(), self.problem.capacity().get());
         let mut watch = budget.without_node_limit();
@@ -479,8 +479,8 @@ impl<'a> Greedy<'a> {
     }
 
     /// Spills buffers until some placement is within the capacity. Returns `None` if no placement is within
-    /// the capacity and no remaining buffer may be spilled. If the budget is exhausted first, spills all buffers
-    /// that end above the capacity in the last placement.
+    /// the capacity and no remaining buffer may be spilled. If the budget is exhausted first, spills all
+    /// buffers that end above the capacity in the last placement.
     fn placed(&mut self, budget: &mut Budget) -> Result<Option<Spill>, Stop> {
         let mut last = None;
         for round in 0.. {

@@ -161,8 +161,8 @@ impl InstanceBuilder {
         self
     }
 
-    /// Validates all parts and builds the instance. O(n log n + p log p) for n buffers and p pairs, and more if
-    /// many excluded buffers are fixed at common addresses.
+    /// Validates all parts and builds the instance. O(n log n + p log p) for n buffers and p pairs, and more
+    /// if many excluded buffers are fixed at common addresses.
     ///
     /// # Errors
     /// The first [`InstanceError`] found.

@@ -69,8 +69,8 @@ impl LoadProfile {
     }
 }
 
-/// Returns the load of an instance in bytes, and the first step at which it occurs. The first call takes O(n log
-/// n) time for n lifespan intervals, and the instance keeps the result.
+/// Returns the load of an instance in bytes, and the first step at which it occurs. The first call takes O(n
+/// log n) time for n lifespan intervals, and the instance keeps the result.
 pub fn load(instance: &Instance) -> (Bytes, Step) {
     *instance.load.0.get_or_init(|| LoadProfile::of(instance).peak())
 }
@@ -171,8 +171,8 @@ pub fn section_intervals(instance: &Instance) -> Vec<Interval> {
     found
 }
 
-/// Returns the starts and ends of the lifespan intervals of all buffers of non-zero size, in ascending order. At
-/// the same step, ends come before starts, because intervals are half-open.
+/// Returns the starts and ends of the lifespan intervals of all buffers of non-zero size, in ascending order.
+/// At the same step, ends come before starts, because intervals are half-open.
 fn section_events(instance: &Instance) -> Vec<(Step, bool, BufferId)> {
     let mut events = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| !instance.buffer(id).is_empty()) {

@@ -1,7 +1,7 @@
 //! Finds contradictory fixed offsets by a sweep over time.
 //!
-//! The fixed ranges that are in use at the current step are kept in *layers* of disjoint ranges. A layout with
-//! consistent fixed offsets needs one layer, or several if excluded buffers share addresses.
+//! The fixed ranges that are in use at the current step are kept in *layers* of disjoint ranges. A layout
+//! with consistent fixed offsets needs one layer, or several if excluded buffers share addresses.
 
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Step};
@@ -18,9 +18,9 @@ pub(crate) struct Pinned<'a> {
     pub live: &'a [Interval],
 }
 
-/// Finds two buffers that conflict and overlap. `pinned` must be in ascending order of start and id. `separated`
-/// lists pairs of positions that may conflict although they are never live together. Among at most [`MOST`] such
-/// pairs, the one whose lower buffer comes first is returned.
+/// Finds two buffers that conflict and overlap. `pinned` must be in ascending order of start and id.
+/// `separated` lists pairs of positions that may conflict although they are never live together. Among at
+/// most [`MOST`] such pairs, the one whose lower buffer comes first is returned.
 ///
 /// O(l (k + p) log n) for n buffers with k intervals in total, p overlapping pairs, and l layers.
 pub(crate) fn contradiction(

@@ -365,7 +365,7 @@ mod tests {
         assert!(reasons(&entry!([0, 5], None, None, false), Some(6)).contains("does not follow"));
         assert!(
             reasons(&entry!([0, 4], Some(high()), None, false), None)
-                .contains("the bound 9 excludes the value 6")
+                .contains("the bound 9 bytes excludes the value 6 bytes")
         );
         assert!(
             reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)

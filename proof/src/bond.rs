@@ -32,7 +32,8 @@ impl Bond {
         Ok(self.unions().map(|set| tree.reduced(set).expect("any set can be contiguous")).collect())
     }
 
-    /// Returns the number of units of work to reduce a tree with these leaves for every choice of loose buffers.
+    /// Returns the number of units of work to reduce a tree with these leaves for every choice of loose
+    /// buffers.
     fn work(self, all: Set) -> usize {
         tree_work(all) << self.loose.count_ones()
     }

@@ -105,8 +105,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Returns true if the proof is wrong. Otherwise, the check was stopped or the proof exceeds a limit of the
-    /// checker, so the proof may nevertheless be correct.
+    /// Returns true if the proof is wrong. Otherwise, the check was stopped or the proof exceeds a limit of
+    /// the checker, so the proof may nevertheless be correct.
     #[must_use]
     pub fn is_verdict(&self) -> bool {
         !self.is_limit() && *self != Self::Stopped

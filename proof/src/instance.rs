@@ -54,9 +54,9 @@ impl Instance {
     /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
     /// `gaps`, `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead
     /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
-    /// it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live until the last
-    /// step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time for n bytes of
-    /// text.
+    /// it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live until the
+    /// last step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time
+    /// for n bytes of text.
     ///
     /// # Errors
     /// Returns the number of the first invalid line and the reason.
@@ -171,8 +171,8 @@ impl Instance {
         4 + self.buffers[a].live.len() + self.buffers[b].live.len()
     }
 
-    /// Returns true if a common step shows that these buffers conflict pairwise. They must differ and must not
-    /// have size 0. False means that they may conflict or not. Takes O(k) time for k intervals.
+    /// Returns true if a common step shows that these buffers conflict pairwise. They must differ and must
+    /// not have size 0. False means that they may conflict or not. Takes O(k) time for k intervals.
     pub(crate) fn share_a_step(&self, buffers: &[usize]) -> bool {
         let first = |&at: &usize| self.buffers[at].live.first().map(|interval| interval.0);
         let Some(step) = buffers.iter().filter_map(first).max() else { return false };
@@ -181,8 +181,8 @@ impl Instance {
     }
 }
 
-/// Returns true if two lists of disjoint intervals in ascending order have a common step. Takes O(k) time for k
-/// intervals in total.
+/// Returns true if two lists of disjoint intervals in ascending order have a common step. Takes O(k) time for
+/// k intervals in total.
 fn meet(mut a: &[(u64, u64)], mut b: &[(u64, u64)]) -> bool {
     while let (Some(p), Some(q)) = (a.first(), b.first()) {
         if p.0 < q.1 && q.0 < p.1 {

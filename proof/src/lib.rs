@@ -84,9 +84,9 @@
 //! Each step takes time linear in its length, or quadratic for `b`, `a` and `x` if their buffers, which must
 //! conflict pairwise, have no common step. The time of a sweep is exponential in the number of holes and of
 //! buffers that begin or end between two steps. The checker counts its work, which may not exceed a constant
-//! plus an amount per byte of the proof and of the instance. A proof is read line by line. Memory is therefore
-//! proportional to the sizes of the instance, of the clauses that have not been deleted, and of the trees of two
-//! steps.
+//! plus an amount per byte of the proof and of the instance. A proof is read line by line. Memory is
+//! therefore proportional to the sizes of the instance, of the clauses that have not been deleted, and of the
+//! trees of two steps.
 //!
 //! **Source.** Assumptions, derived clauses and deletions follow LRAT (Cruz-Filipe, Heule, Hunt, Kaufmann,
 //! Schneider-Kamp 2017). The steps on heights were developed in this project.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 /// The listed trees of a step.
 pub(crate) struct Listed {
     trees: Vec<One>,
-    /// The positions of listed trees. Each tree is stored under the one of its parts that the fewest trees have.
+    /// The positions of listed trees. Each tree is stored under the one of its parts that the fewest trees
+    /// have.
     by_part: HashMap<Set, Vec<usize>>,
     /// The leaves of buffers.
     pub buffers: Set,
@@ -21,8 +22,8 @@ pub(crate) struct Listed {
 struct One {
     /// The sets that define the tree, and the set of its leaves.
     sets: Vec<Set>,
-    /// The *parts*: the buffers of each of these sets, and the number of its holes. Sets without a buffer have
-    /// no part.
+    /// The *parts*: the buffers of each of these sets, and the number of its holes. Sets without a buffer
+    /// have no part.
     parts: Vec<(Set, u32)>,
     /// Whether each hole is the first one of its class.
     is_first: Vec<bool>,
@@ -71,9 +72,10 @@ impl Listed {
     /// tree may have fewer holes, because the unit of an omitted hole counts as a free unit, which may be
     /// anywhere. All holes are interchangeable.
     ///
-    /// After holes have been omitted, the contiguous sets of the tree are the former ones without these holes.
-    /// A set that defines the listed tree must be one of them. Before that, a set with the same buffers and at
-    /// least as many holes must therefore be contiguous. Only listed trees that meet this condition are compared.
+    /// After holes have been omitted, the contiguous sets of the tree are the former ones without these
+    /// holes. A set that defines the listed tree must be one of them. Before that, a set with the same
+    /// buffers and at least as many holes must therefore be contiguous. Only listed trees that meet this
+    /// condition are compared.
     pub fn contains(&self, tree: &Tree, work: &Work<'_>) -> Result<bool, Reason> {
         let mut most: BTreeMap<Set, u32> = BTreeMap::new();
         let mut visit = |set| {

@@ -1,8 +1,8 @@
 //! The limit on the work of a check.
 //!
-//! A unit of work is a small step of the checker, such as a comparison of two lifespans or a visit to a leaf of
-//! a tree. It takes a few nanoseconds. The number of units that a check may need grows with the length of its input,
-//! so no short file can keep the checker busy for long. The count depends only on the input.
+//! A unit of work is a small step of the checker, such as a comparison of two lifespans or a visit to a leaf
+//! of a tree. It takes a few nanoseconds. The number of units that a check may need grows with the length of
+//! its input, so no short file can keep the checker busy for long. The count depends only on the input.
 
 use crate::error::Reason;
 use std::cell::Cell;

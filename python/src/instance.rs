@@ -44,8 +44,8 @@ impl<'py> Columns<'py> {
         self.0.get_item(name)?.map(|column| column.extract()).transpose()
     }
 
-    /// Returns all buffers, and their offsets if every buffer has one. Fails at the first invalid buffer, with
-    /// its position.
+    /// Returns all buffers, and their offsets if every buffer has one. Fails at the first invalid buffer,
+    /// with its position.
     fn buffers(&self) -> PyResult<(Vec<Buffer>, Option<Layout>)> {
         let mut ids: Option<Vec<String>> = self.list("id")?;
         let gaps: Option<Vec<Vec<(u64, u64)>>> = self.list("gaps")?;
@@ -95,8 +95,8 @@ pub fn csv_error(error: &CsvError) -> PyErr {
     if is_system { PyOSError::new_err(text) } else { PyValueError::new_err(text) }
 }
 
-/// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`). If every
-/// buffer has an offset, the offsets are a plan and fix nothing.
+/// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`). If
+/// every buffer has an offset, the offsets are a plan and fix nothing.
 #[pyfunction]
 #[pyo3(signature = (path, *, capacity = None))]
 pub fn read_csv(py: Python<'_>, path: PathBuf, capacity: Option<u64>) -> PyResult<Instance> {

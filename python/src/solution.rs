@@ -114,7 +114,7 @@ pub fn solve(
 
 /// The error for an instance in which every buffer has an offset.
 const PLAN: &str = "every buffer has an offset; if the offsets are a plan, compare(instance, {'plan': \
-                    instance.offsets}) judges it, and solve(instance.without_offsets()) places all buffers \
+                    instance.offsets}) checks it, and solve(instance.without_offsets()) places all buffers \
                     anew; if they are requirements, nothing remains to be placed";
 
 fn unknown(engine: &Engine, name: &str) -> PyErr {

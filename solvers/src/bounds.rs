@@ -61,9 +61,9 @@ pub fn quick_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns true if at most `most` pairs conflict. Returns false if there are more, or if the budget `watch` runs
-/// out first. O(n log n + q) for n buffers, where q pairs with overlapping hulls are tested before the answer is
-/// known. Memory is linear.
+/// Returns true if at most `most` pairs conflict. Returns false if there are more, or if the budget `watch`
+/// runs out first. O(n log n + q) for n buffers, where q pairs with overlapping hulls are tested before the
+/// answer is known. Memory is linear.
 pub(crate) fn has_few_conflicts(instance: &Instance, most: u64, watch: &mut Budget) -> bool {
     let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
     let mut order: Vec<BufferId> = instance.ids().collect();

@@ -131,7 +131,6 @@ impl Terms {
             weights: self.flag("weights")?,
             states: !self.flag("no-states")?,
             views: !self.flag("no-views")?,
-            parts: self.flag("parts")?,
             in_place: self.flag("in-place")?,
             align: self.read("align", bytes)?.unwrap_or(default.align),
             ..default
@@ -140,8 +139,7 @@ impl Terms {
 }
 
 /// The keys of the liveness options.
-pub(super) const LIVENESS: [&str; 7] =
-    ["boundary", "weights", "no-states", "no-views", "parts", "in-place", "align"];
+pub(super) const LIVENESS: [&str; 6] = ["boundary", "weights", "no-states", "no-views", "in-place", "align"];
 
 /// Returns the keys of the terms under which a graph becomes an instance, with their default values.
 pub(super) fn instance_keys() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -4,7 +4,7 @@ use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::sorted;
 use super::split::Split;
-use plimsoll_model::{Buffer, Bytes, Instance, Interval, Layout, Pairs};
+use plimsoll_model::{Buffer, Bytes, Instance, Interval, Layout};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -74,9 +74,9 @@ pub fn write_allocations(
 ///
 /// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
 /// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are numbered
-/// consecutively. Fixed offsets become pins. The buffers are written one by one, so that the document is never in
-/// memory. Hints, and names that occur in several instances, are written to
-/// `metadata`, so that reading and splitting restore the instances.
+/// consecutively. Fixed offsets become pins. The buffers are written one by one, so that the document is
+/// never in memory. Hints, and names that occur in several instances, are written to `metadata`, so that
+/// reading and splitting restore the instances.
 ///
 /// # Errors
 /// [`DsaError`] for a step or a fixed offset that the schema cannot represent, and [`DsaError::Io`] for

@@ -114,7 +114,7 @@ pub struct Rounds {
 }
 
 /// The passes over a body so far.
-struct Course<'l> {
+struct Passes<'l> {
     one: &'l Loop,
     mode: Mode,
     largest: Largest,
@@ -163,102 +163,102 @@ impl<'m> Run<'m, '_> {
         mode: Mode,
         dead: bool,
     ) -> Result<Rounds, ImportProblem> {
-        let mut course = Course::new(self, one, mode);
+        let mut passes = Passes::new(self, one, mode);
         let mut given = one.first(mode);
         if one.starts.is_none() || one.unknown.is_some() {
-            course.may_end(self, given[one.state..].to_vec());
+            passes.may_end(self, given[one.state..].to_vec());
         }
         let before = self.repeats;
         loop {
-            course.done += 1;
-            let later = course.done > 1 || mode != Mode::Shapes;
-            let complete = self.pass(step, &mut course, given, later, dead)?;
-            course.rounds.complete &= complete;
+            passes.done += 1;
+            let later = passes.done > 1 || mode != Mode::Shapes;
+            let complete = self.pass(step, &mut passes, given, later, dead)?;
+            passes.rounds.complete &= complete;
             let mut results = self.results(one.body);
-            course.add_rows(self, results.split_off(one.next + one.fixed.len()));
+            passes.add_rows(self, results.split_off(one.next + one.fixed.len()));
             let go = one.goes_on(&results);
             let next = results.split_off(one.next);
-            if self.is_last(&mut course, &next, go, dead) {
+            if self.is_last(&mut passes, &next, go, dead) {
                 break;
             }
-            if mode == Mode::Shapes && (go.is_none() || course.rounds.most.is_none()) {
-                course.rounds.open = true;
+            if mode == Mode::Shapes && (go.is_none() || passes.rounds.most.is_none()) {
+                passes.rounds.open = true;
                 break;
             }
-            let (open, spent) = (course.rounds.most.is_none() && go != Some(true), before - self.repeats);
+            let (open, spent) = (passes.rounds.most.is_none() && go != Some(true), before - self.repeats);
             if mode == Mode::Values && (open || spent > TRACKED) {
-                return Err(endless(step, &course, go));
+                return Err(endless(step, &passes, go));
             }
-            given = if mode == Mode::Limit && self.is_unlimited(&course) {
+            given = if mode == Mode::Limit && self.is_unlimited(&passes) {
                 if self.options.assume_bytes.is_none() {
                     return Err(self.growing(step, one, &next));
                 }
-                course.stop_at = Some(course.done + 1);
+                passes.stop_at = Some(passes.done + 1);
                 self.unknown(one, next)
             } else {
-                course.handed(next)
+                passes.handed(next)
             };
             if self.repeats == 0 {
-                return Err(endless(step, &course, go));
+                return Err(endless(step, &passes, go));
             }
         }
-        Ok(self.conclude(step, course))
+        Ok(self.conclude(step, passes))
     }
 
     /// Returns true if the loop has no limit on its iterations up to which they can be inferred.
-    fn is_unlimited(&self, course: &Course) -> bool {
-        self.options.trips.is_none() && course.rounds.most.is_none_or(|most| most > REPEATS as u64)
+    fn is_unlimited(&self, passes: &Passes) -> bool {
+        self.options.trips.is_none() && passes.rounds.most.is_none_or(|most| most > REPEATS as u64)
     }
 
     /// Runs one pass over the body.
     fn pass(
         &mut self,
         step: &Step<'m>,
-        course: &mut Course,
+        passes: &mut Passes,
         given: Vec<Fact>,
         later: bool,
         dead: bool,
     ) -> Result<bool, ImportProblem> {
-        let (body, done) = (course.one.body, self.done);
-        course.largest.begin(self);
+        let (body, done) = (passes.one.body, self.done);
+        passes.largest.begin(self);
         let result = self.give(step, body, given, None, dead).and_then(|()| self.block(body, dead));
-        course.largest.end(self);
+        passes.largest.end(self);
         if later {
             self.repeats = self.repeats.saturating_sub((self.done - done).max(1));
             self.done = done;
         }
-        result.map_err(|problem| course.in_iteration(problem))
+        result.map_err(|problem| passes.in_iteration(problem))
     }
 
     /// Returns true if no further pass is needed, and records what is known about the end of the loop.
-    fn is_last(&mut self, course: &mut Course, next: &[Fact], go: Option<bool>, dead: bool) -> bool {
-        let (one, mode) = (course.one, course.mode);
+    fn is_last(&mut self, passes: &mut Passes, next: &[Fact], go: Option<bool>, dead: bool) -> bool {
+        let (one, mode) = (passes.one, passes.mode);
         if one.never_runs() {
-            (course.rounds.most, course.rounds.exact, course.exits) = (Some(0), true, None);
-            course.rounds.last = one.given[one.state..].iter().cloned().map(Ok).collect();
+            (passes.rounds.most, passes.rounds.exact, passes.exits) = (Some(0), true, None);
+            passes.rounds.last = one.given[one.state..].iter().cloned().map(Ok).collect();
             return true;
         }
         let alike = self.keeps(one, next);
-        course.grows |= !alike;
-        course.rounds.exact &= go.is_some();
+        passes.grows |= !alike;
+        passes.rounds.exact &= go.is_some();
         if (go.is_none() || one.unknown.is_some())
             && let Some(trips) = self.options.trips
             && (mode != Mode::Shapes || alike)
         {
             self.capped = true;
-            course.rounds.most = Some(one.most.map_or(trips, |most| most.min(trips)));
+            passes.rounds.most = Some(one.most.map_or(trips, |most| most.min(trips)));
         }
         let stops = go == Some(false);
         if stops {
-            course.rounds.most = Some(course.done);
+            passes.rounds.most = Some(passes.done);
         }
-        let settled = alike && mode != Mode::Values || course.stop_at == Some(course.done);
-        if dead || stops || settled || course.rounds.most == Some(course.done) {
-            course.rounds.last = next.iter().cloned().map(Ok).collect();
+        let settled = alike && mode != Mode::Values || passes.stop_at == Some(passes.done);
+        if dead || stops || settled || passes.rounds.most == Some(passes.done) {
+            passes.rounds.last = next.iter().cloned().map(Ok).collect();
             return true;
         }
         if go.is_none() || one.unknown.is_some() {
-            course.may_end(self, next.to_vec());
+            passes.may_end(self, next.to_vec());
         }
         false
     }
@@ -286,12 +286,12 @@ impl<'m> Run<'m, '_> {
         given
     }
 
-    fn conclude(&mut self, step: &Step<'m>, mut course: Course) -> Rounds {
-        let (one, open) = (course.one, course.exits.is_some());
-        course.rounds.exact &= !open;
-        let exits = course.exits.take().unwrap_or_default();
-        let last = std::mem::take(&mut course.rounds.last);
-        let known = course.mode == Mode::Values && course.rounds.exact;
+    fn conclude(&mut self, step: &Step<'m>, mut passes: Passes) -> Rounds {
+        let (one, open) = (passes.one, passes.exits.is_some());
+        passes.rounds.exact &= !open;
+        let exits = passes.exits.take().unwrap_or_default();
+        let last = std::mem::take(&mut passes.rounds.last);
+        let known = passes.mode == Mode::Values && passes.rounds.exact;
         for (at, last) in last.into_iter().enumerate() {
             let last = match (last, exits.get(at)) {
                 (Ok(_), _) if one.fixed[at] => Ok(one.given[one.state + at].clone()),
@@ -299,16 +299,16 @@ impl<'m> Run<'m, '_> {
                 (Ok(last), Some(other)) => Ok(self.cover(&last, other)),
                 (last, _) => last.map(Fact::variable),
             };
-            course.rounds.last.push(last);
+            passes.rounds.last.push(last);
         }
-        course.rounds.open |=
-            one.counted && course.mode == Mode::Shapes && self.asks_for_values(step, &course);
-        if course.rounds.open {
-            return course.rounds;
+        passes.rounds.open |=
+            one.counted && passes.mode == Mode::Shapes && self.asks_for_values(step, &passes);
+        if passes.rounds.open {
+            return passes.rounds;
         }
-        let uncertain = course.grows && open;
-        course.largest.put(self, uncertain);
-        if let (true, Some(most)) = (uncertain, course.rounds.most) {
+        let uncertain = passes.grows && open;
+        passes.largest.put(self, uncertain);
+        if let (true, Some(most)) = (uncertain, passes.rounds.most) {
             let label = step.label();
             self.assumed.push(match self.options.trips {
                 Some(trips) if self.capped && trips == most => {
@@ -317,17 +317,17 @@ impl<'m> Run<'m, '_> {
                 _ => format!("operator {label}: the loop may end before its {most} iterations; the largest sizes are used"),
             });
         }
-        course.rounds
+        passes.rounds
     }
 
     /// Returns true if the number of rows or a shape in the body may depend on the iteration number.
-    fn asks_for_values(&self, step: &Step, course: &Course) -> bool {
-        let (one, slots) = (course.one, &self.program.slots);
+    fn asks_for_values(&self, step: &Step, passes: &Passes) -> bool {
+        let (one, slots) = (passes.one, &self.program.slots);
         let block = &self.program.blocks[one.body];
         let outside = step.inputs.iter().flatten().chain(&block.captures);
         let bound = outside.into_iter().any(|&at| slots[at].fact.bound);
         let bounded = !bound && slots[block.slots.clone()].iter().any(|slot| slot.fact.bound);
-        let rows = !course.rounds.rows.is_empty() && !course.rounds.exact;
+        let rows = !passes.rounds.rows.is_empty() && !passes.rounds.exact;
         !one.never_runs() && (rows || bounded)
     }
 
@@ -367,7 +367,7 @@ impl<'m> Run<'m, '_> {
     }
 }
 
-impl<'l> Course<'l> {
+impl<'l> Passes<'l> {
     fn new(run: &mut Run, one: &'l Loop, mode: Mode) -> Self {
         let rounds = Rounds {
             complete: true,
@@ -432,8 +432,8 @@ impl<'l> Course<'l> {
 }
 
 /// Returns the error for a loop with more iterations than can be inferred.
-fn endless(step: &Step, course: &Course, go: Option<bool>) -> ImportProblem {
-    let iterations = course.rounds.most.map_or("an unknown number of".to_owned(), |most| most.to_string());
+fn endless(step: &Step, passes: &Passes, go: Option<bool>) -> ImportProblem {
+    let iterations = passes.rounds.most.map_or("an unknown number of".to_owned(), |most| most.to_string());
     let remedy = if go.is_none() { "; --trips N gives a smaller number" } else { "" };
     ImportProblem::Unsupported {
         what: format!(

@@ -145,7 +145,7 @@ impl<'m> Run<'m, '_> {
             step.cost = operators::cost(&call, facts);
         }
         step.shares = operators::shares(&call);
-        if let Ok(facts) = &made {
+        if let (true, Ok(facts)) = (self.options.parts, &made) {
             step.shares.extend(operators::parts(&call, facts));
         }
         let doubt = operators::doubt(&call).filter(|_| !dead);

@@ -44,8 +44,8 @@ pub fn shares(call: &Call) -> Vec<Share> {
     }
 }
 
-/// Returns the inputs and outputs of `Concat`, `Split` and `Slice` that lie in each other, because their elements
-/// are consecutive. `outputs` are the inferred facts.
+/// Returns the inputs and outputs of `Concat`, `Split` and `Slice` that lie in each other, because their
+/// elements are consecutive. `outputs` are the inferred facts.
 pub fn parts(call: &Call, outputs: &[Fact]) -> Vec<Share> {
     let exact = call.domain.is_empty() && !call.bounded() && outputs.iter().all(|fact| !fact.bound);
     let found = match call.kind {

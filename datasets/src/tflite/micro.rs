@@ -3,8 +3,8 @@
 //! The runtime gives each scope a number. There is one scope for the start of a subgraph, one per operator,
 //! and further ones for the subgraphs that an operator runs. A subgraph that several operators run has only
 //! one set of tensors. Each tensor is live from its first use in any run to its last. All subgraphs share one
-//! arena. The plan does not place variables, which get memory of their own, and outputs of `VAR_HANDLE`, which
-//! refer to data of the kernel.
+//! arena. The plan does not place variables, which get memory of their own, and outputs of `VAR_HANDLE`,
+//! which refer to data of the kernel.
 //!
 //! If the file contains an offline plan, the tensors of a range of [fixed addresses](super::stated) are one
 //! buffer, in which they keep their positions. Variables in such a range are placed with it.

@@ -24,8 +24,8 @@ pub(super) struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Returns the tensors of a subgraph that are handles of variables. The runtime keeps their values in data
-    /// of the kernel.
+    /// Returns the tensors of a subgraph that are handles of variables. The runtime keeps their values in
+    /// data of the kernel.
     pub(super) fn handles(&self, subgraph: &Subgraph) -> HashSet<i32> {
         let makes = |step: &&Step| {
             self.kinds.get(step.code as usize).is_some_and(|kind| kind.builtin && kind.name == "VAR_HANDLE")

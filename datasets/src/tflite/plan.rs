@@ -1,8 +1,8 @@
 //! Reads the offline plan of a file.
 //!
 //! The plan is in a buffer of the metadata `OfflineMemoryAllocation`. It consists of 32-bit integers: the
-//! version of the format, the number of subgraphs, the number of offsets, and the offsets. There is one offset
-//! per tensor of all subgraphs.
+//! version of the format, the number of subgraphs, the number of offsets, and the offsets. There is one
+//! offset per tensor of all subgraphs.
 //!
 //! Sources: `memory_management.md` and `micro_allocation_info.cc` of `tflite-micro` (2026).
 

@@ -148,7 +148,8 @@ fn meet(a: &Range<u64>, b: &Range<u64>) -> bool {
 /// Collects the tensors of the graph that have fixed addresses.
 pub(super) struct Kept {
     fixed: Vec<Fixed>,
-    /// Per tensor with a fixed address, by subgraph and index: the index in `fixed`, and the first byte in it.
+    /// Per tensor with a fixed address, by subgraph and index: the index in `fixed`, and the first byte in
+    /// it.
     places: HashMap<(usize, usize), (usize, u64)>,
     /// The same tensors in the graph.
     ids: BTreeMap<(usize, usize), TensorId>,

@@ -127,8 +127,12 @@ pub fn filled(text: &str) -> String {
 
 /// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).map_err(Failure::internal)?;
-    print_safe(&format!("{}\n", printable_json(&text)))
+    print_json_text(&serde_json::to_string(value).map_err(Failure::internal)?)
+}
+
+/// Prints JSON text as a line.
+pub fn print_json_text(text: &str) -> Result<(), Failure> {
+    print_safe(&format!("{}\n", printable_json(text)))
 }
 
 /// Writes one line to standard error.

@@ -92,7 +92,8 @@ fn shortened(name: &str) -> String {
 #[derive(Debug)]
 pub struct Report {
     object: Value,
-    /// The member `layout` as JSON, the last member of the object. Values would take several times its memory.
+    /// The member `layout` as JSON, the last member of the object. Values would take several times its
+    /// memory.
     layout: Option<String>,
     basis: Basis,
     text: String,
@@ -328,7 +329,7 @@ impl Report {
         let Some(layout) = &self.layout else { return output::print_json(&self.object) };
         let object = self.object.to_string();
         let members = object.strip_suffix('}').unwrap_or(&object);
-        output::print(&format!("{members},\"layout\":{layout}}}\n"))
+        output::print_json_text(&format!("{members},\"layout\":{layout}}}"))
     }
 
     fn member<'a>(&'a self, row: &'a Value, key: &str) -> &'a Value {

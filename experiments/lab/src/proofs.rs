@@ -40,8 +40,8 @@ pub fn instance_of_checker(instance: &Instance) -> Result<plimsoll_proof::Instan
     plimsoll_proof::Instance::from_csv(&String::from_utf8_lossy(&csv)).map_err(|error| error.to_string())
 }
 
-/// Runs the checker within the time of the limits, or until a stop is requested. Returns the reason to stop if
-/// the checker ended early.
+/// Runs the checker within the time of the limits, or until a stop is requested. Returns the reason to stop
+/// if the checker ended early.
 pub fn within<T>(limits: Limits, check: impl FnOnce(&dyn Fn() -> bool) -> T) -> (T, Option<Stop>) {
     let watch = RefCell::new(limits.watch());
     let verdict = check(&|| watch.borrow_mut().check().is_some());
@@ -82,8 +82,8 @@ pub fn prove(
     Ok(Ok(Checked { text, proved, seconds, check_seconds: start.elapsed().as_secs_f64() }))
 }
 
-/// Returns what the checker confirmed, or [`NoProof`] if the checker was stopped or the proof exceeds a limit of
-/// the checker.
+/// Returns what the checker confirmed, or [`NoProof`] if the checker was stopped or the proof exceeds a limit
+/// of the checker.
 ///
 /// # Errors
 /// A message if the checker rejected the proof for another reason, which is an internal error.

@@ -3,7 +3,7 @@
 use crate::ReproduceError;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll::{Registry, excluded};
-use plimsoll_model::{Bytes, Entry, Outcome, Problem, Setup, Silent, SolveError};
+use plimsoll_model::{Bytes, Entry, Kind, Outcome, Problem, Setup, Silent, SolveError, Stop};
 use std::path::PathBuf;
 
 /// The environment of a reproduction.
@@ -95,8 +95,10 @@ impl<'a> Context<'a> {
     ) -> Result<Answer<P::Solution>, ReproduceError> {
         let outcome = self.solve(entries, name, label, input)?;
         let claim = outcome.claim.to_string();
+        // A heuristic that ends at a limit returns some solution, but not that of the algorithm.
+        let is_whole = outcome.stop == Stop::Completed || named(entries, name)?.kind != Kind::Heuristic;
         match (outcome.solution, outcome.value) {
-            (Some(solution), Some(value)) => {
+            (Some(solution), Some(value)) if is_whole => {
                 Ok(Answer { solution, value: value.get(), bound: outcome.lower_bound.value, claim })
             }
             _ => Err(ReproduceError::Limit(format!("{name} on {label}: nothing found within the limits"))),

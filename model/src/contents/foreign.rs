@@ -1,6 +1,6 @@
 //! Recognises files that are no input, and names what helps.
 
-use super::{ContentsError, Packing};
+use super::common::{ContentsError, Packing};
 use std::path::Path;
 
 /// The number of bytes at the start of a file that are searched.

@@ -1,7 +1,7 @@
 //! Decompresses gzip files (RFC 1952).
 
+use super::common::{ContentsError, number};
 use super::inflate::{InflateError, crc32, inflate};
-use super::{ContentsError, number};
 
 const KIND: &str = "gzip";
 /// The length in bytes of the fixed part of a header.

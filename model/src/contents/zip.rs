@@ -2,8 +2,8 @@
 //!
 //! Source: APPNOTE.TXT 6.3.10 of PKWARE.
 
+use super::common::{ContentsError, number};
 use super::inflate::{InflateError, crc32, inflate};
-use super::{ContentsError, number};
 use std::path::{Path, PathBuf};
 
 /// The length in bytes of the end record without its comment.

@@ -35,7 +35,7 @@ pub fn file_name(name: &str, capacity: Option<Bytes>) -> String {
 }
 
 fn parts(path: &Path) -> Option<(&str, &str)> {
-    path.file_stem()?.to_str()?.rsplit_once('.')
+    path.file_stem()?.to_str()?.rsplit_once('.').filter(|(name, _)| !name.is_empty())
 }
 
 /// Returns true if `number`, which follows `name` and a dot, is a capacity.

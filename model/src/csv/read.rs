@@ -528,8 +528,8 @@ impl<'a> Row<'a> {
         Ok(buffer)
     }
 
-    /// Checks that the size and the lifespan in the row of an answer, if given, are those of `buffer`. An open
-    /// end is `last`, the first step after all lifespans of the instance.
+    /// Checks that the size and the lifespan in the row of an answer, if given, are those of `buffer`. An
+    /// open end is `last`, the first step after all lifespans of the instance.
     pub(super) fn matches(&self, buffer: &Buffer, last: u64) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();

@@ -264,8 +264,8 @@ impl<'a> Machine<'a> {
         self.share(alias.input.index(), alias.output.index(), 0)
     }
 
-    /// Returns the contents that the output of a view takes over from its input: none if the two do not lie at
-    /// the declared distance in the same slot.
+    /// Returns the contents that the output of a view takes over from its input: none if the two do not lie
+    /// at the declared distance in the same slot.
     fn viewed(&self, view: &Alias) -> Contents {
         let (input, output) = (view.input.index(), view.output.index());
         let distance = self.prepared.graph.displacement(view);

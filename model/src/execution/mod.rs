@@ -4,8 +4,8 @@
 //! The checker does not use lifespans. Each tensor in memory lies in a *slot*, which is an address range that
 //! several tensors may share, each at its own byte. The checker records which value each address contains.
 //! Each write of a tensor stores a new value at its addresses. A read is correct if all of these addresses
-//! still contain the bytes of the value that they should contain: a view consists of bytes of values that were
-//! written for other tensors. Runs differ in the decisions of operators with regions
+//! still contain the bytes of the value that they should contain: a view consists of bytes of values that
+//! were written for other tensors. Runs differ in the decisions of operators with regions
 //! ([`Graph::flow`](crate::graph::Graph::flow)): the branches taken and the trip counts. All combinations are
 //! run, up to a limit. If there are more, further runs are drawn at random.
 //!
@@ -16,17 +16,17 @@
 //!   ([`ExecutionOptions::keep_inputs`]).
 //! - **An operator** reads its inputs and writes its outputs and its scratch. All of them must then be
 //!   intact, because the operator writes while it reads. An output declared as a
-//!   [view](crate::graph::AliasKind) of an input takes over the bytes of the input if both lie in the same slot
-//!   at the declared distance. The operator writes the other bytes of the output. If an output declared to be
-//!   written in place of an input begins at the same byte of the same slot, the input need not be intact
-//!   afterwards. Any other sharing of a slot overwrites its contents.
+//!   [view](crate::graph::AliasKind) of an input takes over the bytes of the input if both lie in the same
+//!   slot at the declared distance. The operator writes the other bytes of the output. If an output declared
+//!   to be written in place of an input begins at the same byte of the same slot, the input need not be
+//!   intact afterwards. Any other sharing of a slot overwrites its contents.
 //! - **An operator with regions** reads its inputs once, when it is entered. Its scratch and its stacked
 //!   outputs are held from its entry to its exit. Its aliases have no effect.
 //! - **Handovers** at the same moment are performed simultaneously: all sources are read, then all
 //!   destinations are written, and then all of these tensors must be intact. If a handover concerns a whole
-//!   tensor, and its source and destination begin at the same byte of a slot, nothing is copied, and the destination takes over
-//!   the value. A region that has not run hands over nothing. Outputs of the operator that no handover has
-//!   written are written at its exit.
+//!   tensor, and its source and destination begin at the same byte of a slot, nothing is copied, and the
+//!   destination takes over the value. A region that has not run hands over nothing. Outputs of the operator
+//!   that no handover has written are written at its exit.
 //! - **When a region begins**, its handovers for that moment are performed. Inputs without a source in
 //!   memory, such as the iteration number, are written at the same time.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). A result of a loop body is then not copied to

@@ -60,7 +60,8 @@ pub enum GraphError {
         offset: Bytes,
         reason: &'static str,
     },
-    /// Two inputs cannot both be views in the output, because they have bytes in common or are the same input.
+    /// Two inputs cannot both be views in the output, because they have bytes in common or are the same
+    /// input.
     #[error("{operator} declares '{first}' and '{second}' as views in '{output}', but both cannot lie there")]
     Overlap { operator: String, output: String, first: String, second: String },
     /// A tensor does not lie in its segment, or lies in two.

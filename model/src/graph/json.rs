@@ -33,9 +33,9 @@
 //! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
 //! `part`.
 //!
-//! If `offset` is missing, tensors of equal size have the offset 0. If the inputs aliased to one output, in the
-//! order of the list, are together as large as the output, each begins where the one before it ends. The same
-//! holds for the outputs aliased to one input. In all other cases, `offset` is required.
+//! If `offset` is missing, tensors of equal size have the offset 0. If the inputs aliased to one output, in
+//! the order of the list, are together as large as the output, each begins where the one before it ends. The
+//! same holds for the outputs aliased to one input. In all other cases, `offset` is required.
 //!
 //! Unknown members are rejected, so that misspelt names are noticed.
 
@@ -450,8 +450,8 @@ mod tests {
         assert!(String::from_utf8(dot).unwrap().contains("subgraph cluster_1 { label=\"then\";"));
     }
 
-    /// Returns a graph in which `cut` and `cat` have the given aliases. `cut` reads t (60 bytes) and makes a (20)
-    /// and b (40). `cat` reads a and c (15) and makes d (35).
+    /// Returns a graph in which `cut` and `cat` have the given aliases. `cut` reads t (60 bytes) and makes a
+    /// (20) and b (40). `cat` reads a and c (15) and makes d (35).
     fn views(cut: &str, cat: &str) -> Result<Vec<(String, u64)>, String> {
         let graph = read(&format!(
             r#"{{ "format": "plimsoll-graph", "version": 1, "name": "views", "tensors": [

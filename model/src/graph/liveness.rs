@@ -12,100 +12,10 @@
 //! no memory in the arena.
 
 use super::Graph;
-use super::sharing::{Held, Scope};
+use super::options::LivenessOptions;
+use super::sharing::{Held, Member, Outer, Scope};
 use crate::orders::{OrderError, OrderProblem, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
-
-/// Where the inputs and outputs of a region are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Boundary {
-    /// In the arena while needed. Inputs are held from the start to their last use, and outputs from their
-    /// producer to the end. An input without readers is held before the first operator, together with all
-    /// other inputs, and is then released.
-    #[default]
-    Arena,
-    /// In the arena. Inputs are held from the first step to the last, and outputs from their producer to the
-    /// end.
-    Held,
-    /// In the arena from the first step to the last. Their memory is never reused (Mini-Infer).
-    Persistent,
-    /// Outside the arena, in memory provided by the caller (LUNA).
-    Outside,
-}
-
-impl Boundary {
-    /// Returns true if inputs must still be intact in the arena at the end.
-    pub fn keeps_inputs(self) -> bool {
-        matches!(self, Self::Held | Self::Persistent)
-    }
-}
-
-/// The assumptions of a liveness analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LivenessOptions {
-    /// Where inputs and outputs are stored.
-    pub boundary: Boundary,
-    /// True if weights occupy the arena for the whole run.
-    pub weights: bool,
-    /// True if states (variable tensors) occupy the arena for the whole run, even if nothing uses them.
-    pub states: bool,
-    /// True if views share memory with their inputs.
-    pub views: bool,
-    /// True if outputs that are parts of inputs, or consist of inputs, share their memory where the rules
-    /// allow it ([`AliasKind::Part`](super::AliasKind::Part)).
-    pub parts: bool,
-    /// True if operators write in place where the rules allow it.
-    pub in_place: bool,
-    /// True if the operators of every region run in file order. Operators may then write in place more often.
-    pub file_order: bool,
-    /// The alignment in bytes to which sizes are rounded up.
-    pub align: Bytes,
-}
-
-impl Default for LivenessOptions {
-    /// Returns the options with inputs and outputs in the arena while they are needed, and states in the
-    /// arena for the whole run. Weights are outside the arena. Views share memory, parts are copied, and no
-    /// operator writes in place. Operators may run in any order.
-    fn default() -> Self {
-        Self {
-            boundary: Boundary::Arena,
-            weights: false,
-            states: true,
-            views: true,
-            parts: false,
-            in_place: false,
-            file_order: false,
-            align: Bytes::new(1),
-        }
-    }
-}
-
-impl LivenessOptions {
-    /// Returns the options for a region. No enclosing region provides memory for the inputs and outputs of
-    /// an inner region. They therefore occupy memory in the arena, but only while they are needed.
-    #[must_use]
-    pub fn inside(self, region: RegionId) -> Self {
-        if region == Graph::BODY { self } else { Self { boundary: Boundary::Arena, ..self } }
-    }
-}
-
-/// A tensor in shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Member {
-    /// The tensor.
-    pub tensor: TensorId,
-    /// The byte of the shared memory at which the tensor begins.
-    pub offset: Bytes,
-}
-
-/// Tensors of a region that lie in the memory of a tensor of an enclosing region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outer {
-    /// The tensor of the enclosing region.
-    pub captured: TensorId,
-    /// The tensors of the region, ascending. Their offsets count from the start of `captured`.
-    pub members: Vec<Member>,
-}
 
 /// The order problem of a region, and the mapping from its ids to those of the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,13 +38,13 @@ impl Graph {
     /// regions nested inside it, plus the searches for operators that write in place.
     ///
     /// `options` are those of the whole graph. `scratch` returns the bytes that an operator needs while it
-    /// runs, in addition to its own [`Operator::scratch`](super::Operator::scratch): the memory of the regions
-    /// that it owns. Tensors of enclosing regions are not counted, because they are counted in those regions.
-    /// Tensors of size zero occupy no memory.
+    /// runs, in addition to its own [`Operator::scratch`](super::Operator::scratch): the memory of the
+    /// regions that it owns. Tensors of enclosing regions are not counted, because they are counted in those
+    /// regions. Tensors of size zero occupy no memory.
     ///
     /// # Errors
-    /// [`OrderError::TooLarge`] if the rounded sizes add up to 2^63 bytes or more, and [`OrderError::Views`] if
-    /// declared views contradict each other.
+    /// [`OrderError::TooLarge`] if the rounded sizes add up to 2^63 bytes or more, and [`OrderError::Views`]
+    /// if declared views contradict each other.
     pub fn storages(
         &self,
         region: RegionId,
@@ -178,7 +88,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{AliasKind, GraphBuilder, Operator, Role, Tensor};
+    use crate::graph::{AliasKind, Boundary, GraphBuilder, Operator, Role, Tensor};
 
     /// Builds the graph in -conv-> a -relu-> b -reshape-> c -add(c, d)-> out, with b -pool-> d.
     fn graph() -> Graph {

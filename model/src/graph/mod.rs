@@ -30,6 +30,7 @@ mod fold;
 mod join;
 mod json;
 mod liveness;
+mod options;
 mod segment;
 mod sharing;
 
@@ -38,11 +39,14 @@ pub use control::{Control, Flow, FlowError, Handover, Moment};
 pub use dot::write_dot;
 pub use join::{Choice, Inputs, JoinError};
 pub use json::{FORMAT, GraphFileError, VERSION, read_graph, write_graph};
-pub use liveness::{Boundary, LivenessOptions, Member, Outer, Storages};
+pub use liveness::Storages;
+pub use options::{Boundary, LivenessOptions};
 pub use segment::{Misplaced, Segment};
+pub use sharing::{Member, Outer};
 
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt;
 
 /// The purpose of a tensor, which determines when it is live.
@@ -117,7 +121,8 @@ pub enum AliasKind {
     /// The output reinterprets bytes of the input (reshape, identity, slice), or the input becomes a part of
     /// the output (concatenation). Nothing is written.
     View,
-    /// Like [`AliasKind::View`], but the operator copies unless [`LivenessOptions::parts`] is set.
+    /// Like [`AliasKind::View`], but the operator copies if both cannot share memory, or only at a byte that
+    /// is not aligned.
     Part,
     /// The operator can overwrite the input with its output (elementwise functions).
     InPlace,
@@ -247,7 +252,8 @@ pub struct Graph {
     /// Per tensor: the region in which it is produced or received.
     places: Vec<RegionId>,
     segments: Vec<Segment>,
-    fixed: segment::Fixed,
+    /// Per tensor of a segment: the segment and the first byte.
+    fixed: HashMap<TensorId, (usize, Bytes)>,
 }
 
 impl Graph {

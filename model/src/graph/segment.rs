@@ -16,7 +16,8 @@ use std::collections::{HashMap, HashSet};
 /// Memory in which tensors have fixed addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The name. [`GraphBuilder::build`](super::GraphBuilder::build) makes it different from the names of all tensors and segments.
+    /// The name. [`GraphBuilder::build`](super::GraphBuilder::build) makes it different from the names of all
+    /// tensors and segments.
     pub name: String,
     /// The size in bytes, including memory that belongs to no tensor of the graph.
     pub bytes: Bytes,
@@ -47,8 +48,8 @@ impl Graph {
         self.fixed.get(&id).copied()
     }
 
-    /// Returns, for each segment, the positions of the operators that use it, ascending. `operators` are those
-    /// of a region in file order.
+    /// Returns, for each segment, the positions of the operators that use it, ascending. `operators` are
+    /// those of a region in file order.
     pub(super) fn segment_users(&self, operators: &[OperatorId]) -> Vec<Vec<OperatorId>> {
         let mut users = vec![Vec::new(); self.segments.len()];
         if users.is_empty() {

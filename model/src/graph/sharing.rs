@@ -9,21 +9,21 @@
 //! - An operator may write an output **in place** of an input of the same size under three conditions. Every
 //!   other operator that uses the storage of the input runs earlier in every order. The storage contains no
 //!   weight or state, and no output of the region. Inputs of the region may be overwritten if nothing reads
-//!   them later: those of the body with [`Boundary::Arena`], and those of an inner region if they are written
-//!   again before each of its runs and nothing is handed over from them.
-//! - A tensor may lie in a tensor of an **enclosing region** that the region captures: as a view, or in place
-//!   if the region runs at most once per run of the enclosing region, and if the owner of the region is the
-//!   last user of the captured tensor in every order.
+//!   them later. For the body, this holds with [`Boundary::Arena`]. For an inner region, they must be written
+//!   again before each of its runs, and nothing may be handed over from them.
+//! - A tensor may lie in a tensor of an **enclosing region** that the region captures, as a view or in place.
+//!   In place requires that the region runs at most once per run of the enclosing region. The owner of the
+//!   region must also be the last user of the captured tensor in every order.
 //! - If a **loop** body returns a tensor in the storage of one of its inputs, the next value of this input
-//!   must be that tensor, at the same byte. Otherwise, the loop would overwrite the storage while it reads the
-//!   result, and the tensor gets memory of its own.
+//!   must be that tensor, at the same byte. Otherwise, the loop would overwrite the storage while it reads
+//!   the result, and the tensor gets memory of its own.
 //!
 //! Two tensors share nothing if only one of them is in the arena, or if one of them has zero bytes.
 //!
-//! Operators are visited in file order, and aliases in the order in which they are listed. A decision is never
-//! revised.
+//! Operators are visited in file order, and aliases in the order in which they are listed. A decision is
+//! never revised.
 
-use super::liveness::{Boundary, LivenessOptions, Member, Outer};
+use super::options::{Boundary, LivenessOptions};
 use super::{Alias, AliasKind, Control, Flow, Graph, Moment, Role, Tensor};
 use crate::orders::{OrderError, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -33,6 +33,24 @@ use std::collections::{HashMap, HashSet};
 /// The maximum number of operators that the searches for earlier operators visit in one region. Beyond this
 /// number, an operator writes in place only if it reads the results of all other users.
 const MOST_VISITED: usize = 1 << 24;
+
+/// A tensor in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Member {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// The byte of the shared memory at which the tensor begins.
+    pub offset: Bytes,
+}
+
+/// Tensors of a region that lie in the memory of a tensor of an enclosing region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outer {
+    /// The tensor of the enclosing region.
+    pub captured: TensorId,
+    /// The tensors of the region, ascending. Their offsets count from the start of `captured`.
+    pub members: Vec<Member>,
+}
 
 /// Tensors that share memory.
 struct Shared {
@@ -266,8 +284,7 @@ impl<'a> Scope<'a> {
 
     fn is_enabled(&self, kind: AliasKind) -> bool {
         match kind {
-            AliasKind::View => self.options.views,
-            AliasKind::Part => self.options.views && self.options.parts,
+            AliasKind::View | AliasKind::Part => self.options.views,
             AliasKind::InPlace => self.options.in_place,
         }
     }

@@ -380,8 +380,8 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
 }
 
 /// Joins two buffers of the same size if a handover copies a whole tensor from one to the other. The two
-/// tensors must have the same size and begin at the same byte of their buffers, and the buffers must be simultaneously live only at the point of the
-/// handover. Pairs with larger tensors are joined first.
+/// tensors must have the same size and begin at the same byte of their buffers, and the buffers must be
+/// simultaneously live only at the point of the handover. Pairs with larger tensors are joined first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![None; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {

@@ -227,8 +227,8 @@ impl<'a> Structure<'a> {
         self.instance_of(relation, &conflicts, &schedule, align)
     }
 
-    /// Does the same as [`Structure::instance`] for known [`conflicts`](Structure::conflicts) under the relation
-    /// and under `schedule`.
+    /// Does the same as [`Structure::instance`] for known [`conflicts`](Structure::conflicts) under the
+    /// relation and under `schedule`.
     ///
     /// # Errors
     /// [`StructureError`] if there are too many conflicts, or if the alignment is invalid.

@@ -125,7 +125,7 @@ fn fusions_are_audited() {
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
     // A bound of fewer relations than a solution optimises is rejected.
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
-    assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
+    assert_eq!(reason(&problem, &strong), "the bound 0 relations excludes the value 1 relations");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
 }
 

@@ -45,7 +45,7 @@ fn headers() {
         ),
         (
             "id,lower,size\na,0,1\n",
-            "f.csv: line 1: missing column 'upper' (other names: end); the header has: id, lower, size",
+            "f.csv: line 1: missing column 'upper' (other names: end, finish); the header has: id, lower, size",
         ),
         (
             "id,upper,size\na,0,1\n",
@@ -59,7 +59,7 @@ fn headers() {
         ),
         (
             "\n\nid,lower,uper,size\n",
-            "f.csv: line 3: missing column 'upper' (other names: end); the header has: id, lower, uper, size; \
+            "f.csv: line 3: missing column 'upper' (other names: end, finish); the header has: id, lower, uper, size; \
              rename 'uper' to 'upper'?",
         ),
         (

@@ -10,8 +10,8 @@ use plimsoll_model::{Buffer, Bytes, Instance, OperatorId, TensorId, check_layout
 
 const BODY: plimsoll_model::RegionId = Graph::BODY;
 
-/// Builds a random straight graph. Slices and splits are views, and so are some concatenations. The others are
-/// optional parts.
+/// Builds a random straight graph. Slices and splits are views, and so are some concatenations. The others
+/// are optional parts.
 fn random(seed: u64) -> Graph {
     let mut draw = Draw(seed * 6151 + 11);
     let mut g = GraphBuilder::new(format!("views{seed}"));
@@ -101,7 +101,6 @@ fn options(seed: u64) -> LivenessOptions {
     LivenessOptions {
         boundary: [Boundary::Arena, Boundary::Held, Boundary::Outside][(seed % 3) as usize],
         views: !seed.is_multiple_of(11),
-        parts: !seed.is_multiple_of(4),
         in_place: seed % 5 < 3,
         file_order: seed % 7 < 2,
         align: Bytes::new([1, 1, 4][(seed % 17 % 3) as usize]),

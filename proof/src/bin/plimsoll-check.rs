@@ -2,8 +2,8 @@
 //! bound. `plimsoll-check PROOF`: checks a proof that no order of operators has a peak below a bound. Such a
 //! proof contains its problem. `--time-limit SECONDS` before the files limits the time of the check.
 //!
-//! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors, 3 if the check ends without
-//! a verdict at a limit.
+//! Exit status: 0 if the proof is accepted, 1 if it is rejected, 2 for other errors, 3 if the check ends
+//! without a verdict at a limit.
 
 use plimsoll_proof::{CheckError, Instance, check, check_orders};
 use std::fs::File;

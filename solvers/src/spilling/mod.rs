@@ -55,8 +55,8 @@ const STATES: u64 = 200_000;
 /// Fractions of the remaining time for finding a greedy solution, for solving a cover, and for placing the
 /// remaining buffers.
 const GREEDY: f64 = 0.1;
-/// The fraction for finding a greedy solution of an instance with more than [`MANY`] buffers, for which covers
-/// have little chance of success.
+/// The fraction for finding a greedy solution of an instance with more than [`MANY`] buffers, for which
+/// covers have little chance of success.
 const GREEDY_MANY: f64 = 0.5;
 const MANY: usize = 20_000;
 const COVERING: f64 = 0.75;

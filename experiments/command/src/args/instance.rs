@@ -52,7 +52,7 @@ impl InstanceArgs {
 }
 
 /// The error for a file in which every buffer has an offset, if both readings are possible.
-const AMBIGUOUS: &str = "every buffer has an offset; if the offsets are a plan, `audit` judges it, and \
+const AMBIGUOUS: &str = "every buffer has an offset; if the offsets are a plan, `audit` checks it, and \
                              --offsets free places all buffers anew; if they are requirements, --offsets fixed \
                              pins all buffers";
 

@@ -46,8 +46,8 @@ pub fn element_alignment(graph: &Graph, options: LivenessOptions) -> Bytes {
     Bytes::new(inside.map(element_bytes).max().unwrap_or(1))
 }
 
-/// Returns the alignment of an element in bytes: the number of bits in the name of its type, or else the bytes
-/// per element of the tensor. Types smaller than a byte and unknown types have the alignment 1.
+/// Returns the alignment of an element in bytes: the number of bits in the name of its type, or else the
+/// bytes per element of the tensor. Types smaller than a byte and unknown types have the alignment 1.
 fn element_bytes(tensor: &Tensor) -> u64 {
     let Some(name) = tensor.element.as_deref().filter(|_| tensor.bytes > Bytes::ZERO) else { return 1 };
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -74,10 +74,6 @@ pub struct ActivationLivenessArgs {
     /// Let reshape and similar operators copy instead of sharing the memory of their input
     #[arg(long, help_heading = "Options for models")]
     pub no_views: bool,
-    /// Let slices and splits lie in their input, and let concatenations consist of their inputs, wherever the
-    /// elements are consecutive. The operators then copy nothing
-    #[arg(long, conflicts_with = "no_views", help_heading = "Options for models")]
-    pub parts: bool,
     /// Let elementwise operators overwrite an input of equal size if they are its last reader in every order;
     /// with `--order as-in-file`, if they are its last reader in the file
     #[arg(long, help_heading = "Options for models")]
@@ -101,7 +97,6 @@ impl ActivationLivenessArgs {
             weights: false,
             states: !self.no_states,
             views: !self.no_views,
-            parts: self.parts,
             in_place: self.in_place,
             align: Bytes::new(self.align.unwrap_or(1)),
             ..LivenessOptions::default()

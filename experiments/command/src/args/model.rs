@@ -47,6 +47,10 @@ pub struct OpenArgs {
     /// Assume this size for tensors of unknown shape or type, instead of failing
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
+    /// Let Slice and Split return parts of their input, and let Concat consist of its inputs, wherever the
+    /// elements are consecutive (ONNX). These operators then copy nothing
+    #[arg(long, help_heading = "Options for models")]
+    pub parts: bool,
     /// Assume at most this many iterations of every loop whose number of iterations is not known
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
     pub trips: Option<u64>,
@@ -86,6 +90,7 @@ impl OpenArgs {
             values: once("--value", &self.value)?.into_iter().collect(),
             tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
             trips: self.trips,
+            parts: self.parts,
             scratch: self.scratch.as_deref().map(scratch).transpose()?.unwrap_or_default(),
         })
     }

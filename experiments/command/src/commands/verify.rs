@@ -161,8 +161,8 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     })
 }
 
-/// Returns the limits of the check of a proof. The default time limit does not apply, because the length of the
-/// proof limits the time of its check.
+/// Returns the limits of the check of a proof. The default time limit does not apply, because the length of
+/// the proof limits the time of its check.
 fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
     if effort.time_limit.is_some() { limits } else { Limits::default() }
 }

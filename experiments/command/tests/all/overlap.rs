@@ -352,7 +352,7 @@ fn fronts_report_infeasible_and_unknown_cases() {
     assert!(run(&["--solver", "exact"]).exits(2).stderr.contains("--activations placed"));
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--free-order"];
     let free = |more: &[&str]| scratch.plimsoll(&[&words[..], more].concat());
-    for option in [["--buffers", "4"], ["--solver", "exact"], ["--trips", "3"]] {
+    for option in [["--buffers", "4"], ["--solver", "exact"], ["--iterations", "3"]] {
         free(&option).exits(2);
     }
     let never = free(&["--capacity", "17"]).exits(1).stdout;
@@ -394,7 +394,7 @@ fn percentages_cover_the_whole_run() {
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", LOOP);
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
-    let more = ["--trips", "60000", "--json", "--gantt", "g.svg"];
+    let more = ["--iterations", "60000", "--json", "--gantt", "g.svg"];
     let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
     // The processor waits for 10 of the 30 microseconds of a trip. The last evaluation of the condition adds
     // no wait and is negligible.
@@ -411,7 +411,8 @@ fn resident_weights_are_fetched_before_the_run() {
     scratch.write("stays.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
     scratch.write("net.json", LOOP);
     let run = |machine: &str| {
-        let words = ["overlap", "net.json", "--machine", machine, "--schedule", "prefetch", "--trips", "3"];
+        let words =
+            ["overlap", "net.json", "--machine", machine, "--schedule", "prefetch", "--iterations", "3"];
         let files = ["--resident", "10", "--trace", "t.json", "--gantt", "g.svg", "--instructions", "i.csv"];
         scratch.plimsoll(&[&words[..], &files].concat()).exits(0).stdout
     };

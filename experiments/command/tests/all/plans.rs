@@ -1,5 +1,5 @@
-//! Tests files that contain an instance and a plan, pinned buffers, capacities in file names, and other ways of
-//! writing instances.
+//! Tests files that contain an instance and a plan, pinned buffers, capacities in file names, and other ways
+//! of writing instances.
 
 use crate::common::Scratch;
 use serde_json::{Value, json};

@@ -80,7 +80,7 @@ fn a_compiled_model_keeps_its_addresses() {
     let npu = seed("npu.tflite").display().to_string();
     let run = scratch.plimsoll(&["plan", &npu, "--capacity", "512", "--tensors", "t.csv"]).exits(0);
     let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("capacity 512 bytes: fits, 0 bytes to spare"), "{text}");
+    assert!(text.contains("capacity 512 bytes: fits without"), "{text}");
     assert!(
         text.contains("5 of them keep their relative addresses, which the code of npu may contain"),
         "{text}"

@@ -36,7 +36,8 @@ impl Basis {
         Self { assumed, sizes: any.then_some(sizes), unrunnable }
     }
 
-    /// Returns one line per assumption and per unsupported operator, and a line with the number of sizes per source.
+    /// Returns one line per assumption and per unsupported operator, and a line with the number of sizes per
+    /// source.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {

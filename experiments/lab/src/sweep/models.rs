@@ -48,7 +48,7 @@ pub(super) fn variants(raw: &RawInstances) -> Result<Vec<Variant>, String> {
             keep_constants: raw.keep_constants == Some(true),
             assume_bytes: raw.assume_bytes.map(|bytes| bytes.0),
             trips: raw.trips,
-            scratch: Vec::new(),
+            ..ImportOptions::default()
         };
         let varied = chosen.iter().filter(|(key, _)| lists[*key].0.len() > 1);
         let words: Vec<String> = varied

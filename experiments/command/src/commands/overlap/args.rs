@@ -30,7 +30,7 @@ pub struct OverlapArgs {
     /// CSV file with measured compute times: operator,seconds
     #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub times: Option<PathBuf>,
-    /// Trip count of every loop
+    /// Number of iterations of every loop
     #[arg(
         long,
         value_name = "N",
@@ -38,7 +38,7 @@ pub struct OverlapArgs {
         conflicts_with = "free_order",
         help_heading = "Branches and loops"
     )]
-    pub trips: u32,
+    pub iterations: u32,
     /// How to count the on-chip memory that activations occupy
     #[arg(long, value_name = "MODE", default_value = "live")]
     pub activations: ActivationsArg,

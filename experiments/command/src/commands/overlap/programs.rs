@@ -38,7 +38,7 @@ impl Programs<'_> {
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
         let run = GraphRun { liveness, order, setup, limits: limits.share(stages) }.with_final_order();
         let make = |regions: &[_], activations| {
-            let options = OverlapOptions { trips: args.trips, activations };
+            let options = OverlapOptions { trips: args.iterations, activations };
             program(graph, regions, self.machine, options).map_err(Failure::input)
         };
         match args.activations {

@@ -77,8 +77,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "OUT", value_parser = format::MODEL.file(), conflicts_with_all = ["compare", "conflicts"])]
     pub write: Option<PathBuf>,
     /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need
-    /// the memory, and the traffic if buffers are spilled. For .tflite files, these are the bytes of the whole
-    /// arena of tflite-micro, with its persistent data
+    /// the memory, and the traffic if buffers are spilled. For .tflite files, these are the bytes of the
+    /// whole arena of tflite-micro, with its persistent data
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with_all = ["compare", "conflicts"])]
     pub capacity: Option<u64>,
     /// Size of pointers of the target, for the persistent data in the arena of tflite-micro

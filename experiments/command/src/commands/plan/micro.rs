@@ -3,8 +3,7 @@
 
 use super::alternatives::Alternatives;
 use super::args::PlanArgs;
-use super::places::{Place, Places};
-use super::write::is_header;
+use super::places::{Place, Places, PlacesFormat, target};
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::report::{Report, bytes};
@@ -116,8 +115,8 @@ fn heads(
 }
 
 /// Returns true if a plan is made for `tflite-micro`. Either the model is written, or its arena is compared
-/// with a capacity under the assumptions of the runtime. The persistent data of compiled code is unknown, so a
-/// capacity for a compiled model is that of its tensors.
+/// with a capacity under the assumptions of the runtime. The persistent data of compiled code is unknown, so
+/// a capacity for a compiled model is that of its tensors.
 pub fn is_planned(args: &PlanArgs, import: &Import, written: Option<ModelFormat>) -> bool {
     let given = args.liveness.options();
     let align = args.liveness.activations.align;
@@ -128,8 +127,8 @@ pub fn is_planned(args: &PlanArgs, import: &Import, written: Option<ModelFormat>
     written == Some(ModelFormat::TfLite) || (is_compared && is_usual && import.unrunnable.is_empty())
 }
 
-/// Returns the assumptions about liveness under which a model is planned. `is_micro` is true if the plan is made
-/// for the runtime.
+/// Returns the assumptions about liveness under which a model is planned. `is_micro` is true if the plan is
+/// made for the runtime.
 ///
 /// # Errors
 /// Fails if the alignment for the runtime is not a multiple of its own alignment.
@@ -144,6 +143,12 @@ pub fn liveness(args: &PlanArgs, import: &Import, is_micro: bool) -> Result<Live
         return Err(Failure::input(message));
     }
     Ok(LivenessOptions { states: false, ..given })
+}
+
+/// Returns true if a C header is written.
+pub fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
+    let target = target(args.tensors.as_ref(), args.format)?;
+    Ok(target.is_some_and(|(_, format)| format == PlacesFormat::CHeader))
 }
 
 /// The parts of a plan that are used to plan the arena of the runtime. `places` contains the tensors by their

@@ -1,9 +1,8 @@
 //! `plan --write`: the model with its operators in the planned order, and with the plan.
 
 use super::alternatives::Alternatives;
-use super::args::PlanArgs;
-use super::micro::Micro;
-use super::places::{Places, PlacesFormat, target};
+use super::micro::{Micro, is_header};
+use super::places::{Places, target};
 use crate::args::element_alignment;
 use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
@@ -48,12 +47,6 @@ pub fn check(import: &Import) -> Result<(), Failure> {
     }
     let list: Vec<String> = import.unrunnable.iter().map(ToString::to_string).collect();
     Err(Failure::input(format!("--write: tflite-micro cannot run {}", list.join("; "))))
-}
-
-/// Returns true if a C header is written.
-pub fn is_header(args: &PlanArgs) -> Result<bool, Failure> {
-    let target = target(args.tensors.as_ref(), args.format)?;
-    Ok(target.is_some_and(|(_, format)| format == PlacesFormat::CHeader))
 }
 
 /// Adds a line to the report if a C header is written and `--align` does not suit the largest elements.
