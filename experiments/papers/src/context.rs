@@ -62,6 +62,10 @@ impl<'a> Context<'a> {
         };
         match run(entry, input, self.setup, self.limits, &mut Silent).result {
             Err(RunError::Solve(SolveError::Unsupported { .. })) => Ok(None),
+            // A heuristic that ends at a limit returns some solution, but not that of the algorithm.
+            Ok(outcome) if entry.kind == Kind::Heuristic && outcome.stop != Stop::Completed => {
+                Ok(Some(Outcome { solution: None, value: None, ..outcome }))
+            }
             result => result.map(Some).map_err(ReproduceError::on(format!("{name} on {label}"))),
         }
     }
@@ -95,10 +99,8 @@ impl<'a> Context<'a> {
     ) -> Result<Answer<P::Solution>, ReproduceError> {
         let outcome = self.solve(entries, name, label, input)?;
         let claim = outcome.claim.to_string();
-        // A heuristic that ends at a limit returns some solution, but not that of the algorithm.
-        let is_whole = outcome.stop == Stop::Completed || named(entries, name)?.kind != Kind::Heuristic;
         match (outcome.solution, outcome.value) {
-            (Some(solution), Some(value)) if is_whole => {
+            (Some(solution), Some(value)) => {
                 Ok(Answer { solution, value: value.get(), bound: outcome.lower_bound.value, claim })
             }
             _ => Err(ReproduceError::Limit(format!("{name} on {label}: nothing found within the limits"))),

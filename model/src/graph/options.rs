@@ -38,6 +38,8 @@ pub struct LivenessOptions {
     pub states: bool,
     /// True if views share memory with their inputs.
     pub views: bool,
+    /// True if tensors of inner regions may lie in tensors that the region captures.
+    pub captured: bool,
     /// True if operators write in place where the rules allow it.
     pub in_place: bool,
     /// True if the operators of every region run in file order. Operators may then write in place more often.
@@ -56,6 +58,7 @@ impl Default for LivenessOptions {
             weights: false,
             states: true,
             views: true,
+            captured: false,
             in_place: false,
             file_order: false,
             align: Bytes::new(1),

@@ -201,7 +201,9 @@ impl<'a> Scope<'a> {
         let operators = self.operators.clone();
         let aliases = operators.iter().flat_map(|&id| &graph.operator(id).aliases);
         let captured: HashSet<TensorId> = aliases
-            .filter(|alias| self.is_enabled(alias.kind) && graph.place(alias.input) != region)
+            .filter(|alias| {
+                self.options.captured && self.is_enabled(alias.kind) && graph.place(alias.input) != region
+            })
             .map(|alias| alias.input)
             .chain(also)
             .collect();

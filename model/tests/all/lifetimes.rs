@@ -63,6 +63,7 @@ fn options(seed: u64) -> LivenessOptions {
         weights: seed % 3 == 1,
         states: seed % 4 != 1,
         views: seed.is_multiple_of(2),
+        captured: seed % 5 < 3,
         in_place: seed % 7 < 3,
         file_order: seed % 13 < 4,
         align: Bytes::new([1, 4][(seed % 11 / 6) as usize]),

@@ -31,6 +31,7 @@ fn options(seed: u64) -> ProgramOptions {
         weights: pick(18, 4) == 3,
         states: pick(5, 4) != 3,
         views: pick(7, 4) != 3,
+        captured: pick(13, 2) == 1,
         in_place: pick(2, 2) == 1,
         file_order: pick(17, 3) == 1,
         align: Bytes::new([1, 16][pick(11, 2) as usize]),

@@ -183,6 +183,11 @@ impl ControlArgs {
         }
     }
 
+    /// Returns true if regions share memory with the enclosing regions.
+    pub fn is_alias(self) -> bool {
+        matches!(self.handover, HandoverArg::Alias)
+    }
+
     /// Returns the options for checking a layout by running the program.
     pub fn execution(self, seed: u64) -> ExecutionOptions {
         let swap = matches!(self.carries, CarriesArg::Double);

@@ -51,6 +51,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     }
     let is_micro = micro::is_planned(args, &import, written);
     let liveness = micro::liveness(args, &import, is_micro)?;
+    let liveness = LivenessOptions { captured: args.control.is_alias(), ..liveness };
     let run = GraphRun { liveness, order, setup: args.effort.setup(), limits }.with_final_order();
     let alternatives = Alternatives {
         args,
