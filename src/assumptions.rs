@@ -5,8 +5,8 @@ use plimsoll_model::graph::{AliasKind, Boundary, Graph, LivenessOptions, Role};
 use serde::Serialize;
 use std::fmt;
 
-/// An assumption of a liveness analysis. An optimum, or a proof that nothing fits, holds only under the
-/// list that [`assumptions`] returns.
+/// An assumption of a liveness analysis. An optimum and a proof that nothing fits rest on all assumptions that
+/// [`assumptions`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assumption {

@@ -3,8 +3,8 @@
 
 use crate::tflite_plans::compiled;
 use crate::tflite_writer::{
-    BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, STRING, SubgraphSpec, TensorSpec,
-    VARIANT, model, operator, tensor,
+    BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, STRING, TensorSpec, VARIANT,
+    model, operator, subgraph, tensor,
 };
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportError, ImportOptions, import_file, read_tflite};
 use plimsoll_model::graph::{AliasKind, Control, Flow, Graph, LivenessOptions, Role};
@@ -42,17 +42,6 @@ fn error(model: &ModelSpec) -> String {
 
 fn one(tensors: Vec<TensorSpec>, inputs: &[i32], outputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     model(vec![subgraph("main", tensors, inputs, outputs, operators)])
-}
-
-fn subgraph(
-    name: &str,
-    tensors: Vec<TensorSpec>,
-    inputs: &[i32],
-    outputs: &[i32],
-    operators: Vec<OperatorSpec>,
-) -> SubgraphSpec {
-    let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
-    SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
 /// Returns the model `x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out`, with a free batch dimension.

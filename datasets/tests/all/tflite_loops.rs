@@ -1,8 +1,6 @@
 //! Tests `WHILE` operators that change the shapes of carried tensors.
 
-use crate::tflite_writer::{
-    BOOL, FLOAT32, INT32, ModelSpec, OperatorSpec, SubgraphSpec, TensorSpec, model, operator, tensor,
-};
+use crate::tflite_writer::{BOOL, FLOAT32, INT32, ModelSpec, TensorSpec, model, operator, subgraph, tensor};
 use plimsoll_datasets::{Import, ImportOptions, read_tflite};
 use std::path::Path;
 
@@ -10,16 +8,6 @@ const ADD: i32 = 0;
 const CONCATENATION: i32 = 2;
 const LESS: i32 = 58;
 const WHILE: i32 = 119;
-
-fn subgraph(
-    tensors: Vec<TensorSpec>,
-    inputs: &[i32],
-    outputs: &[i32],
-    operators: Vec<OperatorSpec>,
-) -> SubgraphSpec {
-    let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
-    SubgraphSpec { name: String::new(), tensors, inputs, outputs, operators }
-}
 
 fn free(name: &str) -> TensorSpec {
     tensor(name, FLOAT32, &[1, 3]).signed(&[-1, 3])
@@ -33,14 +21,14 @@ fn counting(start: Option<i32>, step: i32, end: i32) -> ModelSpec {
     let tensors = vec![first, free("x"), tensor("count", INT32, &[]), free("out")];
     let repeat = operator(WHILE, &[0, 1], &[2, 3]).options(false, 93, &[(0, 1), (1, 2)]);
     let inputs: &[i32] = if start.is_some() { &[1] } else { &[0, 1] };
-    let main = subgraph(tensors, inputs, &[3], vec![repeat]);
+    let main = subgraph("", tensors, inputs, &[3], vec![repeat]);
     let tensors = vec![
         tensor("i", INT32, &[]),
         free("tested"),
         tensor("end", INT32, &[]).buffer(3),
         tensor("go", BOOL, &[]),
     ];
-    let condition = subgraph(tensors, &[0, 1], &[3], vec![operator(LESS, &[0, 2], &[3])]);
+    let condition = subgraph("", tensors, &[0, 1], &[3], vec![operator(LESS, &[0, 2], &[3])]);
     let tensors = vec![
         tensor("i", INT32, &[]),
         free("given"),
@@ -49,7 +37,7 @@ fn counting(start: Option<i32>, step: i32, end: i32) -> ModelSpec {
         free("twice"),
     ];
     let double = operator(CONCATENATION, &[1, 1], &[4]).options(false, 10, &[(0, 0)]);
-    let body = subgraph(tensors, &[0, 1], &[3, 4], vec![operator(ADD, &[0, 2], &[3]), double]);
+    let body = subgraph("", tensors, &[0, 1], &[3, 4], vec![operator(ADD, &[0, 2], &[3]), double]);
     let values = [start.unwrap_or(0), step, end];
     values.iter().fold(model(vec![main, condition, body]), |model, &value| model.values(&[value]))
 }

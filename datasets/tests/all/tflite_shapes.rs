@@ -6,7 +6,7 @@
 
 use crate::tflite_writer::{
     BOOL, BufferSpec, FLOAT32, INT8, INT32, ModelSpec, OperatorSpec, RESOURCE, SubgraphSpec, TensorSpec,
-    model, operator, tensor,
+    model, operator, subgraph, tensor,
 };
 use plimsoll_datasets::{Import, ImportOptions, SizeSources, read_tflite};
 use plimsoll_model::Bytes;
@@ -45,16 +45,6 @@ fn plain(model: &ModelSpec) -> Import {
     read(model, &ImportOptions::default()).unwrap()
 }
 
-fn subgraph(
-    tensors: Vec<TensorSpec>,
-    inputs: &[i32],
-    outputs: &[i32],
-    operators: Vec<OperatorSpec>,
-) -> SubgraphSpec {
-    let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
-    SubgraphSpec { name: String::new(), tensors, inputs, outputs, operators }
-}
-
 /// Returns a file with one operator, whose outputs have no shape.
 fn file(code: i32, options: Fields, inputs: &[In], outputs: usize) -> ModelSpec {
     let (mut tensors, mut given, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
@@ -88,7 +78,7 @@ fn file(code: i32, options: Fields, inputs: &[In], outputs: usize) -> ModelSpec 
     tensors.extend((0..outputs).map(|at| tensor(&format!("out{at}"), FLOAT32, &[])));
     let mut step = operator(code, &read, &made);
     step.options = options.map(|(tag, fields)| (false, tag, fields.to_vec()));
-    let mut file = model(vec![subgraph(tensors, &given, &made, vec![step])]);
+    let mut file = model(vec![subgraph("", tensors, &given, &made, vec![step])]);
     file.buffers.extend(buffers);
     file
 }
@@ -286,7 +276,7 @@ fn elements_and_sums() {
 /// Returns a model with these tensors and operators. The last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
-    model(vec![subgraph(tensors, inputs, &[last], operators)])
+    model(vec![subgraph("", tensors, inputs, &[last], operators)])
 }
 
 fn batch(batch: u64) -> ImportOptions {
@@ -491,7 +481,7 @@ fn detections_have_the_shapes_of_their_options() {
     tensors.extend((0..4).map(|at| tensor(&format!("out{at}"), FLOAT32, &[])));
     let mut step = custom("TFLite_Detection_PostProcess", &[0, 1, 2], &[3, 4, 5, 6]);
     step.bytes = map(&[("max_classes_per_detection", 2), ("max_detections", 10)]);
-    let mut file = model(vec![subgraph(tensors, &[0, 1, 2], &[3, 4, 5, 6], vec![step])]);
+    let mut file = model(vec![subgraph("", tensors, &[0, 1, 2], &[3, 4, 5, 6], vec![step])]);
     let expected: [&[u64]; 4] = [&[1, 20, 4], &[1, 20], &[1, 20], &[1]];
     assert_eq!(shapes(&plain(&file).graph, "out"), expected);
     for length in (0..file.subgraphs[0].operators[0].bytes.len()).rev() {
@@ -517,7 +507,7 @@ fn runs(code: i32, tag: u8, parts: &[SubgraphSpec; 2]) -> ModelSpec {
     let inputs: &[i32] = if code == 118 { &[0, 1] } else { &[1] };
     let step = operator(code, inputs, &[2]).options(false, tag, &[(0, 1), (1, 2)]);
     let tensors = vec![flag(), tensor("x", FLOAT32, &[1, 3]), tensor("out", FLOAT32, &[1, 3])];
-    let main = subgraph(tensors, &[0, 1], &[2], vec![step]);
+    let main = subgraph("", tensors, &[0, 1], &[2], vec![step]);
     model([vec![main], parts.to_vec()].concat()).values(&[1])
 }
 
@@ -527,7 +517,7 @@ fn part(operator_: OperatorSpec, names: [&str; 2]) -> SubgraphSpec {
         tensor(names[1], FLOAT32, &[1, 3]),
         tensor("", INT32, &[]).buffer(1),
     ];
-    subgraph(tensors, &[0], &[1], vec![operator_])
+    subgraph("", tensors, &[0], &[1], vec![operator_])
 }
 
 #[test]
@@ -548,7 +538,7 @@ fn branches_are_given_what_their_operator_reads() {
 fn loops_carry_tensors_of_one_shape() {
     let condition = || {
         let tensors = vec![tensor("p", FLOAT32, &[1, 3]), tensor("q", BOOL, &[])];
-        subgraph(tensors, &[0], &[1], vec![custom("Less", &[0], &[1])])
+        subgraph("", tensors, &[0], &[1], vec![custom("Less", &[0], &[1])])
     };
     let mut keeps = runs(119, 93, &[condition(), part(operator(19, &[0], &[1]), ["a", "b"])]);
     keeps.subgraphs[1].tensors[1].ranked = true;
@@ -645,9 +635,9 @@ fn streams(input: &[i32]) -> ModelSpec {
         tensor("size", INT32, &[2]).buffer(2),
         free("last"),
     ];
-    let main = subgraph(tensors, &[2], &[3], steps);
+    let main = subgraph("", tensors, &[2], &[3], steps);
     let first = vec![tensor("handle", RESOURCE, &[]), tensor("zero", FLOAT32, &[1, 2]).buffer(3)];
-    let first = subgraph(first, &[], &[], vec![handle(0), operator(144, &[0, 1], &[])]);
+    let first = subgraph("", first, &[], &[], vec![handle(0), operator(144, &[0, 1], &[])]);
     let mut file = model(vec![main, first]);
     let ints = |list: [i32; 2]| BufferSpec::Data(list.into_iter().flat_map(i32::to_le_bytes).collect());
     file.buffers.extend([ints([0, 1]), ints([1, 2]), BufferSpec::Data(vec![0; 8])]);

@@ -119,6 +119,17 @@ impl OperatorSpec {
     }
 }
 
+pub fn subgraph(
+    name: &str,
+    tensors: Vec<TensorSpec>,
+    inputs: &[i32],
+    outputs: &[i32],
+    operators: Vec<OperatorSpec>,
+) -> SubgraphSpec {
+    let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
+    SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
+}
+
 pub fn model(subgraphs: Vec<SubgraphSpec>) -> ModelSpec {
     let (buffers, metadata) = (vec![BufferSpec::Data(Vec::new())], Vec::new());
     ModelSpec { version: 3, buffers, subgraphs, metadata }

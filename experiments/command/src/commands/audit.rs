@@ -178,13 +178,15 @@ fn in_csv<'a>(
     if !is_csv || is_other() {
         return Ok(Vec::new());
     }
-    let of = |planner: &Path, layout| -> Result<Case, Failure> {
-        let subject = args.read_csv(path, Pins::UnlessPlan)?;
-        Ok(Case { subject, planner: shown(planner), layout: Some(layout), peak: None })
-    };
     let subject = args.read_csv(path, Pins::UnlessPlan)?;
-    let given = layouts.map(|layout| of(layout, offsets(layout, &subject.instance)?));
-    let own = subject.plan.clone().map(|plan| of(path, plan));
+    let of = |planner: &Path, layout| Case {
+        subject: subject.clone(),
+        planner: shown(planner),
+        layout: Some(layout),
+        peak: None,
+    };
+    let given = layouts.map(|layout| Ok(of(layout, offsets(layout, &subject.instance)?)));
+    let own = subject.plan.clone().map(|plan| Ok(of(path, plan)));
     given.chain(own).collect()
 }
 

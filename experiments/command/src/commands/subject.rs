@@ -35,6 +35,7 @@ pub struct SubjectArgs {
 }
 
 /// An instance and its origin.
+#[derive(Clone)]
 pub struct Subject {
     pub instance: Instance,
     /// The offsets in the CSV file, if every buffer has one.
@@ -45,6 +46,7 @@ pub struct Subject {
 }
 
 /// The model from which an instance was derived.
+#[derive(Clone)]
 struct FromModel {
     basis: Basis,
     graph: Graph,
