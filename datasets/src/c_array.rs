@@ -4,6 +4,7 @@
 //! have attributes before and after its name. Comments, preprocessor lines and string literals are skipped.
 
 use crate::import::ImportProblem;
+use plimsoll_model::contents::has_suffix;
 use std::path::Path;
 
 /// The suffixes of C and C++ source.
@@ -21,8 +22,7 @@ struct Array {
 
 /// Returns true if a file name has a suffix of C or C++.
 pub(crate) fn is_source(name: &Path) -> bool {
-    let has = |own: &std::ffi::OsStr| SUFFIXES.iter().any(|suffix| own.eq_ignore_ascii_case(suffix));
-    name.extension().is_some_and(has)
+    has_suffix(name, &SUFFIXES)
 }
 
 /// Returns the bytes of the only model in C source, and the suffix of its format. The time is linear in the

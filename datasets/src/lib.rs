@@ -48,7 +48,7 @@ pub use import::{
     Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources, Unrunnable,
 };
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
-pub use model_file::{import_file, is_model, read_model, read_onnx, read_tflite};
+pub use model_file::{MODEL_SUFFIXES, import_file, is_model, read_model, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};

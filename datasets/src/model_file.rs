@@ -2,12 +2,12 @@
 
 use crate::c_array;
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
-use plimsoll_model::contents::{Contents, FILE_LIMIT, name_of};
+use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::graph::GraphFileError;
 use std::path::Path;
 
 /// The suffixes of graphs and models.
-const SUFFIXES: [&str; 3] = ["json", "onnx", "tflite"];
+pub const MODEL_SUFFIXES: [&str; 3] = ["json", "onnx", "tflite"];
 
 /// Reads a model or a graph. The extension `json`, `onnx` or `tflite` selects the importer. A JSON file can
 /// be a graph file or an export of `PyTorch` Inductor. With any other extension, a `TFLite` model is
@@ -41,8 +41,7 @@ pub fn read_model(path: &Path) -> Result<Contents, ImportError> {
 /// source that may contain a model. For a compressed file, the name of its contents counts.
 pub fn is_model(path: &Path) -> bool {
     let name = name_of(path);
-    let has = |own: &std::ffi::OsStr| SUFFIXES.iter().any(|suffix| own.eq_ignore_ascii_case(suffix));
-    name.extension().is_some_and(has) || c_array::is_source(&name)
+    has_suffix(&name, &MODEL_SUFFIXES) || c_array::is_source(&name)
 }
 
 /// Imports the bytes of a file, as [`import_file`] does. `path` is used in messages. `name` names the graph,

@@ -179,9 +179,10 @@ impl<'m> Run<'m, '_> {
                 let shape = row.shape.as_ref().ok_or_else(|| Reason::unknown("the shape of its rows is not known"))?;
                 let Some(most) = rounds.most else {
                     let why = one.unknown.as_deref().unwrap_or(NO_TRIPS);
-                    return Err(Reason::unknown(format!(
+                    let text = format!(
                         "it depends on the number of iterations, and {why}; --trips N gives the largest number of iterations"
-                    )));
+                    );
+                    return Err(Reason { iterations: true, ..Reason::unknown(text) });
                 };
                 if !rounds.exact && !dead {
                     let label = step.label();

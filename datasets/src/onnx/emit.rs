@@ -82,8 +82,7 @@ fn alias(program: &Program, step: &Step, share: &Share) -> Option<Alias> {
         let part = from.bytes?.min(to.bytes?);
         Some(offset).filter(|offset| part > 0 && offset.checked_add(part).is_some_and(|end| end <= bytes))?
     } else {
-        let same_shape = kind == AliasKind::View || from.fact.shape == to.fact.shape;
-        (from.bytes == to.bytes && same_shape).then_some(0)?
+        from.fits(to, kind).then_some(0)?
     };
     let (input, output) = (TensorId::at(input), TensorId::at(output));
     Some(Alias { input, output, kind, offset: Bytes::new(offset) })

@@ -6,7 +6,7 @@ use super::run::Run;
 use crate::import::Source;
 use crate::operators::Share;
 use crate::operators::value::Fact;
-use plimsoll_model::graph::Role;
+use plimsoll_model::graph::{AliasKind, Role};
 use std::ops::Range;
 
 /// For each tensor of a body, the fact with the largest size over all passes. For each operator, the sharing
@@ -85,12 +85,9 @@ impl Largest {
     fn end_steps(&mut self, program: &Program) {
         let steps = program.blocks[self.blocks.clone()].iter().flat_map(|block| &block.steps);
         if self.passes == 0 {
-            self.shares = steps.map(|step| (step.shares.clone(), step.cost)).collect();
-            let steps = program.blocks[self.blocks.clone()].iter().flat_map(|block| &block.steps);
-            self.shares
-                .iter_mut()
-                .zip(steps)
-                .for_each(|(own, step)| own.0.retain(|&s| fits(program, step, s)));
+            let fitting =
+                |step: &Step| step.shares.iter().copied().filter(|&s| fits(program, step, s)).collect();
+            self.shares = steps.map(|step| (fitting(step), step.cost)).collect();
             return;
         }
         for ((shares, cost), step) in self.shares.iter_mut().zip(steps) {
@@ -142,10 +139,13 @@ fn lines<'r>(run: &'r mut Run) -> [&'r mut Vec<String>; 3] {
 /// Returns true if sizes and shapes allow the first output of a step to share the memory of an input. Parts
 /// begin at the same element in all passes, whatever their sizes.
 fn fits(program: &Program, step: &Step, share: Share) -> bool {
-    let (Share::View(at) | Share::Over(at)) = share else { return true };
+    let (at, kind) = match share {
+        Share::View(at) => (at, AliasKind::View),
+        Share::Over(at) => (at, AliasKind::InPlace),
+        Share::Part { .. } => return true,
+    };
     let (Some(&Some(input)), Some(&Some(output))) = (step.inputs.get(at), step.outputs.first()) else {
         return false;
     };
-    let (from, to) = (&program.slots[input], &program.slots[output]);
-    from.bytes == to.bytes && (matches!(share, Share::View(_)) || from.fact.shape == to.fact.shape)
+    program.slots[input].fits(&program.slots[output], kind)
 }

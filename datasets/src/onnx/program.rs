@@ -8,7 +8,7 @@ use super::proto::{self, plain};
 use crate::import::{ImportProblem, Source};
 use crate::operators::Share;
 use crate::operators::value::{Fact, RANK_LIMIT, show};
-use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
+use plimsoll_model::graph::{AliasKind, GraphError, MAX_DEPTH, Role};
 use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -34,6 +34,14 @@ pub struct Slot<'m> {
     pub bytes: Option<u64>,
     /// True if the tensor belongs to a branch that does not run.
     pub idle: bool,
+}
+
+impl Slot<'_> {
+    /// Returns true if sizes and shapes allow an output to share the whole memory of this input. A view may
+    /// have another shape.
+    pub fn fits(&self, output: &Self, kind: AliasKind) -> bool {
+        self.bytes == output.bytes && (kind == AliasKind::View || self.fact.shape == output.fact.shape)
+    }
 }
 
 pub struct Step<'m> {

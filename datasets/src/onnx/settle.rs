@@ -128,8 +128,8 @@ impl Run<'_, '_> {
             reason.text.push_str("; the shape in the file is for other inputs");
         }
         // A declared dimension does not determine the number of iterations of a loop.
-        let rows = reason.text.contains("--trips N");
-        if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit && !rows {
+        let is_determined = reason.misfit || reason.iterations;
+        if !slot.open.is_empty() && origin.change < Change::Fixed && !is_determined {
             let mut names = slot.open.clone();
             names.sort_unstable();
             names.dedup();

@@ -90,6 +90,7 @@ pub fn infer(call: &Call) -> Facts {
     let facts = (rule.infer)(call).map_err(|reason| Reason {
         text: format!("{} (an input has extents that depend on data)", reason.text),
         misfit: false,
+        ..reason
     })?;
     // The rank of the input is exact even if its extents are bounds.
     let exact = domain.is_empty() && matches!(kind, "Shape" | "Size");

@@ -65,21 +65,33 @@ fn is_outermost(shape: &[u64], at: usize) -> bool {
 fn concatenated(call: &Call) -> Option<Vec<Share>> {
     let shape = call.shape(0).ok()?;
     let at = axis(call.attr("axis").unwrap_or(1), shape.len()).ok()?;
-    let (mut parts, mut first) = (Vec::new(), 0u64);
-    for input in (0..call.inputs.len()).filter(|_| is_outermost(shape, at)) {
-        parts.push(Share::Part { input, output: 0, first });
-        first = first.checked_add(count(call.shape(input).ok()?)?)?;
+    if !is_outermost(shape, at) {
+        return None;
     }
-    Some(parts)
+    let counts = (0..call.inputs.len()).map(|input| count(call.shape(input).ok()?));
+    in_sequence(counts, |input, first| Share::Part { input, output: 0, first })
 }
 
 fn divided(call: &Call, outputs: &[Fact]) -> Option<Vec<Share>> {
     let shape = call.shape(0).ok()?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len()).ok()?;
+    if !is_outermost(shape, at) {
+        return None;
+    }
+    let counts = outputs.iter().map(|fact| count(fact.shape.as_deref()?));
+    in_sequence(counts, |output, first| Share::Part { input: 0, output, first })
+}
+
+/// Returns parts that follow each other. `counts` are their numbers of elements. `part` creates a part from
+/// its position and its first element.
+fn in_sequence(
+    counts: impl Iterator<Item = Option<u64>>,
+    part: impl Fn(usize, u64) -> Share,
+) -> Option<Vec<Share>> {
     let (mut parts, mut first) = (Vec::new(), 0u64);
-    for (output, fact) in outputs.iter().enumerate().filter(|_| is_outermost(shape, at)) {
-        parts.push(Share::Part { input: 0, output, first });
-        first = first.checked_add(count(fact.shape.as_deref()?)?)?;
+    for (at, count) in counts.enumerate() {
+        parts.push(part(at, first));
+        first = first.checked_add(count?)?;
     }
     Some(parts)
 }

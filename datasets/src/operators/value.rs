@@ -8,17 +8,19 @@ pub struct Reason {
     pub text: String,
     /// True if the operator cannot run on its inputs. False if the missing facts may still become known.
     pub misfit: bool,
+    /// True if the fact depends on the number of iterations of a loop, which is not known.
+    pub iterations: bool,
 }
 
 impl Reason {
     pub fn unknown(text: impl Into<String>) -> Self {
-        Self { text: text.into(), misfit: false }
+        Self { text: text.into(), misfit: false, iterations: false }
     }
 }
 
 impl<T: Into<String>> From<T> for Reason {
     fn from(text: T) -> Self {
-        Self { text: text.into(), misfit: true }
+        Self { text: text.into(), misfit: true, iterations: false }
     }
 }
 

@@ -253,8 +253,7 @@ impl<'m, 'a> Scopes<'m, 'a> {
             starts.push(tensors.len());
             let handles = model.handles(subgraph);
             for (index, info) in subgraph.tensors.iter().enumerate() {
-                let apart = info.variable && !kept.contains(&tensors.len());
-                let apart = apart || i32::try_from(index).is_ok_and(|index| handles.contains(&index));
+                let apart = handles.contains(&index) || info.variable && !kept.contains(&tensors.len());
                 let bytes = if info.held.is_some() || apart { 0 } else { size(info, (at, index))? };
                 let placed = Placed { bytes, first: None, last: None };
                 tensors.push((bytes > 0).then_some(placed));

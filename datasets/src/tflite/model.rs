@@ -26,11 +26,12 @@ pub(super) struct Model<'a> {
 impl Model<'_> {
     /// Returns the tensors of a subgraph that are handles of variables. The runtime keeps their values in
     /// data of the kernel.
-    pub(super) fn handles(&self, subgraph: &Subgraph) -> HashSet<i32> {
+    pub(super) fn handles(&self, subgraph: &Subgraph) -> HashSet<usize> {
         let makes = |step: &&Step| {
             self.kinds.get(step.code as usize).is_some_and(|kind| kind.builtin && kind.name == "VAR_HANDLE")
         };
-        subgraph.operators.iter().filter(makes).flat_map(|step| step.outputs.iter()).collect()
+        let outputs = subgraph.operators.iter().filter(makes).flat_map(|step| step.outputs.iter());
+        outputs.filter_map(|tensor| usize::try_from(tensor).ok()).collect()
     }
 }
 
@@ -67,11 +68,6 @@ impl<'a> Subgraph<'a> {
     /// Returns the variables for which the subgraph has handles, in no particular order.
     pub(super) fn variables(&self) -> impl Iterator<Item = &Variable<'a>> {
         self.handles.values()
-    }
-
-    /// Returns true if the tensor is the handle of a variable.
-    pub(super) fn is_handle(&self, tensor: usize) -> bool {
-        i32::try_from(tensor).is_ok_and(|tensor| self.handles.contains_key(&tensor))
     }
 
     /// Returns a tensor by its index; `None` for -1, which is an absent operand.

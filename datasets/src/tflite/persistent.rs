@@ -168,10 +168,11 @@ impl Arena {
         let (mut tensors, mut planned) = (0, 0);
         for (at, subgraph) in model.subgraphs.iter().enumerate() {
             tensors += subgraph.tensors.len() as u64;
+            let handles = model.handles(subgraph);
             for (index, info) in subgraph.tensors.iter().enumerate() {
                 if info.variable {
                     self.keep_aligned(size(info, (at, index))?);
-                } else if info.held.is_none() && !subgraph.is_handle(index) && size(info, (at, index))? > 0 {
+                } else if info.held.is_none() && !handles.contains(&index) && size(info, (at, index))? > 0 {
                     planned += 1;
                 }
             }

@@ -15,6 +15,7 @@
 //!
 //! Source: `memory_management.md`, `micro_mutable_op_resolver.h` and `ethosu.cc` of `tflite-micro` (2026).
 
+use super::kernels::kernel;
 use super::model::{Info, Model, Step};
 use super::schema::ELEMENTS;
 use crate::import::ImportProblem;
@@ -24,11 +25,11 @@ use plimsoll_model::{Bytes, TensorId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-/// Custom operators that are kernels of the runtime.
-const KERNELS: &str = "AudioSpectrogram CIRCULAR_BUFFER Mfcc SignalDelay SignalEnergy SignalFftAutoScale \
-                       SignalFilterBank SignalFilterBankLog SignalFilterBankSpectralSubtraction \
-                       SignalFilterBankSquareRoot SignalFramer SignalIrfft SignalOverlapAdd SignalPCAN \
-                       SignalRfft SignalStacker SignalWindow TFLite_Detection_PostProcess";
+/// Custom operators of the interpreter that are neither compiled nor kernels of the runtime.
+const INTERPRETED: &str = "AudioSpectrogram Mfcc";
+
+/// The custom operator with a kernel of the runtime that executes compiled code.
+const COMPILED: &str = "ethos-u";
 
 /// Addresses that are fixed relative to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +124,8 @@ fn seeds(model: &Model, placed: &[(usize, Range<u64>)]) -> Vec<Fixed> {
 /// Returns true if the code of an operator may contain addresses.
 fn is_compiled(model: &Model, step: &Step) -> bool {
     model.kinds.get(step.code as usize).is_some_and(|kind| {
-        let is_kernel = is_listed(KERNELS, &kind.name) || kind.name.starts_with("Flex");
+        let is_kernel = kernel(kind).is_some() && kind.name != COMPILED;
+        let is_kernel = is_kernel || is_listed(INTERPRETED, &kind.name) || kind.name.starts_with("Flex");
         // An operator of a newer schema has a number instead of a name.
         !kind.builtin && !is_kernel && !kind.name.starts_with("BUILTIN_")
     })

@@ -7,6 +7,7 @@
 //!
 //! Source: `README.md`, `src/main.cc` and `src/converter.cc` of google/minimalloc (2025).
 
+use plimsoll::model::csv::is_open;
 use plimsoll::model::{
     Buffer, Bytes, Claim, Instance, InstanceBuilder, Interval, Layout, Lifespan, Offsets, Outcome, Setup,
     Silent,
@@ -362,7 +363,7 @@ impl Columns {
         let gaps = field("gaps").unwrap_or_default().split(' ').filter(|gap| !gap.trim().is_empty());
         let (lower, end) = (number("lower", 0)?, field("upper").unwrap_or_default().trim());
         // Steps may be negative, so -1 is an open end only after a non-negative start.
-        let is_open = OPEN.contains(&end.to_lowercase().as_str()) && (end != "-1" || lower >= 0);
+        let is_open = is_open(end) && (lower >= 0 || !end.starts_with('-'));
         let upper = if is_open { lower } else { number("upper", 0)?.saturating_add(self.addend) };
         Ok(Row {
             id: field("id").unwrap_or_default(),
@@ -376,9 +377,6 @@ impl Columns {
         })
     }
 }
-
-/// Ends of lifespans that are open.
-const OPEN: [&str; 7] = ["-1", "", "none", "null", "nan", "inf", "infinity"];
 
 fn integer(text: &str) -> Option<i64> {
     text.trim().parse().ok()

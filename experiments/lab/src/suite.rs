@@ -4,11 +4,12 @@ use glob::Pattern;
 use plimsoll::posed::Subject;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
-    ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite,
-    derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite,
-    import_file, is_model, large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
+    ImportError, ImportOptions, MODEL_SUFFIXES, ablation_suite, above_load_suite, above_load_wide_suite,
+    accelerated_suite, derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite,
+    graph_suite, import_file, is_model, large_suite, networks_suite, packings_suite, recombined_suite,
+    scaling_suite,
 };
-use plimsoll_model::contents::{Contents, FILE_LIMIT, name_of};
+use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::csv::{
     CsvError, Endpoints, Pins, ReadOptions, content_hash, instance_name, read_instance_file_noted,
     write_instance,
@@ -289,7 +290,7 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
             let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
             let extensions = match known.origin {
                 Origin::Pools(_) | Origin::Derived("dsa", _) => &["json"][..],
-                Origin::Models(_) => &MODELS,
+                Origin::Models(_) => &MODEL_SUFFIXES,
                 _ => &["csv"],
             };
             let paths = list_folder(&root.join(folder), extensions)?;
@@ -331,7 +332,7 @@ pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteErro
     if path.is_dir() {
         let mut paths = list_folder(path, &["csv"])?;
         if paths.is_empty() {
-            paths = list_folder(path, &MODELS)?;
+            paths = list_folder(path, &MODEL_SUFFIXES)?;
         }
         return files(&suite, paths, reading);
     }
@@ -346,10 +347,7 @@ pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteErro
     let kind = pattern.extension().filter(|kind| !is_pattern(Path::new(kind)));
     let wanted = kind.map_or_else(|| "csv".into(), |kind| kind.to_string_lossy());
     let found = glob(path).map_err(|(folder, error)| SuiteError::Folder { folder, error })?;
-    let fits = |path: &PathBuf| {
-        let own = path.extension();
-        path.is_file() && own.is_some_and(|own| own.to_string_lossy().eq_ignore_ascii_case(&wanted))
-    };
+    let fits = |path: &PathBuf| path.is_file() && has_suffix(path, &[&wanted]);
     let mut by_folder: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     for path in found.into_iter().filter(fits) {
         by_folder.entry(path.parent().unwrap_or(Path::new("")).to_owned()).or_default().push(path);
@@ -393,7 +391,7 @@ fn usual(path: &Path) -> Reading {
         let input_shapes = shapes.map(|(name, extents)| (name.to_owned(), extents)).into_iter().collect();
         ImportOptions { input_shapes, ..ImportOptions::default() }
     } else {
-        ImportOptions { batch: has_extension(path, &["onnx"]).then_some(1), ..ImportOptions::default() }
+        ImportOptions { batch: has_suffix(path, &["onnx"]).then_some(1), ..ImportOptions::default() }
     };
     Reading { import, ..Reading::default() }
 }
@@ -423,7 +421,7 @@ fn files(suite: &str, mut paths: Vec<PathBuf>, reading: &Reading) -> Result<Vec<
     paths.sort();
     let (exported, paths) = without_exported(paths);
     let case = |path: PathBuf| match () {
-        () if has_extension(&name_of(&path), &["json"]) && !is_graph(&path) => pools(suite, &path),
+        () if has_suffix(&name_of(&path), &["json"]) && !is_graph(&path) => pools(suite, &path),
         () if is_model(&path) => vec![match import_file(&path, &reading.import) {
             Ok(import) => Case::of(suite, Subject::Graph(Box::new(import.graph))),
             Err(error) => Case::unreadable(suite, &path, error),
@@ -448,7 +446,7 @@ fn exported_of(path: &Path) -> Option<&str> {
 /// `NAME.layout.csv`, if `NAME.csv` or `NAME.CAPACITY.csv` is among the files. The former are returned first,
 /// each with its instance.
 pub fn without_exported(paths: Vec<PathBuf>) -> (Vec<(PathBuf, PathBuf)>, Vec<PathBuf>) {
-    let is_instance = |path: &&PathBuf| has_extension(path, &["csv"]) && exported_of(path).is_none();
+    let is_instance = |path: &&PathBuf| has_suffix(path, &["csv"]) && exported_of(path).is_none();
     let key = |path: &Path, name: String| (path.parent().map(Path::to_owned), name);
     let instances: HashMap<_, PathBuf> =
         paths.iter().filter(is_instance).map(|path| (key(path, instance_name(path)), path.clone())).collect();
@@ -503,13 +501,6 @@ fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
     }
 }
 
-/// The extensions of files with graphs.
-const MODELS: [&str; 3] = ["json", "onnx", "tflite"];
-
-fn has_extension(path: &Path, extensions: &[&str]) -> bool {
-    path.extension().is_some_and(|own| extensions.iter().any(|extension| own.eq_ignore_ascii_case(extension)))
-}
-
 /// Returns true if a JSON file declares the format of graphs. Other JSON files are read as documents with
 /// pools.
 fn is_graph(path: &Path) -> bool {
@@ -540,7 +531,7 @@ fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Suite
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        if has_extension(&name_of(&path), extensions) && path.is_file() {
+        if has_suffix(&name_of(&path), extensions) && path.is_file() {
             found.push(path);
         }
     }

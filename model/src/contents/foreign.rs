@@ -1,6 +1,7 @@
 //! Recognises files that are no input, and names what helps.
 
 use super::common::{ContentsError, Packing};
+use super::has_suffix;
 use std::path::Path;
 
 /// The number of bytes at the start of a file that are searched.
@@ -72,8 +73,7 @@ fn is_mlir(name: &Path, text: &str) -> bool {
     if text.contains("// -----// IR Dump ") {
         return false;
     }
-    let suffix = name.extension().unwrap_or_default();
-    if ["mlir", "pto"].iter().any(|own| suffix.eq_ignore_ascii_case(own)) {
+    if has_suffix(name, &["mlir", "pto"]) {
         return true;
     }
     // Comments and aliases of attributes and types may come first.

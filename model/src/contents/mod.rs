@@ -70,12 +70,15 @@ impl Contents {
 
 /// Returns the name of the contents of a file, as in [`Contents::name`]. Only a zip archive is read for that.
 pub fn name_of(path: &Path) -> PathBuf {
-    match path.extension() {
-        Some(suffix) if suffix.eq_ignore_ascii_case("zip") => {
-            Contents::read(path, FILE_LIMIT).map_or_else(|_| path.to_owned(), |contents| contents.name)
-        }
-        _ => without_suffix(path, "gz"),
+    if has_suffix(path, &["zip"]) {
+        return Contents::read(path, FILE_LIMIT).map_or_else(|_| path.to_owned(), |contents| contents.name);
     }
+    without_suffix(path, "gz")
+}
+
+/// Returns true if a file name has one of these suffixes, in upper or lower case.
+pub fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
+    path.extension().is_some_and(|own| suffixes.iter().any(|suffix| own.eq_ignore_ascii_case(suffix)))
 }
 
 /// Returns true if the first bytes of a file are those of a compressed file or an archive.
@@ -89,10 +92,7 @@ fn most(size: u64, limit: u64) -> u64 {
 }
 
 fn without_suffix(path: &Path, suffix: &str) -> PathBuf {
-    match path.extension() {
-        Some(own) if own.eq_ignore_ascii_case(suffix) => path.with_extension(""),
-        _ => path.to_owned(),
-    }
+    if has_suffix(path, &[suffix]) { path.with_extension("") } else { path.to_owned() }
 }
 
 #[cfg(test)]

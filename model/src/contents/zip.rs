@@ -3,6 +3,7 @@
 //! Source: APPNOTE.TXT 6.3.10 of PKWARE.
 
 use super::common::{ContentsError, number};
+use super::has_suffix;
 use super::inflate::{InflateError, crc32, inflate};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,8 @@ fn chosen(entries: &[Entry]) -> Result<&Entry, ContentsError> {
         return Ok(one);
     }
     for (suffixes, what) in [(["onnx", "tflite"], "models"), (["csv", "json"], "inputs")] {
-        let found: Vec<&Entry> = entries.iter().filter(|entry| has_suffix(entry, &suffixes)).collect();
+        let found: Vec<&Entry> =
+            entries.iter().filter(|entry| has_suffix(Path::new(&entry.name), &suffixes)).collect();
         match found[..] {
             [] => {}
             [one] => return Ok(one),
@@ -65,11 +67,6 @@ fn chosen(entries: &[Entry]) -> Result<&Entry, ContentsError> {
         [] => refuse("it contains no files".into()),
         _ => refuse(format!("no model or instance among {}", listed(entries.iter().map(|one| &one.name)))),
     }
-}
-
-fn has_suffix(entry: &Entry, suffixes: &[&str]) -> bool {
-    let own = Path::new(&entry.name).extension();
-    own.is_some_and(|own| suffixes.iter().any(|suffix| own.eq_ignore_ascii_case(suffix)))
 }
 
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a String>) -> String {

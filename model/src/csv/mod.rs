@@ -40,6 +40,7 @@ pub use answer::{Answer, read_answer, read_answer_file, read_layout, read_layout
 pub use error::{CsvError, CsvErrorKind};
 pub use header::Endpoints;
 pub use name::{capacity_from_name, file_name, instance_name};
+pub use number::is_open;
 pub use pair_ids::encode as listed_id;
 pub use read::{Noted, Pins, ReadOptions, read_instance, read_instance_file, read_instance_file_noted};
 pub use write::{content_hash, write_instance, write_layout, write_with_columns};

@@ -22,7 +22,7 @@ fn whole(text: &str) -> &str {
 }
 
 /// Returns true if the end of a lifespan states that the buffer is live to the last step.
-pub(super) fn is_open(end: &str) -> bool {
+pub fn is_open(end: &str) -> bool {
     let word = end.to_ascii_lowercase();
     whole(&word) == "-1" || ["", "none", "null", "nan", "inf", "+inf", "infinity"].contains(&word.as_str())
 }

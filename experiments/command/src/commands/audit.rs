@@ -14,6 +14,7 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
+use plimsoll::model::contents::has_suffix;
 use plimsoll::model::csv::{
     Answer, CsvErrorKind, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
 };
@@ -169,7 +170,7 @@ fn in_csv<'a>(
     path: &Path,
     layouts: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<Vec<Case>, Failure> {
-    let is_csv = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("csv"));
+    let is_csv = has_suffix(path, &["csv"]);
     let free = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
     let is_other = || match read_instance_file(path, free) {
         Err(error) => matches!(*error.kind, CsvErrorKind::MissingColumn { .. } | CsvErrorKind::Empty(_)),

@@ -10,7 +10,7 @@ use crate::output;
 use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, DsaError, Split, read_dsa_file, write_allocations, write_dsa};
-use plimsoll::model::contents::name_of;
+use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::csv::{Pins, file_name, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use plimsoll_lab::report::human;
@@ -43,9 +43,7 @@ pub struct ConvertArgs {
 }
 
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
-    let has = |path: &Path, extension: &str| {
-        name_of(path).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
-    };
+    let has = |path: &Path, suffix: &str| has_suffix(&name_of(path), &[suffix]);
     let odd = args.files.iter().find(|path| !has(path, "csv") && !has(path, "json"));
     if let Some(path) = odd {
         return Err(Failure::input(format!("{}: expected a .csv or .json file", path.display())));
@@ -85,7 +83,7 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
         output::check_format("--output", &args.output, format::CSV)?;
     }
     let (document, split) = read(path)?;
-    let single = args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let single = has_suffix(&args.output, &["csv"]);
     let files: Vec<PathBuf> = if single && !args.output.is_dir() {
         if split.pools.len() != 1 {
             let (count, output) = (split.pools.len(), args.output.display());

@@ -10,6 +10,7 @@ use clap::Args;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{DERIVATIONS, Derivation, FAMILIES, Family, Generated, Written};
+use plimsoll::model::contents::has_suffix;
 use plimsoll::model::csv::{Pins, file_name, write_instance};
 use plimsoll::model::graph::{Graph, Role, write_graph};
 use plimsoll::model::{Bytes, Instance, load};
@@ -148,9 +149,7 @@ fn is_folder(path: &Path) -> bool {
     if path.exists() {
         return path.is_dir();
     }
-    let ending =
-        path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv") || it.eq_ignore_ascii_case("json"));
-    !ending || path.as_os_str().to_string_lossy().ends_with('/')
+    !has_suffix(path, &["csv", "json"]) || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
 fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {

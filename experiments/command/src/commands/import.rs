@@ -7,6 +7,7 @@ use crate::output;
 use crate::report::{Report, size};
 use clap::Args;
 use plimsoll::datasets::Import;
+use plimsoll::model::contents::has_suffix;
 use plimsoll::model::graph::{Graph, Role, Tensor, write_dot, write_graph};
 use plimsoll::model::{OperatorId, TensorId};
 use plimsoll_lab::report::{Basis, human};
@@ -112,7 +113,7 @@ fn ends(graph: &Graph, model: &Path, report: &mut Report) {
     }
     let is_unknown = |id: &TensorId| graph.tensor(*id).element.is_none() || graph.tensor(*id).shape.is_none();
     if body.inputs.iter().chain(&body.outputs).any(is_unknown) {
-        let is_graph = model.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"));
+        let is_graph = has_suffix(model, &["json"]);
         report.line(
             "",
             if is_graph {

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use plimsoll::datasets::captures::Capture;
 use plimsoll::datasets::{ModelFile, ModelFormat};
+use plimsoll::model::contents::has_suffix;
 use std::path::Path;
 
 /// Returns the offline plan for tflite-micro in a file, with the lifespans of the runtime; `None` if the file
@@ -11,7 +12,7 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be read, or the runtime cannot place one of its tensors.
 pub fn plan(path: &Path) -> Result<Option<Capture>, Failure> {
-    if !path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("tflite")) {
+    if !has_suffix(path, &["tflite"]) {
         return Ok(None);
     }
     let wrong = |error: std::io::Error| Failure::input(format!("{}: {error}", path.display()));

@@ -10,7 +10,7 @@ use crate::output;
 use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::model::Bytes;
-use plimsoll::model::contents::name_of;
+use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::run::Limits;
@@ -305,11 +305,8 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
     let mut all = Vec::new();
     for path in &args.models {
         // A graph in JSON has fixed shapes.
-        let options = if name_of(path).extension().is_some_and(|end| end == "json") {
-            ImportOptions::default()
-        } else {
-            options.clone()
-        };
+        let options =
+            if has_suffix(&name_of(path), &["json"]) { ImportOptions::default() } else { options.clone() };
         all.push(import_file(path, &options).map_err(Failure::input)?.graph);
     }
     for nth in 0..args.chains {

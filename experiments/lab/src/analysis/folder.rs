@@ -3,6 +3,7 @@
 use super::{AnalysisError, Sheet};
 use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
 use crate::sweep::Manifest;
+use plimsoll_model::contents::has_suffix;
 use std::path::{Path, PathBuf};
 
 /// A record: a folder of CSV files, or a single file.
@@ -49,7 +50,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
         }
         let before = records.len();
         let name = named(path);
-        if path.is_file() && !has_extension(path, "csv") {
+        if path.is_file() && !has_suffix(path, &["csv"]) {
             let why = "expected a folder or a CSV file (.csv)".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
@@ -107,16 +108,12 @@ fn entries(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, Analy
     Ok(found)
 }
 
-fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
-}
-
 fn text_of(folder: &Path, name: &str) -> Option<String> {
     let path = folder.join(name);
-    std::fs::read(&path)
-        .ok()
-        .filter(|_| !path.is_symlink())
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    if path.is_symlink() {
+        return None;
+    }
+    std::fs::read(&path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn search(
@@ -132,7 +129,7 @@ fn search(
         return Ok(());
     }
     let files: Vec<PathBuf> =
-        entries.iter().filter(|path| path.is_file() && has_extension(path, "csv")).cloned().collect();
+        entries.iter().filter(|path| path.is_file() && has_suffix(path, &["csv"])).cloned().collect();
     let readme = text_of(folder, "README.md");
     if files.is_empty() {
         if depth == 0 {
@@ -158,13 +155,13 @@ fn search(
         return Ok(());
     }
     let mut pictures: Vec<PathBuf> =
-        entries.iter().filter(|path| path.is_file() && has_extension(path, "svg")).cloned().collect();
+        entries.iter().filter(|path| path.is_file() && has_suffix(path, &["svg"])).cloned().collect();
     // Only layout maps and charts of single instances are read. Charts over all instances are regenerated.
     for (inner, start) in [("maps", ""), ("charts", "gap-")] {
         let inner = folder.join(inner);
         let wanted = |path: &PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            has_extension(path, "svg") && name.starts_with(start)
+            has_suffix(path, &["svg"]) && name.starts_with(start)
         };
         if inner.is_dir() && !inner.is_symlink() {
             pictures.extend(self::entries(&inner, &mut notes)?.into_iter().filter(wanted));

@@ -28,12 +28,11 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
-    /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`,
-    /// `no-views`, `no-states` and `align` take the same values as the options of the commands. For an
-    /// instance derived from a model, `order` is as-in-file by default. `fusion` is none, ordinary or
-    /// cross-unit. `capacity` (spilling) is in bytes or in percent of the load. May be repeated; each
-    /// occurrence adds one question [default: machine=generic, capacity=75%, and the defaults of the
-    /// commands]
+    /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
+    /// `no-states` and `align` take the same values as the options of the commands. For an instance derived
+    /// from a model, `order` is as-in-file by default. `fusion` is none, ordinary or cross-unit. `capacity`
+    /// (spilling) is in bytes or in percent of the load. May be repeated; each occurrence adds one question
+    /// [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds

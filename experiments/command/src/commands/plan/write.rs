@@ -9,7 +9,7 @@ use crate::output;
 use crate::report::{Report, bytes};
 use plimsoll::datasets::{Import, ImportOptions, ModelFile, ModelFormat, read_model};
 use plimsoll::model::Bytes;
-use plimsoll::model::contents::Contents;
+use plimsoll::model::contents::{Contents, has_suffix};
 use serde_json::json;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
         ModelFormat::TfLite => (".tflite", "onnx"),
         ModelFormat::Onnx => (".onnx", "tflite"),
     };
-    if out.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(other)) {
+    if has_suffix(out, &[other]) {
         let message =
             format!("--write '{}': the model keeps its format; use a name ending in {own}", out.display());
         return Err(Failure::input(message));

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::format;
 use crate::input::input_file;
 use clap::Args;
-use plimsoll::model::contents::name_of;
+use plimsoll::model::contents::{has_suffix, name_of};
 use plimsoll::model::graph::LivenessOptions;
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub struct SpillArgs {
 impl SpillArgs {
     /// Returns true if the input is a CSV instance rather than a graph.
     pub fn is_instance(&self) -> bool {
-        name_of(&self.model.model).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+        has_suffix(&name_of(&self.model.model), &["csv"])
     }
 
     /// Rejects options that would be ignored.
