@@ -1,11 +1,11 @@
 //! The assumptions on which claims about a graph rest.
 
 use plimsoll_model::Bytes;
-use plimsoll_model::graph::{AliasKind, Boundary, Graph, LivenessOptions, Role};
+use plimsoll_model::graph::{Alias, AliasKind, Boundary, Graph, LivenessOptions, Role};
 use serde::Serialize;
 use std::fmt;
 
-/// An assumption of a liveness analysis. An optimum and a proof that nothing fits rest on all assumptions that
+/// An assumption of a liveness analysis. Optima and proofs that nothing fits rest on all assumptions that
 /// [`assumptions`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,6 +15,10 @@ pub enum Assumption {
     /// Operators write outputs only over inputs of the same size, as the aliases of the graph allow, and only
     /// if they are the last to use the memory in every order.
     WholeInPlace,
+    /// Operators write outputs over inputs only by the bytes that the aliases of the graph allow, only if
+    /// they are the last to use the memory in every order, and only where a rule expects that it saves
+    /// memory.
+    PartlyInPlace,
     /// The operators of every region run in the order of the file.
     FileOrder,
     /// Views are copies.
@@ -40,6 +44,7 @@ impl fmt::Display for Assumption {
         out.write_str(match self {
             Self::OutputsApart => "no operator writes an output over an input",
             Self::WholeInPlace => "outputs overwrite only inputs of the same size, after their last use",
+            Self::PartlyInPlace => "outputs overlap inputs only by the given bytes, after their last use, where a rule selects it",
             Self::FileOrder => "operators run in the order of the file",
             Self::ViewsCopied => "views are copies",
             Self::BoundaryOutside => "inputs and outputs of the graph are outside the arena",
@@ -61,9 +66,17 @@ pub fn assumptions(options: &LivenessOptions, graph: &Graph) -> Vec<Assumption> 
         Boundary::Outside => Some(Assumption::BoundaryOutside),
         Boundary::Held | Boundary::Persistent => Some(Assumption::BoundaryHeld),
     };
-    let sharing = if options.in_place { Assumption::WholeInPlace } else { Assumption::OutputsApart };
-    let mut aliases = graph.operators().iter().flat_map(|operator| &operator.aliases);
-    let views = aliases.any(|alias| alias.kind != AliasKind::InPlace);
+    let aliases = || graph.operators().iter().flat_map(|operator| &operator.aliases);
+    let is_partial = |alias: &Alias| {
+        let [input, output] = [alias.input, alias.output].map(|id| graph.tensor(id).bytes);
+        alias.kind == AliasKind::InPlace && (alias.offset > Bytes::ZERO || input != output)
+    };
+    let sharing = match options.in_place {
+        false => Assumption::OutputsApart,
+        true if aliases().any(is_partial) => Assumption::PartlyInPlace,
+        true => Assumption::WholeInPlace,
+    };
+    let views = aliases().any(|alias| alias.kind != AliasKind::InPlace);
     let list = [
         Some(sharing),
         options.file_order.then_some(Assumption::FileOrder),

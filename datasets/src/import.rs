@@ -21,6 +21,23 @@ pub struct Scratch {
     pub bytes: u64,
 }
 
+/// How far an output and an input of an operator may overlap ([`Graph::overlap`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overlap {
+    /// The bytes of the smaller one that do not overlap.
+    pub apart: u64,
+    /// The bytes of scratch memory that the operator needs for that.
+    pub scratch: u64,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.apart)?;
+        if self.scratch > 0 { write!(out, "+{}", self.scratch) } else { Ok(()) }
+    }
+}
+
 /// The options of the importers. Most of them supply information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -59,8 +76,13 @@ pub struct ImportOptions {
     /// The largest number of iterations of every loop for which the file gives no number of iterations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trips: Option<u64>,
-    /// True if slices, splits and concatenations of ONNX models share memory where elements are consecutive.
+    /// True if slices, splits and concatenations of models share memory where elements are consecutive.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
+    /// By kind of operator (`Conv`): how far its first output overlaps its first input. The only option that
+    /// applies to graph files.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub overlaps: BTreeMap<String, Overlap>,
     /// Scratch buffers of operators of a `TFLite` model. An operator may have several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scratch: Vec<Scratch>,
@@ -86,9 +108,11 @@ impl ImportOptions {
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
         let trips = self.trips.map(|trips| format!("--trips {trips}"));
+        let parts = self.parts.then(|| "--parts".to_owned());
         let scratch = (!self.scratch.is_empty()).then(|| "--scratch FILE".to_owned());
+        let overlaps = self.overlaps.iter().map(|(kind, overlap)| format!("--overlap {kind}={overlap}"));
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside).chain(trips);
-        sizes.chain(element).chain(keep).chain(assume).chain(scratch).collect()
+        sizes.chain(element).chain(keep).chain(assume).chain(parts).chain(scratch).chain(overlaps).collect()
     }
 }
 

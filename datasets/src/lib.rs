@@ -45,7 +45,8 @@ pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use family::{FamilyParam, Generator};
 pub use import::{
-    Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Scratch, SizeSources, Unrunnable,
+    Import, ImportError, ImportOptions, ImportProblem, OperatorPlace, Overlap, Scratch, SizeSources,
+    Unrunnable,
 };
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use model_file::{MODEL_SUFFIXES, import_file, is_model, read_model, read_onnx, read_tflite};

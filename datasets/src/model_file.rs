@@ -1,9 +1,11 @@
 //! Reads a model or a graph with the importer for the file format.
 
 use crate::c_array;
-use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
+use crate::import::{Import, ImportError, ImportOptions, ImportProblem, Overlap};
+use plimsoll_model::Bytes;
 use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::graph::GraphFileError;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The suffixes of graphs and models.
@@ -58,7 +60,8 @@ pub(crate) fn import_bytes(
     let extension = name.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let imported = match extension.as_str() {
         "json" => {
-            if let Some(option) = options.given().into_iter().next() {
+            let others = ImportOptions { overlaps: BTreeMap::new(), ..options.clone() };
+            if let Some(option) = others.given().into_iter().next() {
                 let reason = "the option does not apply to a graph".to_owned();
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }
@@ -80,7 +83,28 @@ pub(crate) fn import_bytes(
         }
         _ => Err(ImportProblem::UnknownFormat),
     };
-    imported.map_err(|problem| problem.of(path))
+    imported.and_then(|import| overlapping(import, &options.overlaps)).map_err(|problem| problem.of(path))
+}
+
+/// Lets operators write outputs over inputs, as [`ImportOptions::overlaps`] states.
+fn overlapping(mut import: Import, overlaps: &BTreeMap<String, Overlap>) -> Result<Import, ImportProblem> {
+    for (kind, overlap) in overlaps {
+        if import.graph.overlap(kind, Bytes::new(overlap.apart), Bytes::new(overlap.scratch))? > 0 {
+            continue;
+        }
+        let kinds: BTreeSet<&str> = import.graph.operators().iter().map(|one| one.kind.as_str()).collect();
+        let reason = if kinds.contains(kind.as_str()) {
+            format!(
+                "no operator of this kind has an input and an output of more than {} bytes",
+                overlap.apart
+            )
+        } else {
+            let kinds: Vec<&str> = kinds.into_iter().collect();
+            format!("no operator has this kind; there are {}", kinds.join(", "))
+        };
+        return Err(ImportProblem::Option { option: format!("--overlap {kind}={overlap}"), reason });
+    }
+    Ok(import)
 }
 
 /// Folds the operators that depend only on constants, and adds a note about them.

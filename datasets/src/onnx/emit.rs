@@ -2,9 +2,9 @@
 
 use super::program::{Program, Slot, Step};
 use super::proto::plain;
-use crate::operators::Share;
 use crate::operators::element::Element;
-use crate::operators::value::{count, effective};
+use crate::operators::value::effective;
+use crate::operators::{Share, offset_of};
 use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
 use plimsoll_model::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
@@ -75,12 +75,8 @@ fn alias(program: &Program, step: &Step, share: &Share) -> Option<Alias> {
     let output = step.outputs.get(output).copied().flatten()?;
     let (from, to) = (&program.slots[input], &program.slots[output]);
     let offset = if kind == AliasKind::Part {
-        let whole = if from.bytes < to.bytes { to } else { from };
-        let (bytes, elements) = (whole.bytes?, count(whole.fact.shape.as_deref()?)?);
-        let size = bytes.checked_div(elements).filter(|size| size.checked_mul(elements) == Some(bytes))?;
-        let offset = first.checked_mul(size)?;
-        let part = from.bytes?.min(to.bytes?);
-        Some(offset).filter(|offset| part > 0 && offset.checked_add(part).is_some_and(|end| end <= bytes))?
+        let [from, to] = [from, to].map(|slot| Some((slot.bytes?, slot.fact.shape.as_deref()?)));
+        offset_of(first, [from?, to?])?
     } else {
         from.fits(to, kind).then_some(0)?
     };

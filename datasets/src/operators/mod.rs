@@ -51,7 +51,7 @@ mod window;
 pub use call::{Attribute, Call, Facts, axis, extent};
 pub use cost::cost;
 pub use known::{KnownOperator, known_operators};
-pub use sharing::{Share, parts, shares};
+pub use sharing::{Share, first_of, offset_of, parts, shares};
 
 use known::{find, knows};
 use rules::Sizing;

@@ -57,6 +57,18 @@ pub fn parts(call: &Call, outputs: &[Fact]) -> Vec<Share> {
     found.unwrap_or_default()
 }
 
+/// Returns the byte at which the smaller of two tensors begins in the larger one, from the position `first`
+/// of its first element. `tensors` are the sizes in bytes and the shapes. Returns `None` if the smaller one
+/// is empty or does not lie in the larger one.
+pub fn offset_of(first: u64, tensors: [(u64, &[u64]); 2]) -> Option<u64> {
+    let [one, other] = tensors;
+    let (part, whole) = if one.0 < other.0 { (one, other) } else { (other, one) };
+    let elements = count(whole.1)?;
+    let size = whole.0.checked_div(elements).filter(|size| size.checked_mul(elements) == Some(whole.0))?;
+    let offset = first.checked_mul(size)?;
+    Some(offset).filter(|offset| part.0 > 0 && offset.checked_add(part.0).is_some_and(|end| end <= whole.0))
+}
+
 /// Returns true if tensors that are adjacent along a dimension are consecutive in memory.
 fn is_outermost(shape: &[u64], at: usize) -> bool {
     shape[..at].iter().all(|&extent| extent == 1)
@@ -97,9 +109,15 @@ fn in_sequence(
 }
 
 fn sliced(call: &Call, outputs: &[Fact]) -> Option<Vec<Share>> {
-    let from = call.shape(0).ok()?;
     let (shape, ranges) = selection(call).ok()??;
-    if outputs.len() != 1 || shape.contains(&0) {
+    let first = first_of(call.shape(0).ok()?, &shape, &ranges).filter(|_| outputs.len() == 1)?;
+    Some(vec![Share::Part { input: 0, output: 0, first }])
+}
+
+/// Returns the first element of a selection if its elements are consecutive. `from` is the shape of the data.
+/// `shape` has the numbers of selected indices, and `ranges` the first index and the step, per dimension.
+pub fn first_of(from: &[u64], shape: &[u64], ranges: &[(i128, i128)]) -> Option<u64> {
+    if shape.contains(&0) {
         return None;
     }
     // Inside the first dimension with several selected indices, all elements must be selected.
@@ -110,5 +128,5 @@ fn sliced(call: &Call, outputs: &[Fact]) -> Option<Vec<Share>> {
         return None;
     }
     let starts = ranges.iter().zip(strides(from)).map(|(range, stride)| range.0 as u64 * stride as u64);
-    Some(vec![Share::Part { input: 0, output: 0, first: starts.sum() }])
+    Some(starts.sum())
 }

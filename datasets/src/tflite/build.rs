@@ -11,7 +11,8 @@ use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
 use super::stated::Kept;
 use crate::import::{Import, ImportOptions, ImportProblem, OperatorPlace, SizeSources, Source};
-use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
+use crate::operators::{Share, offset_of};
+use plimsoll_model::graph::{Alias, AliasKind, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -25,6 +26,7 @@ pub(super) struct Conversion<'m, 'a> {
     sizes: Sizes,
     given: Given,
     assume_bytes: Option<u64>,
+    parts: bool,
     graph: GraphBuilder,
     /// The number of conversions per subgraph.
     uses: Vec<usize>,
@@ -122,6 +124,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             sizes: Sizes::new(options)?,
             given: Given::new(model, options)?,
             assume_bytes: options.assume_bytes,
+            parts: options.parts,
             graph: GraphBuilder::new(name),
             uses: vec![0; model.subgraphs.len()],
             copied: 0,
@@ -270,6 +273,11 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
         if kind.builtin {
             self.share(scope, &mut operator, &inputs, &outputs);
+            if let Some(parts) = scope.inferred.parts.get(&at).filter(|_| self.parts) {
+                operator
+                    .aliases
+                    .extend(parts.iter().filter_map(|part| self.part(scope, *part, &inputs, &outputs)));
+            }
             let shape = |one: &Option<(usize, TensorId)>| {
                 one.and_then(|(tensor, _)| scope.measured[tensor].as_ref()?.shape.as_deref())
             };
@@ -343,6 +351,27 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 operator.aliases.push(Alias { input, output, kind, offset: Bytes::ZERO });
             }
         }
+    }
+
+    /// Returns the alias for an input and an output of which one is a part of the other, or `None` if the
+    /// file gives them other sizes or memory of their own.
+    fn part(
+        &self,
+        scope: &Scope,
+        part: Share,
+        inputs: &[Option<(usize, TensorId)>],
+        outputs: &[Option<(usize, TensorId)>],
+    ) -> Option<Alias> {
+        let Share::Part { input, output, first } = part else { return None };
+        let ((from, input), (to, output)) = ((*inputs.get(input)?)?, (*outputs.get(output)?)?);
+        let infos = &self.model.subgraphs[scope.index].tensors;
+        if from == to || [from, to].iter().any(|&at| infos[at].held.is_some() || infos[at].variable) {
+            return None;
+        }
+        let (from, to) = (scope.measured[from].as_ref()?, scope.measured[to].as_ref()?);
+        let offset =
+            offset_of(first, [(from.bytes, from.shape.as_deref()?), (to.bytes, to.shape.as_deref()?)])?;
+        Some(Alias { input, output, kind: AliasKind::Part, offset: Bytes::new(offset) })
     }
 
     /// Returns the tensor of the graph for a tensor of a subgraph, and creates it at its first use.

@@ -245,7 +245,9 @@ impl<'m, 'a> Inference<'m, 'a> {
                 apart.extend(step.inputs.iter().filter(differs).map(|input| (input, output)));
             }
         }
-        Rc::new(Inferred { tensors, inner, apart })
+        let mut parts = a.parts.clone();
+        parts.retain(|at, own| b.parts.get(at) == Some(own));
+        Rc::new(Inferred { tensors, inner, apart, parts })
     }
 }
 

@@ -17,7 +17,7 @@ use super::shapes;
 use crate::import::{ImportProblem, Source};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
-use crate::operators::{Call, is_listed};
+use crate::operators::{Call, Share, is_listed};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -48,6 +48,9 @@ pub(super) struct Inferred {
     /// Pairs of an input and the first output of an operator that cannot share memory, because their numbers
     /// of elements differ in some iteration of a loop.
     pub apart: BTreeSet<(i32, i32)>,
+    /// For each slice, split and concatenation, by position: the inputs and outputs that lie in each other in
+    /// all iterations of loops.
+    pub parts: HashMap<usize, Vec<Share>>,
 }
 
 /// Notes of one kind. Only the first ones are printed.
@@ -179,7 +182,8 @@ impl<'m, 'a> Inference<'m, 'a> {
             self.ensure(&mut scope, tensor, false);
         }
         self.stack.pop();
-        let result = Rc::new(Inferred { tensors: scope.tensors, inner: scope.inner, apart: BTreeSet::new() });
+        let Scope { tensors, inner, parts, .. } = scope;
+        let result = Rc::new(Inferred { tensors, inner, apart: BTreeSet::new(), parts });
         self.last[index] = Some((inputs.to_vec(), Rc::clone(&result)));
         result
     }
@@ -268,6 +272,11 @@ impl<'m, 'a> Inference<'m, 'a> {
             "ASSIGN_VARIABLE" | "READ_VARIABLE" if builtin => self.variable(scope, step),
             _ => Outcome::Rule(scope.plain(step, kind, builtin)),
         };
+        if let Outcome::Rule(Ok(made)) = &mut outcome
+            && !made.parts.is_empty()
+        {
+            scope.parts.insert(at, std::mem::take(&mut made.parts));
+        }
         for (position, tensor) in step.outputs.iter().enumerate() {
             if let Some(output) = scope.place(tensor) {
                 let made = Output { operator: at, kind, position, tensor: output };
@@ -415,6 +424,7 @@ pub(super) struct Scope<'m, 'a> {
     pub subgraph: &'m Subgraph<'a>,
     pub tensors: Vec<Option<Known>>,
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
+    pub parts: HashMap<usize, Vec<Share>>,
     /// Whether a tensor is a constant whose values no rule has needed so far.
     blind: Vec<bool>,
 }
@@ -423,7 +433,7 @@ impl<'m, 'a> Scope<'m, 'a> {
     fn new(index: usize, subgraph: &'m Subgraph<'a>) -> Self {
         let tensors = vec![None; subgraph.tensors.len()];
         let blind = vec![false; tensors.len()];
-        Self { index, subgraph, tensors, inner: HashMap::new(), blind }
+        Self { index, subgraph, tensors, inner: HashMap::new(), parts: HashMap::new(), blind }
     }
 
     /// Returns the position of a tensor; `None` for an index that is out of range.

@@ -4,24 +4,26 @@ use super::reader::Options;
 use super::schema::Field;
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, extents, show};
-use crate::operators::{self, Attribute, Call, Facts};
+use crate::operators::{self, Attribute, Call, Facts, Share};
 
 /// Facts about the outputs of an operator.
 pub(super) struct Made {
     pub facts: Vec<Fact>,
     /// The data-dependent quantity, if the shapes are only upper bounds.
     pub bound: Option<&'static str>,
+    /// Inputs and outputs that lie in each other, because their elements are consecutive.
+    pub parts: Vec<Share>,
 }
 
 impl Made {
     pub(super) const fn at_most(facts: Vec<Fact>, why: &'static str) -> Self {
-        Self { facts, bound: Some(why) }
+        Self { facts, bound: Some(why), parts: Vec::new() }
     }
 }
 
 impl From<Vec<Fact>> for Made {
     fn from(facts: Vec<Fact>) -> Self {
-        Self { facts, bound: None }
+        Self { facts, bound: None, parts: Vec::new() }
     }
 }
 
@@ -56,6 +58,27 @@ impl<'c> Operation<'c> {
         let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
         let names = self.call.names.clone();
         operators::infer(&Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET })
+    }
+
+    /// Applies the ONNX rule for a slice, a split or a concatenation, and determines which tensors lie in
+    /// each other.
+    pub(super) fn onnx_parts(
+        &self,
+        kind: &str,
+        inputs: &[usize],
+        attributes: Vec<(&str, Attribute<'_>)>,
+    ) -> Result<Made, Reason> {
+        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
+        let (names, outputs) = (Vec::new(), self.call.outputs);
+        let call = Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET };
+        let mut made = Made::from(operators::infer(&call)?);
+        made.parts = operators::parts(&call, &made.facts);
+        for part in &mut made.parts {
+            if let Share::Part { input, .. } = part {
+                *input = inputs[*input];
+            }
+        }
+        Ok(made)
     }
 
     pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {

@@ -2,15 +2,15 @@
 
 use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
-use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
-use crate::operators::{axis, extent};
+use crate::operators::value::{Fact, Reason, Value, count, gather_positions, misfit, show, strides};
+use crate::operators::{Share, axis, extent, first_of};
 
 /// Returns the facts about the outputs; `None` if this module has no rule for the operator.
 pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     Some(match op.call.kind {
         "CONCATENATION" => {
             let all: Vec<usize> = (0..op.call.inputs.len()).collect();
-            op.onnx("Concat", &all, vec![int("axis", op.int(options::CONCAT_AXIS))]).map(Made::from)
+            op.onnx_parts("Concat", &all, vec![int("axis", op.int(options::CONCAT_AXIS))])
         }
         "SPLIT" => split(op),
         "SPLIT_V" => split_v(op),
@@ -39,7 +39,7 @@ fn split(op: &Operation) -> Result<Made, Reason> {
     if parts == 0 || shape[at] % parts != 0 {
         return misfit(format!("extent {} cannot be cut into {parts} equal parts", shape[at]));
     }
-    Ok(op.onnx("Split", &[1], vec![int("axis", at as i64)])?.into())
+    op.onnx_parts("Split", &[1], vec![int("axis", at as i64)])
 }
 
 /// Splits into parts of the listed sizes. One size may be -1, which stands for the remaining extent.
@@ -51,7 +51,7 @@ fn split_v(op: &Operation) -> Result<Made, Reason> {
     if let Some(rest) = sizes.iter_mut().find(|size| **size == -1) {
         *rest = extent(i128::from(shape[at]) - known, "the remaining extent")?.cast_signed();
     }
-    Ok(op.onnx("Split", &[0], vec![int("axis", at as i64), ints("split", sizes)])?.into())
+    op.onnx_parts("Split", &[0], vec![int("axis", at as i64), ints("split", sizes)])
 }
 
 /// Stacks tensors along a new dimension.
@@ -68,7 +68,13 @@ fn pack(op: &Operation) -> Result<Made, Reason> {
         Ok(Fact { value, ..op.fact(shape) })
     };
     let facts: Vec<Fact> = (0..op.call.inputs.len()).map(longer).collect::<Result<_, _>>()?;
-    Ok(op.onnx_of("Concat", &facts, vec![int("axis", at as i64)])?.into())
+    let mut made = Made::from(op.onnx_of("Concat", &facts, vec![int("axis", at as i64)])?);
+    if facts[0].shape.as_ref().is_some_and(|shape| shape[..at].iter().all(|&extent| extent == 1)) {
+        let row = facts[0].shape.as_deref().and_then(count).unwrap_or(0);
+        let part = |input: usize| Share::Part { input, output: 0, first: row * input as u64 };
+        made.parts = (0..facts.len()).map(part).collect();
+    }
+    Ok(made)
 }
 
 fn unpack(op: &Operation) -> Result<Made, Reason> {
@@ -80,11 +86,11 @@ fn unpack(op: &Operation) -> Result<Made, Reason> {
     if op.call.outputs == 0 {
         return Ok(Vec::new().into());
     }
-    let mut facts = op.onnx("Split", &[0], vec![int("axis", at as i64)])?;
-    for shape in facts.iter_mut().filter_map(|fact| fact.shape.as_mut()) {
+    let mut made = op.onnx_parts("Split", &[0], vec![int("axis", at as i64)])?;
+    for shape in made.facts.iter_mut().filter_map(|fact| fact.shape.as_mut()) {
         shape.remove(at);
     }
-    Ok(facts.into())
+    Ok(made)
 }
 
 /// Selects slices by index, separately for each element of a batch if there are batch dimensions.
@@ -136,7 +142,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
         }
         ends.push(end as i64);
     }
-    Ok(op.onnx("Slice", &[0], vec![ints("starts", begins.clone()), ints("ends", ends)])?.into())
+    op.onnx_parts("Slice", &[0], vec![ints("starts", begins.clone()), ints("ends", ends)])
 }
 
 /// The part of a strided slice that concerns one dimension.
@@ -200,7 +206,13 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let kept: Vec<u64> = cuts.iter().filter(|cut| !cut.shrunk).map(|cut| cut.count).collect();
     let fact = op.fact(kept).with(value);
     let sized = cuts.iter().all(|cut| cut.exact || cut.shrunk);
-    Ok(if sized { vec![fact].into() } else { Made::at_most(vec![fact], "the size of the slice") })
+    if !sized {
+        return Ok(Made::at_most(vec![fact], "the size of the slice"));
+    }
+    let ranges: Vec<(i128, i128)> = cuts.iter().map(|cut| (cut.start, cut.step)).collect();
+    let first = first_of(&inner, &shape, &ranges).filter(|_| exact && !op.call.bounded());
+    let parts = first.map(|first| Share::Part { input: 0, output: 0, first }).into_iter().collect();
+    Ok(Made { parts, ..vec![fact].into() })
 }
 
 /// Returns the slice of a dimension with extent `length`, from position `at` of the inputs and the masks.

@@ -10,7 +10,7 @@ use crate::tflite_writer::{
 };
 use plimsoll_datasets::{Import, ImportOptions, SizeSources, read_tflite};
 use plimsoll_model::Bytes;
-use plimsoll_model::graph::{Graph, Role};
+use plimsoll_model::graph::{AliasKind, Graph, Role};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -227,6 +227,60 @@ fn parts_and_wholes() {
     makes(130, None, &[Data(&[3, 1]), Vector(&[2, 3, 4])], &[&[2, 3, 4]]);
     makes(94, None, &[Vector(&[2, 5]), Data(&[])], &[&[2, 5]]);
     makes(122, None, &[Ints(&[2, 1]), Data(&[2, 4]), Vector(&[6, 4])], &[&[6, 4]]);
+}
+
+/// Checks the positions of the parts of an operator: pairs of an input and an output, with the byte at which
+/// the smaller one begins in the larger one.
+fn parts(code: i32, options: Fields, inputs: &[In], outputs: usize, expected: &[(&str, &str, u64)]) {
+    let file = file(code, options, inputs, outputs);
+    let import = read(&file, &ImportOptions { parts: true, ..ImportOptions::default() }).unwrap();
+    let name = |id| import.graph.tensor(id).name.clone();
+    let aliases = &import.graph.operators()[0].aliases;
+    assert!(aliases.iter().all(|alias| alias.kind == AliasKind::Part));
+    let found: Vec<(String, String, u64)> =
+        aliases.iter().map(|alias| (name(alias.input), name(alias.output), alias.offset.get())).collect();
+    let expected: Vec<_> = expected.iter().map(|&(a, b, at)| (a.to_owned(), b.to_owned(), at)).collect();
+    assert_eq!(found, expected, "operator code {code}");
+    assert_eq!(plain(&file).graph.operators()[0].aliases, [], "operator code {code}");
+}
+
+#[test]
+fn consecutive_parts_share_memory() {
+    // CONCATENATION of rows; of columns, which are not consecutive.
+    let (outermost, last): (Fields, Fields) = (Some((10, &[(0, 0)])), Some((10, &[(0, -1)])));
+    parts(2, outermost, &[Data(&[2, 3]), Data(&[4, 3])], 1, &[("in0", "out0", 0), ("in1", "out0", 24)]);
+    parts(2, last, &[Data(&[2, 3]), Data(&[2, 5])], 1, &[]);
+    let both = [("in0", "out0", 0), ("in1", "out0", 12)];
+    parts(2, last, &[Data(&[1, 3]), Data(&[1, 5])], 1, &both);
+    // SPLIT, SPLIT_V, PACK and UNPACK along the outermost dimension, and along an inner one.
+    let split = [("in1", "out0", 0), ("in1", "out1", 36)];
+    parts(49, Some((35, &[(0, 2)])), &[Number(0), Data(&[6, 3])], 2, &split);
+    parts(49, Some((35, &[(0, 2)])), &[Number(1), Data(&[2, 6])], 2, &[]);
+    let sizes = [Data(&[7, 2]), Vector(&[1, -1, 2]), Number(0)];
+    let expected = [("in0", "out0", 0), ("in0", "out1", 8), ("in0", "out2", 40)];
+    parts(102, Some((79, &[(0, 3)])), &sizes, 3, &expected);
+    let (outer, inner) = (&[(0, 2), (1, 0)], &[(0, 2), (1, 1)]);
+    let rows = [Data(&[2, 3]), Data(&[2, 3])];
+    parts(83, Some((59, outer)), &rows, 1, &[("in0", "out0", 0), ("in1", "out0", 24)]);
+    parts(83, Some((59, inner)), &rows, 1, &[]);
+    parts(88, Some((64, outer)), &[Data(&[2, 5])], 2, &[("in0", "out0", 0), ("in0", "out1", 20)]);
+    parts(88, Some((64, inner)), &[Data(&[3, 2])], 2, &[]);
+    // SLICE of rows, of columns, and with an unknown beginning.
+    let whole = [Data(&[4, 5]), Vector(&[1, 0]), Vector(&[2, -1])];
+    parts(65, None, &whole, 1, &[("in0", "out0", 20)]);
+    parts(65, None, &[Data(&[4, 5]), Vector(&[1, 2]), Vector(&[2, 3])], 1, &[]);
+    parts(65, None, &[Data(&[4, 5]), Vector(&[3, 1]), Vector(&[1, 3])], 1, &[("in0", "out0", 64)]);
+    parts(65, None, &[Data(&[4, 5]), Ints(&[2]), Vector(&[2, 5])], 1, &[]);
+    // STRIDED_SLICE with a removed dimension, with a step, and backwards.
+    let cut = |masks: &[(u16, i32)], from: [&[i32]; 4], expected: &[(&str, &str, u64)]| {
+        let [shape, begin, end, step] = from;
+        let inputs = [Data(shape), Vector(begin), Vector(end), Vector(step)];
+        parts(45, Some((32, masks)), &inputs, 1, expected);
+    };
+    cut(&[(4, 1)], [&[5, 7], &[-1], &[0], &[1]], &[("in0", "out0", 112)]);
+    cut(&[], [&[5, 7], &[1, 0], &[3, 7], &[1, 1]], &[("in0", "out0", 28)]);
+    cut(&[], [&[5, 7], &[0, 0], &[4, 7], &[2, 1]], &[]);
+    cut(&[], [&[5], &[4], &[1], &[-1]], &[]);
 }
 
 #[test]

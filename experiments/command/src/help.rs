@@ -233,7 +233,8 @@ pub fn complete(mut command: Command) -> Command {
     let width = output::width().min(WIDEST);
     let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     for name in &names {
-        command = command.mut_subcommand(name, |one| limited(one).after_long_help(after(name, width)));
+        let adapted = |one: Command| overlapping(limited(one)).after_long_help(after(name, width));
+        command = command.mut_subcommand(name, adapted);
     }
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
@@ -254,6 +255,15 @@ fn limited(command: Command) -> Command {
         () => return command,
     };
     command.mut_arg("time_limit", |argument| argument.help(help))
+}
+
+/// Requires --in-place for --overlap if a command has both.
+fn overlapping(command: Command) -> Command {
+    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    if has("overlap") && has("in_place") {
+        return command.mut_arg("overlap", |argument| argument.requires("in_place"));
+    }
+    command
 }
 
 fn groups(command: &Command, width: usize) -> String {

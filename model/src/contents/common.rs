@@ -1,6 +1,7 @@
-//! What all kinds of contents share: errors, limits on sizes, first bytes and numbers.
+//! What all kinds of contents share: errors, limits on sizes, suffixes, first bytes and numbers.
 
 use std::io;
+use std::path::Path;
 
 /// The maximum size in bytes of an input file, and of the contents of a compressed one.
 pub const FILE_LIMIT: u64 = 1 << 31;
@@ -57,4 +58,9 @@ impl Packing {
 pub(super) fn number<const N: usize>(data: &[u8], at: usize) -> Option<u64> {
     let bytes = data.get(at..at.checked_add(N)?)?;
     Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+/// Returns true if a file name has one of these suffixes, in upper or lower case.
+pub fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
+    path.extension().is_some_and(|own| suffixes.iter().any(|suffix| own.eq_ignore_ascii_case(suffix)))
 }

@@ -1,7 +1,6 @@
 //! Recognises files that are no input, and names what helps.
 
-use super::common::{ContentsError, Packing};
-use super::has_suffix;
+use super::common::{ContentsError, Packing, has_suffix};
 use std::path::Path;
 
 /// The number of bytes at the start of a file that are searched.

@@ -7,7 +7,7 @@ mod gzip;
 mod inflate;
 mod zip;
 
-pub use common::{ContentsError, EXPANDED_LEAST, EXPANDED_TIMES, FILE_LIMIT};
+pub use common::{ContentsError, EXPANDED_LEAST, EXPANDED_TIMES, FILE_LIMIT, has_suffix};
 
 use common::Packing;
 use std::fs::File;
@@ -74,11 +74,6 @@ pub fn name_of(path: &Path) -> PathBuf {
         return Contents::read(path, FILE_LIMIT).map_or_else(|_| path.to_owned(), |contents| contents.name);
     }
     without_suffix(path, "gz")
-}
-
-/// Returns true if a file name has one of these suffixes, in upper or lower case.
-pub fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
-    path.extension().is_some_and(|own| suffixes.iter().any(|suffix| own.eq_ignore_ascii_case(suffix)))
 }
 
 /// Returns true if the first bytes of a file are those of a compressed file or an archive.

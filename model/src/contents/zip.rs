@@ -2,8 +2,7 @@
 //!
 //! Source: APPNOTE.TXT 6.3.10 of PKWARE.
 
-use super::common::{ContentsError, number};
-use super::has_suffix;
+use super::common::{ContentsError, has_suffix, number};
 use super::inflate::{InflateError, crc32, inflate};
 use std::path::{Path, PathBuf};
 

@@ -259,9 +259,14 @@ impl<'a> Machine<'a> {
         self.check_all(&kept, (Some(id), Stage::Writes));
     }
 
-    /// Returns true if the output of an alias begins where its input begins.
+    /// Returns true if the output of an alias begins where its input begins, or far enough before it.
     fn in_place(&self, alias: &Alias) -> bool {
-        self.share(alias.input.index(), alias.output.index(), 0)
+        let seats = (self.seat[alias.input.index()], self.seat[alias.output.index()]);
+        let (Some(input), Some(output)) = seats else { return false };
+        let next = output.offset.checked_add(alias.offset);
+        let is_before = next.is_some_and(|next| next <= input.offset) && alias.offset > Bytes::ZERO;
+        input.slot == output.slot
+            && (input.offset == output.offset && next == Some(input.offset) || is_before)
     }
 
     /// Returns the contents that the output of a view takes over from its input: none if the two do not lie

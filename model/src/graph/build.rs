@@ -46,8 +46,8 @@ pub enum GraphError {
         "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
     )]
     BadAlias { operator: String, input: String, output: String },
-    /// The smaller tensor of the alias does not lie inside the larger one, or an output written in place does
-    /// not begin where its input begins.
+    /// The smaller tensor of the alias does not lie inside the larger one, or an output written in place has
+    /// no bytes in common with its input.
     #[error(
         "{operator} aliases '{output}' ({output_bytes} bytes) to '{input}' ({input_bytes} bytes) at byte {offset}: {reason}"
     )]
@@ -214,13 +214,7 @@ impl GraphBuilder {
                 return Err(GraphError::TooMany { count, what });
             }
         }
-        let bytes: u128 = self.tensors.iter().map(|t| u128::from(t.bytes.get())).sum();
-        let scratch: u128 = self.operators.iter().map(|o| u128::from(o.scratch.get())).sum();
-        let segments: u128 = self.segments.iter().map(|s| u128::from(s.bytes.get())).sum();
-        let bytes = bytes + scratch + segments;
-        if bytes > i64::MAX as u128 {
-            return Err(GraphError::TooLarge { bytes });
-        }
+        check_bytes(&self.tensors, &self.operators, &self.segments)?;
         self.check_ids()?;
         self.check_depth()?;
         self.name_tensors();
@@ -287,12 +281,14 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Checks that one tensor of an alias lies inside the other.
+    /// Checks that one tensor of an alias lies inside the other, or in place, that they have bytes in common.
     fn check_offset(&self, what: &dyn Fn() -> String, alias: &Alias) -> Result<(), GraphError> {
         let (input, output) = (&self.tensors[alias.input.index()], &self.tensors[alias.output.index()]);
         let (part, whole) = (input.bytes.min(output.bytes), input.bytes.max(output.bytes));
         let reason = match alias.kind {
-            AliasKind::InPlace if alias.offset > Bytes::ZERO => "both begin at the same byte in place",
+            AliasKind::InPlace if alias.offset > Bytes::ZERO && alias.offset >= output.bytes => {
+                "the output ends before the input, so they have no bytes in common"
+            }
             AliasKind::View | AliasKind::Part
                 if alias.offset.checked_add(part).is_none_or(|end| end > whole) =>
             {
@@ -511,6 +507,19 @@ fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     cycle.reverse();
     cycle.extend(cycle.first().copied());
     cycle
+}
+
+/// Checks that tensors, segments and scratch memories have less than 2^63 bytes.
+pub(super) fn check_bytes(
+    tensors: &[Tensor],
+    operators: &[Operator],
+    segments: &[Segment],
+) -> Result<(), GraphError> {
+    let tensors: u128 = tensors.iter().map(|t| u128::from(t.bytes.get())).sum();
+    let scratch: u128 = operators.iter().map(|o| u128::from(o.scratch.get())).sum();
+    let segments: u128 = segments.iter().map(|s| u128::from(s.bytes.get())).sum();
+    let bytes = tensors + scratch + segments;
+    if bytes > i64::MAX as u128 { Err(GraphError::TooLarge { bytes }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -79,8 +79,9 @@ pub enum GraphFileError {
         at: usize,
         tensor: String,
     },
-    /// The alias does not state where the smaller tensor begins in the larger one.
-    #[error("{path}: {operator} aliases '{part}' ({part_bytes} bytes), a part of '{whole}' ({whole_bytes} bytes): state the byte at which the part begins as `offset`", path = .path.display())]
+    /// The alias does not state where the smaller tensor begins in the larger one, or how many bytes before
+    /// its input an output of another size begins.
+    #[error("{path}: {operator} aliases '{part}' ({part_bytes} bytes) and '{whole}' ({whole_bytes} bytes): {expected} as `offset`", path = .path.display(), expected = expected(*.kind))]
     Offset {
         path: PathBuf,
         operator: String,
@@ -88,9 +89,20 @@ pub enum GraphFileError {
         part_bytes: Bytes,
         whole: String,
         whole_bytes: Bytes,
+        kind: AliasKind,
     },
     #[error("{path}: {source}", path = .path.display())]
     Graph { path: PathBuf, source: Box<GraphError> },
+}
+
+/// Returns what a file must state about an alias of this kind.
+fn expected(kind: AliasKind) -> &'static str {
+    match kind {
+        AliasKind::InPlace => "state how many bytes before its input the output begins",
+        AliasKind::View | AliasKind::Part => {
+            "state the byte at which the smaller one begins in the larger one"
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -277,15 +289,14 @@ impl Reader<'_> {
         let mut parts: BTreeMap<TensorId, Vec<(usize, TensorId)>> = BTreeMap::new();
         for (at, alias) in aliases.iter().enumerate() {
             let (input, output) = (bytes(alias.input), bytes(alias.output));
-            if rows[at].offset.is_some()
-                || alias.kind == AliasKind::InPlace
-                || input == output
-                || input.min(output) == Bytes::ZERO
-            {
+            if rows[at].offset.is_some() || input == output || input.min(output) == Bytes::ZERO {
                 continue;
             }
             let (whole, part) =
                 if output < input { (alias.input, alias.output) } else { (alias.output, alias.input) };
+            if alias.kind == AliasKind::InPlace {
+                return Err(self.no_offset(what(), part, whole, alias.kind));
+            }
             parts.entry(whole).or_default().push((at, part));
         }
         for (whole, parts) in parts {
@@ -295,18 +306,29 @@ impl Reader<'_> {
                 next = next.checked_add(bytes(part)).unwrap_or(Bytes::new(u64::MAX));
             }
             if next != bytes(whole) {
-                let part = parts[0].1;
-                return Err(GraphFileError::Offset {
-                    path: self.origin.to_path_buf(),
-                    operator: what(),
-                    part: self.graph.get(part).name.clone(),
-                    part_bytes: bytes(part),
-                    whole: self.graph.get(whole).name.clone(),
-                    whole_bytes: bytes(whole),
-                });
+                return Err(self.no_offset(what(), parts[0].1, whole, AliasKind::View));
             }
         }
         Ok(aliases)
+    }
+
+    fn no_offset(
+        &self,
+        operator: String,
+        part: TensorId,
+        whole: TensorId,
+        kind: AliasKind,
+    ) -> GraphFileError {
+        let [part, whole] = [part, whole].map(|id| self.graph.get(id));
+        GraphFileError::Offset {
+            path: self.origin.to_path_buf(),
+            operator,
+            part: part.name.clone(),
+            part_bytes: part.bytes,
+            whole: whole.name.clone(),
+            whole_bytes: whole.bytes,
+            kind,
+        }
     }
 
     fn segment(&mut self, row: &SegmentRow) -> Result<(), GraphFileError> {
@@ -393,7 +415,8 @@ fn operator_row(graph: &Graph, id: OperatorId) -> OperatorRow {
         input: name(alias.input),
         output: name(alias.output),
         kind: alias.kind,
-        offset: (graph.tensor(alias.input).bytes != graph.tensor(alias.output).bytes)
+        offset: (alias.offset > Bytes::ZERO
+            || graph.tensor(alias.input).bytes != graph.tensor(alias.output).bytes)
             .then_some(alias.offset.get()),
     };
     let handover = |handover: &Handover| HandoverRow {
@@ -492,8 +515,15 @@ mod tests {
         let error = views(&tb, "").unwrap_err();
         assert_eq!(
             error,
-            "g.json: operator 'cut' (Split) aliases 'b' (40 bytes), a part of 't' (60 bytes): state the byte at which the part begins as `offset`"
+            "g.json: operator 'cut' (Split) aliases 'b' (40 bytes) and 't' (60 bytes): state the byte at which the smaller one begins in the larger one as `offset`"
         );
+        let place = |alias: String| alias.replace("view", "in-place");
+        let error = views(&place(tb), "").unwrap_err();
+        assert!(error.contains("how many bytes before its input the output begins as `offset`"), "{error}");
+        let found = views(&place(alias("t", "b", r#", "offset": 39"#)), "").unwrap();
+        assert_eq!(found, [pair("tb", 39)]);
+        let error = views(&place(alias("t", "b", r#", "offset": 40"#)), "").unwrap_err();
+        assert!(error.contains("at byte 40") && error.contains("no bytes in common"), "{error}");
         let error = views(&alias("t", "b", r#", "offset": 21"#), "").unwrap_err();
         assert!(error.contains("at byte 21: the smaller one ends after the larger one"), "{error}");
         let at = |input: &str, offset: u64| alias(input, "d", &format!(r#", "offset": {offset}"#));

@@ -31,6 +31,7 @@ mod join;
 mod json;
 mod liveness;
 mod options;
+mod overlap;
 mod segment;
 mod sharing;
 
@@ -124,7 +125,8 @@ pub enum AliasKind {
     /// Like [`AliasKind::View`], but the operator copies if both cannot share memory, or only at a byte that
     /// is not aligned.
     Part,
-    /// The operator can overwrite the input with its output (elementwise functions).
+    /// The operator can overwrite the input with its output (elementwise functions), or with all but the
+    /// first bytes of it (convolutions).
     InPlace,
 }
 
@@ -137,8 +139,9 @@ pub struct Alias {
     pub output: TensorId,
     /// How the memory is shared.
     pub kind: AliasKind,
-    /// The byte at which the smaller of the two tensors begins in the larger one; 0 if they are equally
-    /// large.
+    /// For views and parts: the byte at which the smaller of the two tensors begins in the larger one; 0 if
+    /// they are equally large. In place: the output begins at least this many bytes before the input, or if
+    /// it is 0, at the first byte of the input.
     pub offset: Bytes,
 }
 
@@ -387,7 +390,7 @@ impl Graph {
     /// negative if the input lies inside the output.
     pub fn displacement(&self, alias: &Alias) -> i64 {
         let offset = alias.offset.get() as i64;
-        if self.is_inside(alias) { offset } else { -offset }
+        if alias.kind != AliasKind::InPlace && self.is_inside(alias) { offset } else { -offset }
     }
 
     /// Returns true if the output of an alias lies inside its input, and false if the input is a part of a

@@ -24,11 +24,13 @@
 //! never revised.
 
 use super::options::{Boundary, LivenessOptions};
+use super::overlap::Loads;
 use super::{Alias, AliasKind, Control, Flow, Graph, Moment, Role, Tensor};
 use crate::orders::{OrderError, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// The maximum number of operators that the searches for earlier operators visit in one region. Beyond this
 /// number, an operator writes in place only if it reads the results of all other users.
@@ -110,6 +112,20 @@ pub(super) struct Scope<'a> {
     seen: Vec<u32>,
     searches: u32,
     visited: usize,
+    rule: Rule,
+    /// True if a rule was applied.
+    is_partial: bool,
+    /// The loads in the order of the file, once they are needed.
+    loads: Option<Loads>,
+}
+
+/// The condition under which an output overlaps a part of its input.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// This saves at least as many bytes while both are live as it costs while one of them is.
+    Sizes,
+    /// This reduces the loads in the order of the file.
+    Loads,
 }
 
 impl<'a> Scope<'a> {
@@ -132,11 +148,23 @@ impl<'a> Scope<'a> {
         options: &LivenessOptions,
         captured: Option<TensorId>,
     ) -> Result<Self, OrderError> {
-        let mut scope = Self::new(graph, region, options, captured);
-        for at in 0..scope.operators.len() {
-            scope.share(at as u32)?;
+        let by = |rule: Rule| {
+            let mut scope = Self::new(graph, region, options, captured);
+            scope.rule = rule;
+            for at in 0..scope.operators.len() {
+                scope.share(at as u32)?;
+            }
+            Ok(scope)
+        };
+        let first = by(Rule::Sizes);
+        // Both rules look at one operator at a time, so neither is always better.
+        match first {
+            Ok(first) if first.is_partial => match by(Rule::Loads) {
+                Ok(second) if second.all_loads() < first.all_loads() => Ok(second),
+                _ => Ok(first),
+            },
+            first => first,
         }
-        Ok(scope)
     }
 
     fn new(
@@ -172,6 +200,9 @@ impl<'a> Scope<'a> {
             seen: vec![0; count],
             searches: 0,
             visited: 0,
+            rule: Rule::Sizes,
+            is_partial: false,
+            loads: None,
         };
         scope.learn_all(captured);
         scope.mark_interface();
@@ -354,8 +385,8 @@ impl<'a> Scope<'a> {
             }
             match alias.kind {
                 AliasKind::InPlace => {
-                    if self.overwritable(at, input, output) {
-                        self.unite(input, output, 0);
+                    if let Some(shift) = self.overwritable(at, alias, input, output) {
+                        self.unite(input, output, shift);
                         let users = self.users[output].clone();
                         self.shared[self.root[input]].users = users;
                     }
@@ -463,6 +494,11 @@ impl<'a> Scope<'a> {
     fn unite(&mut self, input: usize, output: usize, shift: i64) {
         let (mut into, mut from) = (self.root[input], self.root[output]);
         let mut distance = shift + self.offset[input] - self.offset[output];
+        if let Some(mut loads) = self.loads.take() {
+            let (parts, united) = self.both([into, from], distance);
+            loads.unite(&parts, united);
+            self.loads = Some(loads);
+        }
         if self.shared[into].members.len() < self.shared[from].members.len() {
             (into, from, distance) = (from, into, -distance);
         }
@@ -483,18 +519,92 @@ impl<'a> Scope<'a> {
         shared.captured = shared.captured.or(captured);
     }
 
-    /// Returns true if the operator at position `at` may overwrite `input` with `output`: both have the same
-    /// size, and nothing else still needs the contents of the storage of `input`.
-    fn overwritable(&mut self, at: u32, input: usize, output: usize) -> bool {
+    /// Returns where `output` begins if the operator at position `at` may write it over `input`, in bytes
+    /// after the first byte of `input`. Returns `None` if something else still needs the contents of the
+    /// storage of `input`, or if sharing costs more memory than it saves.
+    fn overwritable(&mut self, at: u32, alias: &Alias, input: usize, output: usize) -> Option<i64> {
         let root = self.root[input];
         let is_alone = self.root[output] == output && self.shared[output].members.len() == 1;
-        let distance = self.offset[input];
-        is_alone
+        // The output may begin even earlier, at an aligned byte.
+        let before = alias.offset.get().checked_next_multiple_of(self.options.align.get().max(1))?;
+        let shift = -i64::try_from(before).ok()?;
+        let distance = self.offset[input] + shift;
+        let is_whole = shift == 0 && self.bytes(input) == self.bytes(output);
+        let may = is_alone
             && root != output
-            && self.bytes(input) == self.bytes(output)
+            && (is_whole || self.is_worth(root, output, distance))
             && self.shared[root].newest != Some(at)
             && self.renews(input, output, distance)
             && self.is_free_after(at, input)
+            && self.leaves_inputs(at, alias, distance);
+        may.then_some(shift)
+    }
+
+    /// Returns true if moving `output` into a storage, `distance` bytes after its root, saves memory by the
+    /// rule that is in use.
+    fn is_worth(&mut self, root: usize, output: usize, distance: i64) -> bool {
+        self.is_partial = true;
+        let (parts, united) = self.both([root, output], distance);
+        match self.rule {
+            Rule::Sizes => parts[0].1 + parts[1].1 - united >= united - parts[0].1.min(parts[1].1),
+            Rule::Loads => {
+                let loads = self.loads.take().unwrap_or_else(|| self.all_loads());
+                let falls = loads.fall(&parts, united);
+                self.loads = Some(loads);
+                falls
+            }
+        }
+    }
+
+    fn all_loads(&self) -> Loads {
+        let storages = (0..self.tensors.len()).filter(|&one| self.root[one] == one && self.inside(one));
+        Loads::new(self.operators.len(), storages.map(|one| (self.span(one), self.extent(one))))
+    }
+
+    /// Returns the positions at which two storages are live, their bytes, and the bytes of both as one. The
+    /// root of the second one lies `distance` bytes after that of the first one.
+    fn both(&self, roots: [usize; 2], distance: i64) -> ([(Range<usize>, i64); 2], i64) {
+        let parts = roots.map(|root| (self.span(root), self.extent(root)));
+        let [own, other] = roots.map(|root| (self.shared[root].start, self.shared[root].end));
+        (parts, own.1.max(other.1 + distance) - own.0.min(other.0 + distance))
+    }
+
+    fn extent(&self, root: usize) -> i64 {
+        self.shared[root].end - self.shared[root].start
+    }
+
+    /// Returns the positions at which a storage is live in the order of the file.
+    fn span(&self, root: usize) -> Range<usize> {
+        let members = &self.shared[root].members;
+        let users = || members.iter().flat_map(|&one| &self.users[one]).map(|&at| at as usize);
+        let is_given = members.iter().any(|&one| self.given[one] || self.captured[one]);
+        let is_wanted = members.iter().any(|&one| self.wanted[one] || self.captured[one]);
+        let first = if is_given { Some(0) } else { users().min() };
+        let end = if is_wanted { Some(self.operators.len()) } else { users().max().map(|last| last + 1) };
+        first.zip(end).map_or(0..0, |(first, end)| first..end)
+    }
+
+    /// Returns true if the output of an alias, `distance` bytes after the root of its input, overwrites no
+    /// other input of the operator at position `at`, except as further aliases allow.
+    fn leaves_inputs(&self, at: u32, alias: &Alias, distance: i64) -> bool {
+        let operator = self.graph.operator(self.operators[at as usize]);
+        let Some(&input) = self.known.get(&alias.input) else { return false };
+        let end = distance + self.graph.tensor(alias.output).bytes.get() as i64;
+        operator.inputs.iter().filter(|&&other| other != alias.input).all(|other| {
+            let Some(&one) = self.known.get(other).filter(|&&one| self.root[one] == self.root[input]) else {
+                return true;
+            };
+            let (first, last) = self.range(one);
+            let is_apart = last <= distance || end <= first;
+            let mut also = operator.aliases.iter().filter(|also| {
+                (also.input, also.output, also.kind) == (*other, alias.output, AliasKind::InPlace)
+            });
+            is_apart
+                || also.any(|also| match also.offset.get() as i64 {
+                    0 => first == distance,
+                    before => distance.checked_add(before).is_some_and(|next| next <= first),
+                })
+        })
     }
 
     /// Returns true if nothing needs the storage of a tensor after the operator at position `at` has run,

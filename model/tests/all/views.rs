@@ -1,9 +1,10 @@
-//! Executes random graphs with slices, splits, concatenations and operators in place on an array of bytes, at
-//! the addresses of a layout.
+//! Executes random graphs with slices, splits, concatenations and operators that overwrite their inputs,
+//! wholly or partly, on an array of bytes, at the addresses of a layout.
 
 use crate::common::Draw;
 use plimsoll_model::graph::{
-    AliasKind, Boundary, Graph, GraphBuilder, LivenessOptions, Operator, Role, Storages, Tensor,
+    Alias, AliasKind, Boundary, Graph, GraphBuilder, LivenessOptions, Member, Operator, Role, Storages,
+    Tensor,
 };
 use plimsoll_model::orders::{Order, OrderError};
 use plimsoll_model::{Buffer, Bytes, Instance, OperatorId, TensorId, check_layout};
@@ -33,7 +34,7 @@ fn random(seed: u64) -> Graph {
             |draw: &mut Draw| known[known.len() - 1 - draw.below(known.len().min(5) as u64) as usize];
         let (one, bytes) = recent(&mut draw);
         let mut outputs = Vec::new();
-        let operator = match draw.below(6) {
+        let operator = match draw.below(8) {
             0 if bytes > 1 => {
                 let start = draw.below(bytes);
                 let length = 1 + draw.below(bytes - start);
@@ -79,6 +80,15 @@ fn random(seed: u64) -> Graph {
                 let out = new(&mut g, bytes);
                 outputs.push((out, bytes));
                 Operator::new(format!("o{at}"), "Relu").reads([one]).alias(one, out, AliasKind::InPlace)
+            }
+            5 | 6 => {
+                let (other, _) = recent(&mut draw);
+                let length = (bytes + draw.below(4)).saturating_sub(draw.below(4)).max(1);
+                let before = draw.below(length.min(4));
+                let out = new(&mut g, length);
+                outputs.push((out, length));
+                let operator = Operator::new(format!("o{at}"), "Conv").reads([one, other]);
+                operator.alias_at(one, out, AliasKind::InPlace, before)
             }
             _ => {
                 let (other, _) = recent(&mut draw);
@@ -178,6 +188,12 @@ fn runs(graph: &Graph, made: &Storages, order: &Order, align: Bytes) -> bool {
             memory[at + from..at + to].copy_from_slice(&values[id.index()][from..to]);
         }
     };
+    // An operator that overwrites an input reads one of its bytes before each byte that it writes.
+    let reads_byte = |memory: &[u8], alias: &Alias, at: usize| {
+        let Some(byte) = at.checked_sub(alias.offset.get() as usize) else { return true };
+        let (address, value) = (address[alias.input.index()], values[alias.input.index()].get(byte));
+        address.zip(value).is_none_or(|(address, &value)| memory[address + byte] == value)
+    };
     for &id in &graph.region(BODY).inputs {
         put(&mut memory, id, 0, values[id.index()].len());
     }
@@ -210,7 +226,21 @@ fn runs(graph: &Graph, made: &Storages, order: &Order, align: Bytes) -> bool {
                         from = to;
                     }
                 }
-                _ => put(&mut memory, output, 0, bytes),
+                _ => {
+                    for at in 0..bytes {
+                        if !operator.aliases.iter().all(|alias| reads_byte(&memory, alias, at)) {
+                            return false;
+                        }
+                        put(&mut memory, output, at, at + 1);
+                    }
+                    let mut others = operator
+                        .inputs
+                        .iter()
+                        .filter(|&&input| !operator.aliases.iter().any(|alias| alias.input == input));
+                    if !others.all(|&other| holds(&memory, other)) {
+                        return false;
+                    }
+                }
             }
         }
         if !operator.outputs.iter().all(|&output| holds(&memory, output)) {
@@ -235,7 +265,7 @@ fn any_order(made: &Storages, draw: &mut Draw) -> Order {
 
 #[test]
 fn views_lie_where_their_bytes_are() {
-    let (mut inside, mut saved, mut refused) = (0, 0, 0);
+    let (mut inside, mut saved, mut refused, mut overlapped) = (0, 0, 0, 0);
     for seed in 0..3000 {
         let (graph, options) = (random(seed), options(seed));
         let made = match graph.storages(BODY, &options, |_| Bytes::ZERO) {
@@ -250,8 +280,18 @@ fn views_lie_where_their_bytes_are() {
             assert!(runs(&graph, &made, &order, options.align), "{seed} {options:?} {graph:?} {order:?}");
         }
         inside += made.tensors.iter().flatten().filter(|one| one.offset > Bytes::ZERO).count();
+        let partial = |alias: &&Alias| {
+            alias.kind == AliasKind::InPlace && {
+                let both = |members: &&Vec<Member>| {
+                    [alias.input, alias.output].iter().all(|id| members.iter().any(|one| one.tensor == *id))
+                };
+                alias.offset > Bytes::ZERO && made.tensors.iter().any(|members| both(&members))
+            }
+        };
+        overlapped += graph.operators().iter().flat_map(|one| &one.aliases).filter(partial).count();
         saved += made.tensors.iter().filter(|members| members.len() > 1).count();
     }
     assert!(inside > 2000 && saved > 2000, "{inside} {saved}");
+    assert!(overlapped > 200, "{overlapped}");
     assert!((10..600).contains(&refused), "{refused}");
 }

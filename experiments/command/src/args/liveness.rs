@@ -74,8 +74,9 @@ pub struct ActivationLivenessArgs {
     /// Let reshape and similar operators copy instead of sharing the memory of their input
     #[arg(long, help_heading = "Options for models")]
     pub no_views: bool,
-    /// Let elementwise operators overwrite an input of equal size if they are its last reader in every order;
-    /// with `--order as-in-file`, if they are its last reader in the file
+    /// Let operators overwrite an input, wholly (elementwise operators) or partly (--overlap, graph files),
+    /// if they are its last reader in every order; with `--order as-in-file`, if they are its last reader in
+    /// the file
     #[arg(long, help_heading = "Options for models")]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes [default: 1; for C headers, the largest

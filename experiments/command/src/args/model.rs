@@ -2,7 +2,7 @@ use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
 use crate::input::{input_file, quoted};
 use clap::Args;
-use plimsoll::datasets::{Import, ImportOptions, Scratch, import_file};
+use plimsoll::datasets::{Import, ImportOptions, Overlap, Scratch, import_file};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -48,9 +48,13 @@ pub struct OpenArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
     /// Let Slice and Split return parts of their input, and let Concat consist of its inputs, wherever the
-    /// elements are consecutive (ONNX). These operators then copy nothing
+    /// elements are consecutive. These operators then copy nothing
     #[arg(long, help_heading = "Options for models")]
     pub parts: bool,
+    /// Let the output of operators of this kind overlap their input, except for this many bytes of the
+    /// smaller one, with --in-place. `Conv=0+3892` adds 3,892 bytes of scratch memory. May be repeated
+    #[arg(long, value_name = "KIND=BYTES[+BYTES]", value_parser = overlap, help_heading = "Options for models")]
+    pub overlap: Vec<(String, Overlap)>,
     /// Assume at most this many iterations of every loop whose number of iterations is not known
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
     pub trips: Option<u64>,
@@ -91,6 +95,7 @@ impl OpenArgs {
             tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
             trips: self.trips,
             parts: self.parts,
+            overlaps: once("--overlap", &self.overlap)?.into_iter().collect(),
             scratch: self.scratch.as_deref().map(scratch).transpose()?.unwrap_or_default(),
         })
     }
@@ -111,6 +116,14 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let extents = extents.split('x').filter(|_| !extents.is_empty());
     let extents: Result<Vec<u64>, _> = extents.map(str::parse).collect();
     Ok((name.to_owned(), extents.map_err(|_| expected())?))
+}
+
+/// Parses `KIND=BYTES` and `KIND=BYTES+BYTES`.
+fn overlap(text: &str) -> Result<(String, Overlap), String> {
+    let expected = "expected KIND=BYTES, as in Conv=3892, or KIND=BYTES+BYTES";
+    let (kind, sizes) = text.split_once('=').filter(|(kind, _)| !kind.is_empty()).ok_or(expected)?;
+    let (apart, scratch) = sizes.split_once('+').unwrap_or((sizes, "0"));
+    Ok((kind.to_owned(), Overlap { apart: bytes(apart)?, scratch: bytes(scratch)? }))
 }
 
 /// Parses `NAME=I,J,K` with integers; the list may be empty.

@@ -355,3 +355,60 @@ fn a_plan_is_compared_with_a_capacity() {
         .plimsoll(&["plan", "net.json", "--capacity", "0.5"])
         .refuses(&["expected a whole number of bytes"]);
 }
+
+/// The output of a convolution may overlap its input by the bytes that options or the graph state.
+#[test]
+fn outputs_overlap_inputs_by_the_given_bytes() {
+    let scratch = Scratch::new();
+    let net = |offset: &str| {
+        let tensors = r#""tensors": [{"name": "x", "bytes": 8, "role": "input"}, {"name": "a", "bytes": 50, "role": "activation"},
+            {"name": "b", "bytes": 60, "role": "activation"}, {"name": "y", "bytes": 4, "role": "output"}]"#;
+        let step = |kind: &str, from: &str, to: &str, alias: &str| {
+            format!(
+                r#"{{"name": "{to}", "kind": "{kind}", "inputs": ["{from}"], "outputs": ["{to}"]{alias}}}"#
+            )
+        };
+        let alias = match offset {
+            "" => String::new(),
+            _ => format!(r#", "aliases": [{{"input": "a", "output": "b", "kind": "in-place"{offset}}}]"#),
+        };
+        format!(
+            r#"{{"format": "plimsoll-graph", "version": 1, "name": "net", {tensors}, "body": {{"inputs": ["x"], "outputs": ["y"],
+            "operators": [{}, {}, {}]}}}}"#,
+            step("Expand", "x", "a", ""),
+            step("Conv", "a", "b", &alias),
+            step("Pool", "b", "y", ""),
+        )
+    };
+    let arena = |more: &[&str]| {
+        let words = [&["plan", "net.json", "--boundary", "outside", "--json"], more].concat();
+        scratch.plimsoll(&words).exits(0).json()
+    };
+    scratch.write("net.json", net(""));
+    assert_eq!(arena(&["--in-place"])["arena"], 110);
+    let json = arena(&["--in-place", "--overlap", "Conv=6"]);
+    // `b` is 10 bytes larger, so it begins 16 bytes before `a`.
+    assert_eq!(json["arena"], 66);
+    assert_eq!(json["assumptions"][0]["assumption"], "partly-in-place");
+    assert_eq!(arena(&["--in-place", "--overlap", "Conv=0"])["arena"], 60);
+    assert_eq!(arena(&["--in-place", "--overlap", "Conv=0+7"])["arena"], 67);
+    // Aligned, it begins 24 bytes before `a`.
+    assert_eq!(arena(&["--in-place", "--overlap", "Conv=7", "--align", "8"])["arena"], 80);
+    scratch.plimsoll(&["plan", "net.json", "--overlap", "Conv=6"]).refuses(&["--in-place"]);
+    scratch
+        .plimsoll(&["plan", "net.json", "--in-place", "--overlap", "Gemm=6"])
+        .refuses(&["Gemm", "Conv, Expand, Pool"]);
+    scratch
+        .plimsoll(&["plan", "net.json", "--in-place", "--overlap", "Conv=50"])
+        .refuses(&["Conv", "50 bytes"]);
+    scratch.plimsoll(&["plan", "net.json", "--in-place", "--overlap", "Conv"]).refuses(&["KIND=BYTES"]);
+    // The same overlap in a graph file.
+    scratch.write("net.json", net(r#", "offset": 6"#));
+    // `b` ends 54 bytes after the start of `a`.
+    assert_eq!(arena(&["--in-place"])["arena"], 60);
+    assert_eq!(arena(&[])["arena"], 110);
+    scratch.write("net.json", net(" "));
+    scratch.plimsoll(&["plan", "net.json"]).refuses(&["'a' (50 bytes)", "'b' (60 bytes)", "`offset`"]);
+    scratch.write("net.json", net(r#", "offset": 60"#));
+    scratch.plimsoll(&["plan", "net.json"]).refuses(&["at byte 60", "no bytes in common"]);
+}

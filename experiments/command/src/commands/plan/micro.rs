@@ -121,7 +121,9 @@ pub fn is_planned(args: &PlanArgs, import: &Import, written: Option<ModelFormat>
     let given = args.liveness.options();
     let align = args.liveness.activations.align;
     let is_aligned = align.is_none_or(|align| align % MICRO_ALIGNMENT.get() == 0);
-    let is_usual = given.boundary == Boundary::Arena && !given.weights && is_aligned;
+    let import_args = &args.model.import;
+    let copies = !import_args.parts && import_args.overlap.is_empty();
+    let is_usual = given.boundary == Boundary::Arena && !given.weights && is_aligned && copies;
     let is_compiled = !import.graph.segments().is_empty();
     let is_compared = args.capacity.is_some() && !import.tensors.is_empty() && !is_compiled;
     written == Some(ModelFormat::TfLite) || (is_compared && is_usual && import.unrunnable.is_empty())

@@ -47,7 +47,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     if written == Some(ModelFormat::TfLite) {
-        write::check(&import)?;
+        write::check(args, &import)?;
     }
     let is_micro = micro::is_planned(args, &import, written);
     let liveness = micro::liveness(args, &import, is_micro)?;

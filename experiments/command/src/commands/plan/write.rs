@@ -1,6 +1,7 @@
 //! `plan --write`: the model with its operators in the planned order, and with the plan.
 
 use super::alternatives::Alternatives;
+use super::args::PlanArgs;
 use super::micro::{Micro, is_header};
 use super::places::{Places, target};
 use crate::args::element_alignment;
@@ -37,11 +38,21 @@ pub fn format(out: Option<&Path>, model: &Path) -> Result<Option<ModelFormat>, F
     Ok(Some(format))
 }
 
-/// Refuses to write a plan into a model that the runtime cannot run.
+/// Refuses to write a plan into a model if the runtime cannot run the model, or cannot run it as planned.
 ///
 /// # Errors
-/// Fails if the import contains such operators.
-pub fn check(import: &Import) -> Result<(), Failure> {
+/// Fails if the import contains operators that the runtime cannot run, or sharing that it does not know.
+pub fn check(args: &PlanArgs, import: &Import) -> Result<(), Failure> {
+    let options = &args.model.import;
+    if let Some((kind, _)) = options.overlap.first() {
+        let message =
+            format!("--write: the kernels of {kind} in tflite-micro may not overlap input and output");
+        return Err(Failure::input(message));
+    }
+    if options.parts {
+        let message = "--write: tflite-micro copies slices, splits and concatenations; omit --parts";
+        return Err(Failure::input(message));
+    }
     if import.unrunnable.is_empty() {
         return Ok(());
     }
