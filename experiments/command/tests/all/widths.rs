@@ -128,7 +128,7 @@ fn lists_and_help_fit() {
 #[test]
 fn text_about_records_fits() {
     all_fit(&[
-        "bench embedded --time-limit 1 --only patent --out record",
+        "bench embedded --time-limit 0.1 --only patent --out record",
         "bench set/*.csv --solvers heuristics",
         "report record --out pages",
         "recheck record",
