@@ -139,7 +139,8 @@ struct Member {
 
 struct Search<'a> {
     instance: &'a Instance,
-    features: Features,
+    /// The features of the buffers, once they are needed.
+    features: Option<Features>,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
     /// At most [`ELITE`] orders, in ascending order of peak. If peaks are equal, the older order comes first.
@@ -151,7 +152,7 @@ impl<'a> Search<'a> {
     fn new(instance: &'a Instance, seed: u64, run: Tracker<'a, Offsets>) -> Self {
         Self {
             instance,
-            features: Features::of(instance),
+            features: None,
             arrangement: Arrangement::new(instance),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             elite: Vec::with_capacity(ELITE + 1),
@@ -179,7 +180,7 @@ impl<'a> Search<'a> {
         let mut round = 0;
         while limited || (round < effort.rounds && budget.nodes() - before < effort.placements) {
             if round % 2 == 0 {
-                let (order, fit) = self.random_order();
+                let (order, fit) = self.random_order(budget)?;
                 self.evaluate(order, fit, budget)?;
             } else {
                 self.blame(budget)?;
@@ -189,23 +190,38 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn portfolio(&self, entry: Portfolio, watch: &mut Budget) -> Result<Vec<BufferId>, Stop> {
+    fn portfolio(&mut self, entry: Portfolio, watch: &mut Budget) -> Result<Vec<BufferId>, Stop> {
         match entry {
             Portfolio::Order(order) => order.of(self.instance, watch),
-            Portfolio::Weights(weights) => Ok(self.features.order(weights, |_| 0.0)),
+            Portfolio::Weights(weights) => self.weighted(weights, None, watch),
         }
     }
 
-    fn random_order(&mut self) -> (Vec<BufferId>, Fit) {
+    /// Returns the order by weighted features, with up to `noise` added to the score of each buffer.
+    fn weighted(
+        &mut self,
+        weights: Weights,
+        noise: Option<f64>,
+        watch: &mut Budget,
+    ) -> Result<Vec<BufferId>, Stop> {
+        let features = match self.features.take() {
+            Some(features) => features,
+            None => Features::of(self.instance, watch)?,
+        };
+        let rng = &mut self.rng;
+        let random = |_| noise.map_or(0.0, |noise| noise * rng.random_range(0.0..1.0));
+        Ok(self.features.insert(features).order(weights, random))
+    }
+
+    fn random_order(&mut self, watch: &mut Budget) -> Result<(Vec<BufferId>, Fit), Stop> {
         let weights = Weights {
             size: 1.0,
             duration: self.rng.random_range(0.0..1.0),
             heat: self.rng.random_range(0.0..8.0),
         };
         let noise = [0.0, 0.1, 0.5, 1.5][self.rng.random_range(0..4)];
-        let rng = &mut self.rng;
-        let order = self.features.order(weights, |_| noise * rng.random_range(0.0..1.0));
-        (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
+        let order = self.weighted(weights, Some(noise), watch)?;
+        Ok((order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best }))
     }
 
     /// Decodes an order, and keeps it if the elite is not full or the worst member of the elite has a

@@ -208,10 +208,16 @@ impl Reduction<'_> {
         decided
     }
 
-    /// Tries to remove each chunk of `chunk` consecutive buffers.
+    /// Tries to remove each chunk of `chunk` consecutive buffers, until the budget ends.
     fn delete(&mut self, chunk: usize, budget: &mut Budget) -> Result<(), SolveError> {
         let mut at = 0;
         while at < self.set.len() {
+            if budget.check().is_some() {
+                for id in &self.set[at..] {
+                    self.doubtful[id.index()] = !self.needed[id.index()];
+                }
+                return Ok(());
+            }
             let end = (at + chunk).min(self.set.len());
             let gone = self.set[at..end].to_vec();
             if end - at == self.set.len() || gone.iter().any(|id| self.needed[id.index()]) {

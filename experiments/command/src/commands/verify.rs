@@ -114,7 +114,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
             "specify LAYOUT, --certificate or --proof; not every buffer of the instance has an offset";
         return Err(Failure::input(format!("{file}: {message}")));
     }
-    let checked = answer.map(|answer| check(answer, &subject, (search, proved))).transpose()?;
+    let checked = answer.map(|answer| check(answer, &subject, (search, proved, args.json))).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -172,13 +172,13 @@ fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
 fn check(
     (answer, path): (Answer, &Path),
     subject: &Subject,
-    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
+    (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
 ) -> Result<Checked, Failure> {
     let instance = &subject.instance;
     Ok(match answer {
-        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved))?,
-        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None))?,
-        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None))?,
+        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved, is_json))?,
+        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None, is_json))?,
+        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None, is_json))?,
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -204,7 +204,7 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
 fn compared<P>(
     subject: &Subject,
     answer: &P::Solution,
-    (search, proved): (Option<(Setup, Limits)>, Option<Bytes>),
+    (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
 ) -> Result<Checked, Failure>
 where
     P: Plan + Problem<Violation = Violation>,
@@ -225,7 +225,7 @@ where
         best.raise(proved);
     }
     let one = Compared::of::<P>(instance, answer, &best);
-    let mut report = Report::new(one.members(instance, true));
+    let mut report = Report::new(one.members(instance, is_json));
     report.extend(best.members(subject));
     best.lines(subject, &mut report);
     one.gap(&mut report);
