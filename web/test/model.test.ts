@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ticks } from "../src/map/plot.ts";
 import { Raster, type Rectangles } from "../src/map/raster.ts";
 import { rows, withColumn, without } from "../src/model/csv.ts";
-import { suggested } from "../src/model/ask.ts";
+import { capacityOf, suggested } from "../src/model/ask.ts";
 import { fragment, shared } from "../src/model/link.ts";
 import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/regions.ts";
 import { binary, source } from "../src/model/source.ts";
@@ -63,6 +63,11 @@ test("a link carries its instance", async () => {
   const own = { name: "a.csv", data: "aWQ=", settings: { solver: "exact", order: "exact", alignment: 1, capacity: null, seconds: 1, beside: "", shapes: [] } };
   assert.deepEqual(await shared((await fragment(own))!), own);
   assert.equal(await shared("#nonsense"), null);
+});
+
+test("a number in a file name is a capacity or part of the name", () => {
+  const read = ["A.1048576.csv", "input.12.csv", "net1.4096.CSV", "mobilenet_v1_1.0.csv", "net_0.25.csv", "x.007.csv", ".5.csv", "a.csv"];
+  assert.deepEqual(read.map(capacityOf), [1048576, 12, 4096, null, null, null, null, null]);
 });
 
 test("suggestions of an error become options", () => {

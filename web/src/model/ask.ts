@@ -223,10 +223,14 @@ export async function pools(ask: Ask, source: Source): Promise<Source[]> {
   return Object.entries(answer.files).map(([name, data]) => ({ name: name.replace(/^pools\//, ""), data, kind: "instance" }));
 }
 
-/** Returns the capacity in a file name such as `A.1048576.csv`. */
+/**
+ * Returns the capacity in a file name such as `A.1048576.csv`, by the rule of the command: a number of fewer than
+ * four digits that begins with 0 or follows a digit is part of the name, as in `mobilenet_v1_1.0.csv`.
+ */
 export function capacityOf(name: string): number | null {
-  const digits = name.match(/\.(\d+)\.csv$/i)?.[1];
-  return digits === undefined ? null : Number(digits);
+  const [, before, digits] = name.match(/([^/\\])\.(\d+)\.csv$/i) ?? [];
+  if (digits === undefined || (digits.length < 4 && (/\d/.test(before) || digits.startsWith("0")))) return null;
+  return Number(digits);
 }
 
 /** The buffers to spill so that the rest fits. */
