@@ -38,8 +38,8 @@ pub struct RelatedRegion {
     pub relation: Relation,
     /// The offset problem under these conflicts.
     pub instance: Instance,
-    /// False if the time ran out before the conflicts were known. Every two allocations then conflict, which
-    /// is safe under any relation.
+    /// False if the time ran out before the conflicts were known, or if there are more conflicts than an
+    /// instance can have. Every two allocations then conflict, which is safe under any relation.
     pub complete: bool,
     /// Number of conflicting pairs.
     pub pairs: u64,
@@ -88,7 +88,7 @@ impl RelatedRegion {
         };
         let counted = match counted() {
             Ok(counted) => Some(counted),
-            Err(StructureError::OutOfTime { .. }) => None,
+            Err(StructureError::OutOfTime { .. } | StructureError::TooMany { .. }) => None,
             Err(error) => return Err(error),
         };
         let complete = counted.is_some();

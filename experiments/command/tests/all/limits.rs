@@ -61,6 +61,7 @@ fn without_time_every_command_on_graphs_ends_with_its_results_so_far() {
             let words = ["plan", graph, "--conflicts", "reachable", "--problem", problem, "--json"];
             let json = at_once(&words).exits(0).json();
             assert_eq!(json["conflicts_known"], false, "{graph}");
+            assert!(json["claim"] == "feasible" && json["lower_bound"].is_null(), "{json}");
             assert_eq!((&json["exposed"], &json["collide"]), (&0.into(), &0.into()), "{graph}");
         }
     }

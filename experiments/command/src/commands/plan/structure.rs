@@ -102,6 +102,9 @@ fn report<P: Plan>(
     let (instance, arena, bound) = (&related.instance, body.arena(), &outcome.lower_bound);
     let arithmetic = Arithmetic::of(&bound.witness);
     let (in_order, concurrent, collision) = collisions(regions);
+    // A bound for conflicts between all pairs says nothing about the relation.
+    let known = related.complete;
+    let claim = if known { outcome.claim } else { Claim::Feasible };
     let object = json!({
         "graph": graph.name(),
         "regions": regions.len(),
@@ -109,15 +112,15 @@ fn report<P: Plan>(
         "buffers": instance.len(),
         "order": order,
         "conflicts": related.relation.to_string(),
-        // False if the time ran out before the conflicts were known, so that every pair counts as a conflict.
-        "conflicts_known": related.complete,
+        // False if every pair counts as a conflict.
+        "conflicts_known": known,
         "problem": P::NAME,
         "solver": solver,
         // The claim about the arena, for these conflicts.
-        "claim": outcome.claim,
+        "claim": claim,
         "arena": arena,
-        "lower_bound": bound.value,
-        "witness": bound.witness.in_words(instance),
+        "lower_bound": known.then_some(bound.value),
+        "witness": known.then(|| bound.witness.in_words(instance)),
         "arithmetic": arithmetic,
         // Peak live bytes in the order.
         "load": related.order.peak(&related.storages.problem),
@@ -147,20 +150,22 @@ fn report<P: Plan>(
     report.show("order", "{order}: {load live bytes}");
     let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
-    if !related.complete {
-        let why = "the time limit ended their computation, so every pair counts as a conflict";
+    if !known {
+        let why = "they are too many, or the time ran out, so every pair counts as a conflict";
         report.line("", why);
     }
-    let claim = basis.claim(outcome.claim.as_str());
-    report.line("arena", format_args!("{} by {solver}, {claim} for these conflicts", bytes(arena)));
-    let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
-    let above = match outcome.claim {
+    let above = match claim {
         Claim::Optimal => String::new(),
         _ => format!("; {} above that bound", output::gap(arena, bound.value)),
     };
-    let why = bound.witness.in_words(instance) + arithmetic.remark();
-    let least = noted(&bytes(bound.value), &why);
-    report.line("", format_args!("no {what} needs less than {least}{above}"));
+    let claim = basis.claim(claim.as_str());
+    report.line("arena", format_args!("{} by {solver}, {claim} for these conflicts", bytes(arena)));
+    let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
+    if known {
+        let why = bound.witness.in_words(instance) + arithmetic.remark();
+        let least = noted(&bytes(bound.value), &why);
+        report.line("", format_args!("no {what} needs less than {least}{above}"));
+    }
     report.line("in order", safe(in_order, "when operators run one at a time"));
     report.line("concurrent", safe(concurrent, "when independent operators run concurrently"));
     if let Some(collision) = collision {
