@@ -27,6 +27,11 @@ impl From<Vec<Fact>> for Made {
     }
 }
 
+fn parted(call: &Call) -> Result<Made, Reason> {
+    let made = Made::from(operators::infer(call)?);
+    Ok(Made { parts: operators::parts(call, &made.facts), ..made })
+}
+
 /// An operator and the facts about its inputs.
 pub(super) struct Operation<'c> {
     /// Kind, inputs, names and number of outputs. The attributes are in `options`.
@@ -42,10 +47,7 @@ pub(super) struct Operation<'c> {
 impl<'c> Operation<'c> {
     /// Applies an ONNX rule to some of the inputs.
     pub(super) fn onnx(&self, kind: &str, inputs: &[usize], attributes: Vec<(&str, Attribute<'_>)>) -> Facts {
-        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
-        let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
-        let outputs = self.call.outputs;
-        operators::infer(&Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET })
+        operators::infer(&self.chosen(kind, inputs, attributes))
     }
 
     /// Applies an ONNX rule to modified inputs.
@@ -55,30 +57,57 @@ impl<'c> Operation<'c> {
         facts: &[Fact],
         attributes: Vec<(&str, Attribute<'_>)>,
     ) -> Facts {
-        let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
-        let names = self.call.names.clone();
-        operators::infer(&Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET })
+        operators::infer(&self.modified(kind, facts, attributes))
     }
 
-    /// Applies the ONNX rule for a slice, a split or a concatenation, and determines which tensors lie in
-    /// each other.
+    /// Applies the ONNX rule for a slice or a split of an input, or for a concatenation of all inputs, and
+    /// determines which tensors lie in each other.
     pub(super) fn onnx_parts(
         &self,
         kind: &str,
         inputs: &[usize],
         attributes: Vec<(&str, Attribute<'_>)>,
     ) -> Result<Made, Reason> {
-        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
-        let (names, outputs) = (Vec::new(), self.call.outputs);
-        let call = Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET };
-        let mut made = Made::from(operators::infer(&call)?);
-        made.parts = operators::parts(&call, &made.facts);
+        let mut made = parted(&self.chosen(kind, inputs, attributes))?;
         for part in &mut made.parts {
             if let Share::Part { input, .. } = part {
                 *input = inputs[*input];
             }
         }
         Ok(made)
+    }
+
+    /// Does the same as [`Operation::onnx_parts`] for all inputs, which are modified.
+    pub(super) fn onnx_parts_of(
+        &self,
+        kind: &str,
+        facts: &[Fact],
+        attributes: Vec<(&str, Attribute<'_>)>,
+    ) -> Result<Made, Reason> {
+        parted(&self.modified(kind, facts, attributes))
+    }
+
+    fn chosen<'a>(
+        &'a self,
+        kind: &'a str,
+        inputs: &[usize],
+        attributes: Vec<(&'a str, Attribute<'a>)>,
+    ) -> Call<'a> {
+        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
+        let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
+        let outputs = self.call.outputs;
+        Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET }
+    }
+
+    fn modified<'a>(
+        &'a self,
+        kind: &'a str,
+        facts: &'a [Fact],
+        attributes: Vec<(&'a str, Attribute<'a>)>,
+    ) -> Call<'a> {
+        let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
+        let names = self.call.names.clone();
+        Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET }
     }
 
     pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {

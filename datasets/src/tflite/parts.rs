@@ -2,7 +2,7 @@
 
 use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
-use crate::operators::value::{Fact, Reason, Value, count, gather_positions, misfit, show, strides};
+use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
 use crate::operators::{Share, axis, extent, first_of};
 
 /// Returns the facts about the outputs; `None` if this module has no rule for the operator.
@@ -68,13 +68,7 @@ fn pack(op: &Operation) -> Result<Made, Reason> {
         Ok(Fact { value, ..op.fact(shape) })
     };
     let facts: Vec<Fact> = (0..op.call.inputs.len()).map(longer).collect::<Result<_, _>>()?;
-    let mut made = Made::from(op.onnx_of("Concat", &facts, vec![int("axis", at as i64)])?);
-    if facts[0].shape.as_ref().is_some_and(|shape| shape[..at].iter().all(|&extent| extent == 1)) {
-        let row = facts[0].shape.as_deref().and_then(count).unwrap_or(0);
-        let part = |input: usize| Share::Part { input, output: 0, first: row * input as u64 };
-        made.parts = (0..facts.len()).map(part).collect();
-    }
-    Ok(made)
+    op.onnx_parts_of("Concat", &facts, vec![int("axis", at as i64)])
 }
 
 fn unpack(op: &Operation) -> Result<Made, Reason> {

@@ -245,13 +245,12 @@ pub fn complete(mut command: Command) -> Command {
 
 /// Adapts the help of --time-limit to the other options of a command.
 fn limited(command: Command) -> Command {
-    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
     let help = match () {
-        () if !has("time_limit") => return command,
-        () if has("compare") => TIME_LIMIT_WITH_COMPARE,
-        () if has("trust_search") => TIME_LIMIT_OF_VERIFY,
-        () if has("no_best") => TIME_LIMIT_OF_BEST,
-        () if has("planner_peak") => TIME_LIMIT_OF_AUDIT,
+        () if !has(&command, "time_limit") => return command,
+        () if has(&command, "compare") => TIME_LIMIT_WITH_COMPARE,
+        () if has(&command, "trust_search") => TIME_LIMIT_OF_VERIFY,
+        () if has(&command, "no_best") => TIME_LIMIT_OF_BEST,
+        () if has(&command, "planner_peak") => TIME_LIMIT_OF_AUDIT,
         () => return command,
     };
     command.mut_arg("time_limit", |argument| argument.help(help))
@@ -259,11 +258,14 @@ fn limited(command: Command) -> Command {
 
 /// Requires --in-place for --overlap if a command has both.
 fn overlapping(command: Command) -> Command {
-    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
-    if has("overlap") && has("in_place") {
+    if has(&command, "overlap") && has(&command, "in_place") {
         return command.mut_arg("overlap", |argument| argument.requires("in_place"));
     }
     command
+}
+
+fn has(command: &Command, id: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_id() == id)
 }
 
 fn groups(command: &Command, width: usize) -> String {

@@ -263,10 +263,7 @@ impl<'a> Machine<'a> {
     fn in_place(&self, alias: &Alias) -> bool {
         let seats = (self.seat[alias.input.index()], self.seat[alias.output.index()]);
         let (Some(input), Some(output)) = seats else { return false };
-        let next = output.offset.checked_add(alias.offset);
-        let is_before = next.is_some_and(|next| next <= input.offset) && alias.offset > Bytes::ZERO;
-        input.slot == output.slot
-            && (input.offset == output.offset && next == Some(input.offset) || is_before)
+        input.slot == output.slot && alias.allows(input.offset.get() as i64 - output.offset.get() as i64)
     }
 
     /// Returns the contents that the output of a view takes over from its input: none if the two do not lie

@@ -145,6 +145,14 @@ pub struct Alias {
     pub offset: Bytes,
 }
 
+impl Alias {
+    /// Returns true if the alias allows an output in place that begins `before` bytes before its input.
+    pub(crate) fn allows(&self, before: i64) -> bool {
+        let least = self.offset.get() as i64;
+        before == least || least > 0 && before > least
+    }
+}
+
 /// An operation of the computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {

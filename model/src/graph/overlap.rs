@@ -6,7 +6,7 @@
 use super::build::{GraphError, check_bytes};
 use super::{Alias, AliasKind, Graph, Role};
 use crate::units::Bytes;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 impl Graph {
@@ -40,8 +40,7 @@ impl Graph {
     }
 }
 
-/// The live bytes of the storages of a region at every position of the order of the file. Loads are compared
-/// from the largest one down.
+/// The live bytes of the storages of a region at every position of the order of the file.
 pub(super) struct Loads(Vec<i64>);
 
 impl Loads {
@@ -77,25 +76,13 @@ impl Loads {
             parts.iter().filter(|(span, _)| span.contains(&at)).map(|(_, bytes)| bytes).sum()
         };
         let after: Vec<i64> = window.map(|at| self.0[at] - both(at) + united).collect();
-        Self(after) < Self(before)
+        Self(after).sorted() < Self(before).sorted()
     }
 
-    fn sorted(&self) -> Vec<i64> {
-        let mut loads = self.0.clone();
-        loads.sort_unstable_by_key(|&load| Reverse(load));
-        loads
-    }
-}
-
-impl PartialEq for Loads {
-    fn eq(&self, other: &Self) -> bool {
-        self.sorted() == other.sorted()
-    }
-}
-
-impl PartialOrd for Loads {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.sorted().cmp(&other.sorted()))
+    /// Returns the loads from the largest one down, for comparisons.
+    pub(super) fn sorted(mut self) -> Vec<i64> {
+        self.0.sort_unstable_by_key(|&load| Reverse(load));
+        self.0
     }
 }
 

@@ -160,7 +160,7 @@ impl<'a> Scope<'a> {
         // Both rules look at one operator at a time, so neither is always better.
         match first {
             Ok(first) if first.is_partial => match by(Rule::Loads) {
-                Ok(second) if second.all_loads() < first.all_loads() => Ok(second),
+                Ok(second) if second.all_loads().sorted() < first.all_loads().sorted() => Ok(second),
                 _ => Ok(first),
             },
             first => first,
@@ -532,11 +532,11 @@ impl<'a> Scope<'a> {
         let is_whole = shift == 0 && self.bytes(input) == self.bytes(output);
         let may = is_alone
             && root != output
-            && (is_whole || self.is_worth(root, output, distance))
             && self.shared[root].newest != Some(at)
             && self.renews(input, output, distance)
             && self.is_free_after(at, input)
-            && self.leaves_inputs(at, alias, distance);
+            && self.leaves_inputs(at, alias, distance)
+            && (is_whole || self.is_worth(root, output, distance));
         may.then_some(shift)
     }
 
@@ -599,11 +599,7 @@ impl<'a> Scope<'a> {
             let mut also = operator.aliases.iter().filter(|also| {
                 (also.input, also.output, also.kind) == (*other, alias.output, AliasKind::InPlace)
             });
-            is_apart
-                || also.any(|also| match also.offset.get() as i64 {
-                    0 => first == distance,
-                    before => distance.checked_add(before).is_some_and(|next| next <= first),
-                })
+            is_apart || also.any(|also| also.allows(first - distance))
         })
     }
 

@@ -154,14 +154,14 @@ fn report<P: Plan>(
         let why = "they are too many, or the time ran out, so every pair counts as a conflict";
         report.line("", why);
     }
-    let above = match claim {
-        Claim::Optimal => String::new(),
-        _ => format!("; {} above that bound", output::gap(arena, bound.value)),
-    };
-    let claim = basis.claim(claim.as_str());
-    report.line("arena", format_args!("{} by {solver}, {claim} for these conflicts", bytes(arena)));
-    let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
+    let shown = basis.claim(claim.as_str());
+    report.line("arena", format_args!("{} by {solver}, {shown} for these conflicts", bytes(arena)));
     if known {
+        let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
+        let above = match claim {
+            Claim::Optimal => String::new(),
+            _ => format!("; {} above that bound", output::gap(arena, bound.value)),
+        };
         let why = bound.witness.in_words(instance) + arithmetic.remark();
         let least = noted(&bytes(bound.value), &why);
         report.line("", format_args!("no {what} needs less than {least}{above}"));
