@@ -1,12 +1,13 @@
-//! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
+//! Handles three special cases before any algorithm runs: buffers of size 0, contradictory fixed offsets, and
+//! constraints without effect.
 //!
 //! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
 //! input. A solution for the other buffers is then extended. In a layout, each removed buffer lies at its
 //! fixed offset, or at offset 0 if it has none. If fixed offsets contradict each other, the answer to the
 //! offset problem and the split-buffer problem is `infeasible`, with two contradictory buffers as the
-//! witness. All other inputs are passed on unchanged, at the cost of one scan.
+//! witness. Constraints without effect are removed, such as an alignment that divides all sizes (see
+//! `normal.rs`). All other inputs are passed on unchanged, at the cost of one scan.
 
-use crate::bound::Reason;
 use crate::budget::Budget;
 use crate::claim::{Stats, Stop};
 use crate::outcome::Outcome;
@@ -63,36 +64,32 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
                 Ok(Outcome::conclude(input, None, bound, Stop::Completed, Stats::default()))
             }
             Reduced::Part { input: part, kept } => {
-                let mut whole = Whole::<P> { input, kept: &kept, observer };
+                let mut whole = Whole::<P> { input, part: &part, kept: &kept, observer };
                 let outcome = self.0.solve(&part, budget, &mut whole)?;
-                let bound = of_whole::<P>(outcome.lower_bound, &kept);
+                let bound = P::lifted(input, &part, &kept, outcome.lower_bound);
                 let solution = outcome.solution.map(|solution| P::extended(input, &kept, solution));
-                Ok(Outcome { solution, lower_bound: bound, ..outcome })
+                Ok(Outcome::of(input, solution, bound, outcome.stop, outcome.stats))
             }
         }
     }
 }
 
-/// Converts a bound for a part of the input to a bound for the whole input.
-fn of_whole<P: Problem>(bound: Bound<P>, kept: &[BufferId]) -> Bound<P> {
-    Bound::<P>::new(bound.value, bound.witness.of_whole(kept))
-}
-
 /// Reports progress on a part of the input as progress on the whole input.
 struct Whole<'a, P: Problem> {
     input: &'a P::Input,
+    part: &'a P::Input,
     kept: &'a [BufferId],
     observer: &'a mut dyn Observer<P>,
 }
 
 impl<P: Problem> Observer<P> for Whole<'_, P> {
-    fn incumbent(&mut self, solution: &P::Solution, value: P::Value) {
+    fn incumbent(&mut self, solution: &P::Solution, _: P::Value) {
         let extended = P::extended(self.input, self.kept, solution.clone());
-        self.observer.incumbent(&extended, value);
+        self.observer.incumbent(&extended, P::value(self.input, &extended));
     }
 
     fn bound(&mut self, bound: &Bound<P>) {
-        self.observer.bound(&of_whole::<P>(bound.clone(), self.kept));
+        self.observer.bound(&P::lifted(self.input, self.part, self.kept, bound.clone()));
     }
 
     fn phase(&mut self, name: &str) {

@@ -445,6 +445,26 @@ impl Instance {
         self
     }
 
+    /// Returns the instance with other buffers and pairs. The caller guarantees that the buffers have the same
+    /// names, sizes and fixed offsets as before, that no two of them conflict that did not, and that they do
+    /// not need more memory.
+    ///
+    /// # Panics
+    /// If the buffers need more memory.
+    pub(crate) fn with_constraints(&self, buffers: Vec<Buffer>, separations: Pairs, exclusions: Pairs) -> Self {
+        Self {
+            name: self.name.clone(),
+            ceiling: checked_ceiling(&buffers).expect("the ceiling does not rise"),
+            buffers,
+            separations,
+            exclusions,
+            capacity: self.capacity,
+            has_empty: self.has_empty,
+            contradiction: self.contradiction,
+            load: Known::default(),
+        }
+    }
+
     /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
     /// all buffers are aligned and laid end to end above the highest end of a fixed buffer. The value fits
     /// into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets contradict each other,

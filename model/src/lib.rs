@@ -89,6 +89,7 @@ mod joint;
 mod layout;
 mod lifespan;
 mod load;
+mod normal;
 pub mod orders;
 mod outcome;
 mod pairs;

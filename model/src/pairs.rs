@@ -31,6 +31,15 @@ impl Pairs {
         !self.neighbours.is_empty() && self.of(a).binary_search(&b).is_ok()
     }
 
+    /// Returns the pairs for which `keep` is true. `keep` is symmetric.
+    pub(crate) fn filtered(&self, keep: impl Fn(BufferId, BufferId) -> bool) -> Self {
+        let partners = |(&a, list): (&BufferId, &Vec<BufferId>)| {
+            let kept: Vec<BufferId> = list.iter().copied().filter(|&b| keep(a, b)).collect();
+            (!kept.is_empty()).then_some((a, kept))
+        };
+        Self { neighbours: self.neighbours.iter().filter_map(partners).collect() }
+    }
+
     /// Returns the partners of `a`, ascending.
     pub fn of(&self, a: BufferId) -> &[BufferId] {
         self.neighbours.get(&a).map_or(&[], Vec::as_slice)

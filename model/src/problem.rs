@@ -4,8 +4,10 @@ use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
 use crate::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
 use crate::instance::Instance;
 use crate::layout::{Layout, PoolPlan, SplitLayout};
+use crate::load::live_at;
+use crate::normal::{normalised, rounded};
 use crate::orders::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
-use crate::units::{BufferId, Bytes, PoolId};
+use crate::units::{BufferId, Bytes, PoolId, Step};
 use crate::value::Value;
 use std::fmt;
 
@@ -51,6 +53,11 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         part
     }
 
+    /// Converts a bound for the part that [`Problem::reduced`] returned into a bound for the whole input.
+    fn lifted(_input: &Self::Input, _part: &Self::Input, kept: &[BufferId], bound: Bound<Self>) -> Bound<Self> {
+        Bound::<Self>::new(bound.value, bound.witness.of_whole(kept))
+    }
+
     /// Describes a witness as text, with the names that the input uses.
     fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
         witness.to_string()
@@ -81,7 +88,7 @@ pub enum Reduced<P: Problem> {
     Whole,
     /// No part: the bound proves that no solution exists.
     Infeasible(Bound<P>),
-    /// The input restricted to the buffers in `kept`.
+    /// The input restricted to the buffers in `kept`, in a form that may have fewer constraints.
     Part {
         /// The restricted input.
         input: P::Input,
@@ -117,6 +124,11 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
         offsets[id.index()] = *offset;
     }
     offsets
+}
+
+/// Returns the total size of the buffers that are live at `step`.
+fn sum_at(instance: &Instance, step: Step) -> Bytes {
+    Bytes::new(live_at(instance, step).into_iter().map(|id| instance.buffer(id).size().get()).sum())
 }
 
 /// The items shared by all problems whose input is an instance: the capacity, the text of witnesses, the
@@ -163,12 +175,35 @@ impl Problem for Offsets {
         Some(input.limit())
     }
 
+    /// Removes buffers of size 0 and constraints without effect.
     fn reduced(input: &Instance) -> Reduced<Self> {
-        placeable(input)
+        match placeable(input) {
+            Reduced::Whole => match normalised(input) {
+                Some(normal) => Reduced::Part { input: normal, kept: input.ids().collect() },
+                None => Reduced::Whole,
+            },
+            Reduced::Part { input: part, kept } => {
+                let input = normalised(&part).unwrap_or(part);
+                Reduced::Part { input, kept }
+            }
+            infeasible @ Reduced::Infeasible(_) => infeasible,
+        }
     }
 
     fn extended(input: &Instance, kept: &[BufferId], part: Layout) -> Layout {
-        Layout::new(spread(input, kept, part.offsets()))
+        Layout::new(rounded(input, spread(input, kept, part.offsets())))
+    }
+
+    /// A load of the part may count a buffer at a step at which it is not live in the whole. The buffers then
+    /// conflict at other steps.
+    fn lifted(input: &Instance, part: &Instance, kept: &[BufferId], bound: LowerBound) -> LowerBound {
+        let witness = match bound.witness {
+            Witness::Load { step } if sum_at(input, step) < bound.value => {
+                Witness::Clique { buffers: live_at(part, step) }
+            }
+            witness => witness,
+        };
+        LowerBound::new(bound.value, witness.of_whole(kept))
     }
 
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {

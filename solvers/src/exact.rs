@@ -8,12 +8,11 @@
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
 //!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
 //!    the order.
-//! 3. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size.
+//! 3. *sprint*: [`Search`] with at most 60,000 nodes, or 7,500 nodes if valley branching does not apply. It settles most instances of moderate size.
 //! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
-//!    and the sprint are skipped above 5000 buffers, or above 24 buffers if there are separations. Tight
-//!    instances skip *eject* and *iterate*.
+//!    and the sprint are skipped above 5000 buffers. Tight instances skip *eject* and *iterate*.
 //! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers,
 //!    it runs before the sprint. If these instances have at most 5000 buffers and there is no time limit, a
 //!    short *iterate* phase precedes it.
@@ -99,9 +98,6 @@ const SPRINT_NODES: u64 = 60_000;
 
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
-
-/// Maximum number of buffers for which the sprint runs even if some buffers have separations.
-const FEW_BUFFERS: usize = 24;
 
 /// Limits of the iterated search: placements (a constant plus an amount per buffer), and the fraction of the
 /// remaining time.
@@ -354,12 +350,9 @@ impl Solver<Offsets> for Exact {
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
-        // With separations, a node of the search takes a long time and little is pruned, so the fast phases
-        // run first.
-        let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
-        let sprint = n <= SPRINT_BUFFERS && !late;
+        let sprint = n <= SPRINT_BUFFERS;
         let lazy = LazyCell::new(|| Reduced::of(instance));
         let reduced = || lazy.as_ref();
         let reorders = |reduced: &Reduced| Search::new(setup).reorders(reduced);
@@ -374,7 +367,9 @@ impl Solver<Offsets> for Exact {
             phases.phase("eject", Phases::eject);
         }
         if sprint {
-            phases.phase("sprint", |p| p.search(reduced(), Some(SPRINT_NODES)));
+            // Without valleys, a node takes several times as long.
+            let nodes = if reduced().is_some() { SPRINT_NODES } else { SPRINT_NODES / 8 };
+            phases.phase("sprint", |p| p.search(reduced(), Some(nodes)));
             phases.phase("arrange", |p| reduced().map(|reduced| p.arrange(reduced)));
         }
         if n <= SMALL_BUFFERS && !tight {

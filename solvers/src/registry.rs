@@ -8,7 +8,7 @@ use crate::orders::{Method, OrderBrute, OrderSolver};
 use crate::search::arrangements::ArrangementRules;
 use crate::search::learn::LearnRules;
 use crate::search::windows::WindowRules;
-use crate::search::{Search, SearchParams};
+use crate::search::{Branching, Search, SearchParams};
 use crate::{BruteForce, Exact, SplitExact};
 use plimsoll_model::{
     Build, Entry, Joint, Kind, Offsets, Orders, Setup, SharedObjects, SplitBuffers, guarded,
@@ -70,7 +70,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "search",
         kind: Kind::Exact,
-        about: "branch and bound over valleys (for intervals) or canonical orders (otherwise), with restarts and a memo",
+        about: "branch and bound over valleys (for intervals) or cliques (otherwise), with restarts and a memo",
         source: "this project; Moffitt 2023, MiniMalloc",
         time: "exponential in the number n of buffers at worst; O(n + overlaps) per node",
         build: &|setup| guarded(Search::new(setup)),
@@ -227,7 +227,10 @@ const SEARCHES: &[Entry<Offsets>] = &[
         guarded(search(s, |p| p.rules.failure_weights = false))
     }),
     valley("search:canonical", "canonical branching on intervals too", &|s| {
-        guarded(search(s, |p| p.canonical = true))
+        guarded(search(s, |p| p.branching = Branching::Canonical))
+    }),
+    valley("search:cliques", "branching over cliques on intervals too", &|s| {
+        guarded(search(s, |p| p.branching = Branching::Cliques))
     }),
     valley("search:no-windows", "only valley branching: no sweeps, no windows", &|s| {
         guarded(search(s, |p| p.windows = None))

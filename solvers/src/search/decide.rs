@@ -27,3 +27,19 @@ pub(crate) trait Decide: Send {
     /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }
+
+/// Two searches at the same capacity that take turns. The first has three quarters of the nodes.
+pub(super) struct Turns<A, B>(pub A, pub B);
+
+impl<A: Decide, B: Decide> Decide for Turns<A, B> {
+    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+        let nodes = budget.nodes_left().map(|left| left - left / 4);
+        let mut part = budget.part(nodes, None);
+        let first = self.0.decide(&mut part);
+        budget.spend(part.nodes());
+        match first {
+            Verdict::Stopped(_) if budget.check().is_none() => self.1.decide(budget),
+            settled => settled,
+        }
+    }
+}

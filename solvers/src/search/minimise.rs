@@ -14,6 +14,7 @@
 use super::arrangements::{Arrangements, Beside};
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
+use super::peaks::Peaks;
 use super::portfolio;
 use super::reorder::Reorder;
 use super::valley::Reduced;
@@ -232,16 +233,16 @@ impl Prover<'_> {
 }
 
 /// Runs until the peak of the best layout equals the bound, infeasibility within the capacity is proved, the
-/// target is reached, or the budget runs out. All relevant peaks are multiples of `grain` bytes.
+/// target is reached, or the budget runs out.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
-    grain: u64,
+    peaks: Peaks,
     (factory, prover): (&'a Factory<'a>, Option<Prover<'a>>),
     progress: Progress,
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
-    Minimiser { instance, grain, factory, prover, observer, progress, stride: 0, engines: BTreeMap::new() }
+    Minimiser { instance, peaks, factory, prover, observer, progress, stride: 0, engines: BTreeMap::new() }
         .run(budget)
 }
 
@@ -249,7 +250,6 @@ pub(super) fn minimise<'a>(
 /// far above the bound, improves the layout by at most `insertions` insertions.
 pub(super) fn raise<'a>(
     instance: &'a Instance,
-    grain: u64,
     prover: Prover<'a>,
     progress: Progress,
     (nodes, insertions): (u64, u64),
@@ -257,9 +257,10 @@ pub(super) fn raise<'a>(
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
     let factory = |_: Bytes| Vec::new();
+    let peaks = Peaks::multiples(prover.reduced.grain);
     let (prover, engines) = (Some(prover), BTreeMap::new());
     let mut minimiser =
-        Minimiser { instance, grain, factory: &factory, prover, observer, progress, stride: 0, engines };
+        Minimiser { instance, peaks, factory: &factory, prover, observer, progress, stride: 0, engines };
     let mut part = budget.part(Some(nodes), None);
     minimiser.prove(nodes, &mut part);
     budget.spend(part.nodes());
@@ -271,7 +272,7 @@ pub(super) fn raise<'a>(
 
 struct Minimiser<'a, 'o> {
     instance: &'a Instance,
-    grain: u64,
+    peaks: Peaks,
     factory: &'a Factory<'a>,
     prover: Option<Prover<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
@@ -314,20 +315,20 @@ impl Minimiser<'_, '_> {
         self.progress.value()
     }
 
-    /// Returns the lowest and the highest capacity to decide. They are multiples of the grain, at or above
-    /// the bound, below the best layout, and within the capacity of the instance. Returns `None` if there are
-    /// no such capacities.
+    /// Returns the lowest and the highest capacity to decide. They are possible peaks, at or above the bound,
+    /// below the best layout, and within the capacity of the instance. Returns `None` if there are no such
+    /// capacities.
     fn window(&self) -> Option<(u64, u64)> {
-        let low = self.progress.bound.value.get().next_multiple_of(self.grain);
+        let low = self.peaks.at_least(self.progress.bound.value.get());
         let below_best = self.value().map(|value| value.get() - 1);
-        let ceiling = self.instance.ceiling().get().next_multiple_of(self.grain);
+        let ceiling = self.instance.ceiling().get().next_multiple_of(self.peaks.grain());
         let limits = [below_best, self.instance.capacity().map(Bytes::get), Some(ceiling)];
-        let high = limits.into_iter().flatten().min()? / self.grain * self.grain;
+        let high = self.peaks.at_most(limits.into_iter().flatten().min()?)?;
         (low <= high).then_some((low, high))
     }
 
     fn window_in_units(&self) -> Option<(i64, i64)> {
-        let units = |bytes: u64| (bytes / self.grain) as i64;
+        let units = |bytes: u64| (bytes / self.peaks.grain()) as i64;
         self.window().map(|(low, high)| (units(low), units(high)))
     }
 
@@ -342,7 +343,7 @@ impl Minimiser<'_, '_> {
             return self.finished(budget);
         };
         let target =
-            budget.target().map(|target: Bytes| target.get().clamp(low, high) / self.grain * self.grain);
+            budget.target().and_then(|target: Bytes| self.peaks.at_most(target.get().clamp(low, high)));
         let aim = target.unwrap_or(low.saturating_add(self.stride).min(high)).max(low);
         let steps = self.capacities(aim, high);
         let at_aim = nodes.saturating_mul(AIM_SHARE * steps.len().max(1) as u64);
@@ -370,8 +371,8 @@ impl Minimiser<'_, '_> {
     /// small, raising the bound unit by unit would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
-            Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
-            _ => self.stride / 4 / self.grain * self.grain,
+            Verdict::Impossible => self.stride.saturating_mul(2).max(self.peaks.grain()),
+            _ => self.stride / 4 / self.peaks.grain() * self.peaks.grain(),
         };
     }
 
@@ -417,7 +418,7 @@ impl Minimiser<'_, '_> {
                 self.book(prover.reduced.layout(&offsets));
             }
             Proof::Bound { bound, window } => {
-                let value = (bound as u64).saturating_mul(self.grain);
+                let value = (bound as u64).saturating_mul(self.peaks.grain());
                 self.raise_by(value, prover.witness(self.instance, window));
                 self.engines.retain(|&capacity, _| capacity >= value);
             }
@@ -453,7 +454,7 @@ impl Minimiser<'_, '_> {
         while budget.nodes() < until && self.finished(budget).is_none() {
             let found = self.prover.as_mut().and_then(|prover| {
                 let best = prover.reduced.offsets(&self.progress.best.as_ref()?.0);
-                let low = self.progress.bound.value.get().div_ceil(self.grain) as i64;
+                let low = self.progress.bound.value.get().div_ceil(self.peaks.grain()) as i64;
                 let left = until - budget.nodes();
                 let offsets = prover.reorder.as_mut()?.improve(low, &best, left, budget)?;
                 Some(prover.reduced.layout(&offsets))
@@ -482,8 +483,8 @@ impl Minimiser<'_, '_> {
         let mut at = aim;
         let mut steps = Vec::new();
         while at < high {
-            let half = (high - at).div_ceil(2).next_multiple_of(self.grain);
-            at = if steps.len() < MOST_HALVES { (at + half).min(high) } else { high };
+            let half = self.peaks.at_least(at + (high - at).div_ceil(2));
+            at = if steps.len() < MOST_HALVES { half.min(high) } else { high };
             steps.push(at);
         }
         steps
@@ -500,7 +501,7 @@ impl Minimiser<'_, '_> {
                 debug_assert!(value.get() <= capacity);
             }
             Verdict::Impossible => {
-                self.raise(capacity + self.grain);
+                self.raise(self.peaks.at_least(capacity + 1));
                 self.engines.retain(|&c, _| c > capacity);
             }
             Verdict::Stopped(_) => self.forget_between(),
@@ -522,8 +523,8 @@ impl Minimiser<'_, '_> {
     }
 
     fn raise_by(&mut self, value: u64, witness: Witness) {
-        // No multiple of the grain below `value` is the peak of a layout. If the best peak is not a multiple
-        // of the grain, it may be lower than `value`.
+        // No possible peak of a reduced layout lies below `value`. The best peak may, because the best layout
+        // need not be reduced.
         let value = self.value().map_or(value, |best| value.min(best.get()));
         let bound = LowerBound::new(Bytes::new(value), witness);
         if self.progress.bound.raise(bound) {

@@ -18,11 +18,13 @@
 
 pub(crate) mod arrangements;
 pub mod canonical;
+mod cliques;
 mod cores;
 mod decide;
 pub mod learn;
 mod memo;
 pub(crate) mod minimise;
+mod peaks;
 mod portfolio;
 mod reorder;
 mod solver;
@@ -32,4 +34,4 @@ pub mod windows;
 
 pub(crate) use decide::Verdict;
 pub(crate) use decide::{Decide, deepen};
-pub(crate) use solver::{Search, SearchParams};
+pub(crate) use solver::{Branching, Search, SearchParams};

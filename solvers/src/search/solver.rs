@@ -2,10 +2,12 @@
 
 use super::arrangements::{ArrangementRules, Arrangements};
 use super::canonical::{self, Canonical};
+use super::cliques::{self, Cliques};
 use super::cores::Cores;
-use super::decide::{Decide, NAME};
+use super::decide::{Decide, NAME, Turns};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{ARRANGEMENT_LIVE, Progress, Prover, minimise, raise};
+use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
 use super::windows::{Raise, WindowRules, Windows};
@@ -25,11 +27,22 @@ const MOST_CONFLICTS: u64 = 10_000_000;
 /// live. Learning and windows refute higher capacities faster.
 const NARROW_WASTE: usize = 3;
 
+/// How [`Search`] decides whether a layout within a capacity exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branching {
+    /// Valley branching if it applies, otherwise branching over cliques in turns with canonical branching.
+    Suitable,
+    /// Branching over cliques, even if valley branching applies.
+    Cliques,
+    /// Canonical branching, even if valley branching applies.
+    Canonical,
+}
+
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchParams {
-    /// Whether to use canonical branching even if valley branching applies.
-    pub canonical: bool,
+    /// The branching method.
+    pub branching: Branching,
     /// Switches for valley branching.
     pub rules: Rules,
     /// Switches for windows and sweeps; `None` disables both.
@@ -47,7 +60,7 @@ pub struct SearchParams {
 impl Default for SearchParams {
     fn default() -> Self {
         Self {
-            canonical: false,
+            branching: Branching::Suitable,
             rules: Rules::default(),
             windows: Some(WindowRules::default()),
             learn: Some(LearnRules::default()),
@@ -130,11 +143,11 @@ impl Search {
         let reorder = self.reorder(reduced);
         let prover = Prover { reduced, arrangements, windows: None, learner: None, cores: None, reorder };
         let limits = (nodes.min(most), insertions.min(most));
-        raise(instance, reduced.grain, prover, progress, limits, budget, observer)
+        raise(instance, prover, progress, limits, budget, observer)
     }
 
     /// Improves a valid layout, if there is one, and a bound. Branches on valleys if the reduced instance is
-    /// given, and canonically otherwise. Ends as soon as the peak equals the bound, infeasibility is proved,
+    /// given, and by other methods otherwise. Ends as soon as the peak equals the bound, infeasibility is proved,
     /// the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
@@ -168,22 +181,50 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
-        } else {
-            if !has_few_conflicts(instance, MOST_CONFLICTS, &mut budget.without_node_limit()) {
-                return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
-            }
-            let Some(problem) = Canonical::within(instance, &mut budget.without_node_limit()) else {
-                return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
-            };
-            let engine = |capacity: Bytes, seed: u64| {
-                canonical::Engine::new(&problem, capacity, seed, rules.memo_bytes)
-            };
-            let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
-                self.seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
-            };
-            minimise(instance, instance.grain().get(), (&factory, None), progress, budget, observer)
+            let peaks = Peaks::multiples(reduced.grain);
+            return minimise(instance, peaks, (&factory, Some(prover)), progress, budget, observer);
         }
+        self.decide(instance, rules, progress, budget, observer)
+    }
+
+    /// Improves a layout and a bound by branching over cliques, by canonical branching, or by both in turns.
+    fn decide(
+        &self,
+        instance: &Instance,
+        rules: Rules,
+        progress: Progress,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Progress {
+        let mut watch = budget.without_node_limit();
+        let cliques = (self.params.branching != Branching::Canonical)
+            .then(|| Cliques::within(instance, &mut watch))
+            .flatten();
+        let canonical = (cliques.is_none() || self.params.branching == Branching::Suitable)
+            && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
+        let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
+        let peaks = match &cliques {
+            Some(cliques) => cliques.peaks(),
+            None => Peaks::multiples(instance.grain().get()),
+        };
+        let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
+            let cliques = cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
+            let canonical = canonical
+                .as_ref()
+                .map(|problem| canonical::Engine::new(problem, capacity, seed, rules.memo_bytes));
+            Some(match (cliques, canonical) {
+                (Some(cliques), Some(canonical)) => Box::new(Turns(cliques, canonical)),
+                (Some(cliques), None) => Box::new(cliques),
+                (None, canonical) => Box::new(canonical?),
+            })
+        };
+        if cliques.is_none() && canonical.is_none() {
+            return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
+        }
+        let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
+            self.seeds().filter_map(|seed| engine(capacity, seed)).collect()
+        };
+        minimise(instance, peaks, (&factory, None), progress, budget, observer)
     }
 }
 
@@ -209,7 +250,8 @@ impl Solver<Offsets> for Search {
                 (layout, peak)
             });
         }
-        let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
+        let suitable = self.params.branching == Branching::Suitable;
+        let reduced = suitable.then(|| Reduced::of(instance)).flatten();
         let mut progress = self.improve(instance, reduced.as_ref(), best, bound, budget, observer);
         if progress.stop != Stop::Completed && progress.best.is_none() {
             progress.best = laid_end_to_end(instance).map(|layout| {
@@ -267,7 +309,8 @@ mod tests {
         };
         let variants = [
             all,
-            SearchParams { canonical: true, ..all },
+            SearchParams { branching: Branching::Canonical, ..all },
+            SearchParams { branching: Branching::Cliques, ..all },
             without(|r| r.restarts = false),
             without(|r| r.memo = false),
             without(|r| r.wall_waste = false),

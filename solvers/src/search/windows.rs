@@ -328,7 +328,7 @@ impl<'a> Windows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{Search, SearchParams};
+    use crate::search::{Branching, Search, SearchParams};
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{
         Buffer, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Stop, Witness,
@@ -400,7 +400,7 @@ mod tests {
                 let upper = steps[window.1 - 1].interval.upper.get();
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
                 let params =
-                    SearchParams { canonical: true, windows: None, learn: None, ..SearchParams::default() };
+                    SearchParams { branching: Branching::Canonical, windows: None, learn: None, ..SearchParams::default() };
                 let reference = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
                 let claim = reference.solve(&part, &mut budget, &mut Silent).unwrap().claim;

@@ -10,6 +10,7 @@ mod fusion;
 mod graphs;
 mod joint;
 mod limits;
+mod normal;
 mod odd;
 mod orders;
 mod residency;

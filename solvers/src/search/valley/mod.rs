@@ -70,6 +70,6 @@ mod rules;
 mod state;
 
 pub(crate) use engine::Engine;
-pub(super) use engine::luby;
+pub(in crate::search) use engine::luby;
 pub(crate) use reduce::{Reduced, Span, lifespans};
 pub(crate) use rules::Rules;

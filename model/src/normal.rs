@@ -1,0 +1,155 @@
+//! Removes constraints that exclude no layout of interest, so that no algorithm pays for them.
+//!
+//! The *normal form* of an instance has the same buffers, sizes, fixed offsets, conflicts and optimum, but
+//! fewer alignments, gaps and pairs. [`rounded`] turns a layout of the normal form into a layout of the
+//! instance with at most the same peak. The steps, with the reason why each is exact:
+//! - *Alignments.* The *grain* G divides all sizes and all fixed offsets, and divides every free alignment
+//!   that does not divide it. Round every offset of a layout down to a multiple of G. If `b` lies above `a`,
+//!   then `offset(b) >= offset(a) + size(a)`. Because G divides `size(a)`, this remains true after rounding.
+//!   Fixed offsets, and offsets at multiples of a multiple of G, do not change. Alignments that divide G are
+//!   then met, and the peak does not rise, so they are removed. The alignment of a fixed buffer is met anyway.
+//! - *Gaps.* A gap of `b` is filled if every buffer that is live in it conflicts with `b` at another step, is
+//!   separated from `b`, or is excluded with `b`. This adds no conflict: two overlapping gaps that are both
+//!   filled either begin together, in which case both buffers are live at the step before, or the later one
+//!   begins within the other, in which case its buffer is live in the other gap.
+//! - *Pairs.* A separation of buffers that are simultaneously live is implied. An exclusion of buffers that
+//!   are not simultaneously live has no effect.
+//!
+//! The time is O(n log n + p log n) for n buffers and p pairs, plus that of at most [`LOOKUPS`] lookups for
+//! gaps. Gaps for which no lookups are left remain.
+
+use crate::instance::{Buffer, Instance};
+use crate::lifespan::{Interval, Lifespan};
+use crate::units::{BufferId, Bytes, Step, gcd};
+
+/// Maximum number of pairs of a gap and a buffer that are examined.
+const LOOKUPS: u64 = 4_000_000;
+
+/// Returns the normal form of an instance without empty buffers, or `None` if the instance is in normal form.
+pub(crate) fn normalised(instance: &Instance) -> Option<Instance> {
+    if instance.is_interval() && !instance.has_alignment() {
+        return None;
+    }
+    let grain = grain(instance);
+    let lifespans = filled(instance);
+    let buffers = instance.ids().zip(&lifespans).map(|(id, filled)| {
+        let b = instance.buffer(id);
+        let alignment = b.alignment().get();
+        let met = b.fixed().is_some() || grain.is_multiple_of(alignment);
+        let b = if met { b.clone().aligned(1) } else { b.clone() };
+        match filled {
+            Some(lifespan) => b.during(lifespan.clone()),
+            None => b,
+        }
+    });
+    let buffers: Vec<Buffer> = buffers.collect();
+    let together = |a: BufferId, b: BufferId| {
+        buffers[a.index()].lifespan().intersects(buffers[b.index()].lifespan())
+    };
+    let separations = instance.separations().filtered(|a, b| !together(a, b));
+    let exclusions = instance.exclusions().filtered(together);
+    let normal = instance.with_constraints(buffers, separations, exclusions);
+    (normal != *instance).then_some(normal)
+}
+
+/// Rounds the offsets of a layout of the normal form down to multiples of the grain if an alignment is not
+/// met. The time is linear.
+pub(crate) fn rounded(instance: &Instance, mut offsets: Vec<Bytes>) -> Vec<Bytes> {
+    let sized = || instance.buffers().iter().enumerate().filter(|(_, b)| !b.is_empty());
+    if sized().any(|(at, b)| !offsets[at].get().is_multiple_of(b.alignment().get())) {
+        let grain = grain(instance);
+        for (at, _) in sized() {
+            offsets[at] = Bytes::new(offsets[at].get() / grain * grain);
+        }
+    }
+    offsets
+}
+
+/// Returns the greatest divisor of all sizes and fixed offsets that also divides every alignment of a free
+/// buffer by which it is not divisible. It is at least 1.
+fn grain(instance: &Instance) -> u64 {
+    let sized = || instance.buffers().iter().filter(|b| !b.is_empty());
+    let mut grain = sized().fold(0, |g, b| gcd(gcd(g, b.size().get()), b.fixed().map_or(0, Bytes::get)));
+    loop {
+        let binding = |b: &&Buffer| b.fixed().is_none() && !grain.is_multiple_of(b.alignment().get());
+        // An alignment that divides the grain may cease to do so when the grain shrinks.
+        let next = sized().filter(binding).fold(grain, |g, b| gcd(g, b.alignment().get()));
+        if next == grain {
+            return grain.max(1);
+        }
+        grain = next;
+    }
+}
+
+/// Returns, for each buffer, its lifespan without the gaps that have no effect, or `None` if all remain.
+fn filled(instance: &Instance) -> Vec<Option<Lifespan>> {
+    let mut lifespans = vec![None; instance.len()];
+    if !instance.buffers().iter().any(|b| b.lifespan().has_gaps()) {
+        return lifespans;
+    }
+    let runs = Runs::of(instance);
+    let mut lookups = LOOKUPS;
+    for id in instance.ids() {
+        let own = instance.buffer(id).lifespan();
+        let mut intervals: Vec<Interval> = Vec::with_capacity(own.intervals().len());
+        for &next in own.intervals() {
+            match intervals.last_mut() {
+                Some(last) if runs.is_idle(instance, id, last.upper, next.lower, &mut lookups) => {
+                    last.upper = next.upper;
+                }
+                _ => intervals.push(next),
+            }
+        }
+        if intervals.len() < own.intervals().len() {
+            lifespans[id.index()] =
+                Some(Lifespan::from_intervals(intervals).expect("the intervals are disjoint"));
+        }
+    }
+    lifespans
+}
+
+/// The intervals of all lifespans, sorted by start, each with the latest end so far.
+struct Runs(Vec<(Interval, BufferId, Step)>);
+
+impl Runs {
+    fn of(instance: &Instance) -> Self {
+        let of_buffer =
+            |id: BufferId| instance.buffer(id).lifespan().intervals().iter().map(move |&run| (run, id));
+        let mut runs: Vec<_> =
+            instance.ids().flat_map(of_buffer).map(|(run, id)| (run, id, run.upper)).collect();
+        runs.sort_unstable_by_key(|&(run, id, _)| (run.lower, id));
+        for at in 1..runs.len() {
+            runs[at].2 = runs[at].2.max(runs[at - 1].2);
+        }
+        Self(runs)
+    }
+
+    /// Returns true if a gap of `id` has no effect. Returns false if no lookups are left.
+    fn is_idle(
+        &self,
+        instance: &Instance,
+        id: BufferId,
+        lower: Step,
+        upper: Step,
+        lookups: &mut u64,
+    ) -> bool {
+        let before = self.0.partition_point(|(run, ..)| run.lower < upper);
+        for &(run, other, latest) in self.0[..before].iter().rev() {
+            if latest <= lower {
+                break;
+            }
+            if *lookups == 0 {
+                return false;
+            }
+            *lookups -= 1;
+            let harmless = run.upper <= lower
+                || other == id
+                || instance.conflict(id, other)
+                || instance.exclusions().contains(id, other);
+            if !harmless {
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,7 @@
+mod analyse;
+mod engine;
+mod problem;
+mod state;
+
+pub(crate) use engine::Engine;
+pub(crate) use problem::Cliques;

@@ -1,0 +1,340 @@
+//! Converts an instance to buffers that cover sets of sections, with sizes in units of the grain.
+
+use crate::search::peaks::Peaks;
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, gcd, sections_within};
+use std::collections::BTreeMap;
+
+/// Maximum number of pairs of a buffer and a section that it covers. Larger instances are not searched.
+const MOST_COVERS: usize = 4_000_000;
+
+/// Maximum number of conflict lookups while cliques are built.
+const LOOKUPS: usize = 50_000_000;
+
+/// Lists of items, stored one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lists<T> {
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Lists<T> {
+    fn of(lists: impl IntoIterator<Item = impl IntoIterator<Item = T>>) -> Self {
+        let mut all = Self { starts: vec![0], items: Vec::new() };
+        for list in lists {
+            all.items.extend(list);
+            all.starts.push(all.items.len() as u32);
+        }
+        all
+    }
+
+    /// Returns the list at an index.
+    #[inline]
+    pub fn of_index(&self, at: usize) -> &[T] {
+        &self.items[self.range(at)]
+    }
+
+    /// Returns the positions of the items of the list at an index.
+    #[inline]
+    pub fn range(&self, at: usize) -> std::ops::Range<usize> {
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+
+    /// Returns the items of all lists.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+}
+
+/// The addresses of a fixed buffer, in units: its offset and its end.
+pub(super) type Pin = (i64, i64);
+
+/// An instance reduced to cliques. Each free buffer covers a set of sections and has a size in units.
+///
+/// Every offset of a layout is a multiple of the *step*, the greatest common divisor of all alignments of
+/// free buffers and all fixed offsets. Two buffers that do not overlap still do not overlap if their sizes
+/// are rounded up to multiples of the step, so sizes are rounded up. Only the upper end differs: a buffer of
+/// `size` bytes at offset `p` ends within `C` bytes if and only if `p <= C - size`. In units of the grain G,
+/// the rounded top is then at most `floor((C + excess) / G)`, where `excess` is the difference between the
+/// rounded and the real size. This is the *ceiling* of the buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Cliques {
+    /// Bytes per unit.
+    pub grain: u64,
+    /// Per free buffer: its size in units.
+    pub size: Vec<i64>,
+    /// Per free buffer: its alignment in units, at least 1. `widest` is the largest of all.
+    pub alignment: Vec<i64>,
+    pub widest: i64,
+    /// Per free buffer: the bytes by which its rounded size exceeds its size.
+    pub excess: Vec<u64>,
+    /// Per free buffer: the sections that it covers, ascending.
+    pub(super) cover: Lists<u32>,
+    /// Per section: its free buffers, and the position of the section among those that the buffer covers.
+    pub(super) members: Lists<(u32, u32)>,
+    /// Per section: its fixed buffers, ascending.
+    pub(super) pins: Lists<Pin>,
+    /// Per free buffer: the addresses of all fixed buffers with which it conflicts, merged and ascending.
+    pub(super) walls: Lists<Pin>,
+    /// Per free buffer: whether it covers two sections but not all between them.
+    pub jumps: Vec<bool>,
+    /// Per free buffer: the first buffer with the same sections, size, alignment and excess.
+    pub twin: Vec<u32>,
+    /// Per free buffer: its id in the instance.
+    origin: Vec<BufferId>,
+    /// The offsets of fixed buffers and of buffers of size 0, in bytes; 0 for all others.
+    rest: Vec<Bytes>,
+    /// The highest end of a fixed buffer, in bytes.
+    pub fixed_end: u64,
+}
+
+impl Cliques {
+    /// Reduces an instance. Returns `None` if the budget `watch` runs out first, or if the instance is too
+    /// large. The time is that of the sections, plus that of at most [`LOOKUPS`] lookups of conflicts.
+    pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
+        let sections = cover(instance, watch)?;
+        let mut covers: BTreeMap<BufferId, Vec<u32>> = BTreeMap::new();
+        for (at, section) in (0..).zip(&sections) {
+            section.iter().for_each(|&id| covers.entry(id).or_default().push(at));
+        }
+        let is_free = |id: &BufferId| instance.buffer(*id).fixed().is_none();
+        let (free, fixed): (Vec<BufferId>, Vec<BufferId>) = covers.keys().partition(|id| is_free(id));
+        let number: BTreeMap<BufferId, u32> = free.iter().copied().zip(0..).collect();
+        let step = step(instance, &free, &fixed);
+        let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
+        let grain = grain(instance, &free, &fixed, rounded);
+        let alignment: Vec<i64> =
+            free.iter().map(|&id| (instance.buffer(id).alignment().get() / grain).max(1) as i64).collect();
+        let units = |id: BufferId| (rounded(id) / grain) as i64;
+        let pin = |id: BufferId| {
+            let low = instance.buffer(id).fixed().map_or(0, |at| (at.get() / grain) as i64);
+            (low, low + units(id))
+        };
+        let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
+        let excess: Vec<u64> = free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
+        let pins = Lists::of(sections.iter().map(|section| {
+            let mut pins: Vec<Pin> = section.iter().filter(|id| !is_free(id)).map(|&id| pin(id)).collect();
+            pins.sort_unstable();
+            pins
+        }));
+        let cover = Lists::of(free.iter().map(|id| covers[id].iter().copied()));
+        let walls = Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins)));
+        let mut seen = vec![0; free.len()];
+        let members = Lists::of(sections.iter().map(|section| {
+            let own: Vec<(u32, u32)> = section
+                .iter()
+                .filter_map(|id| number.get(id))
+                .map(|&b| {
+                    seen[b as usize] += 1;
+                    (b, seen[b as usize] - 1)
+                })
+                .collect();
+            own
+        }));
+        let mut first = BTreeMap::new();
+        let twin = (0..free.len())
+            .map(|b| *first.entry((cover.of_index(b), size[b], alignment[b], excess[b])).or_insert(b as u32))
+            .collect();
+        let rest = instance.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
+        let end = |&id: &BufferId| instance.buffer(id).fixed().map(|at| at.get() + instance.buffer(id).size().get());
+        let fixed_end = fixed.iter().filter_map(end).max().unwrap_or(0);
+        let jumps = |b: usize| cover.of_index(b).windows(2).any(|pair| pair[0] + 1 != pair[1]);
+        let jumps = (0..free.len()).map(jumps).collect();
+        let widest = alignment.iter().copied().max().unwrap_or(1);
+        drop(first);
+        Some(Self {
+            grain,
+            size,
+            alignment,
+            widest,
+            excess,
+            cover,
+            members,
+            pins,
+            walls,
+            jumps,
+            twin,
+            origin: free,
+            rest,
+            fixed_end,
+        })
+    }
+
+    /// Returns the number of free buffers.
+    pub fn len(&self) -> usize {
+        self.size.len()
+    }
+
+    /// Returns the number of sections.
+    pub fn sections(&self) -> usize {
+        self.pins.starts.len() - 1
+    }
+
+    /// Returns the highest rounded top of a buffer, in units, if the capacity is `bytes`.
+    pub fn ceiling(&self, b: usize, bytes: u64) -> i64 {
+        ((bytes + self.excess[b]) / self.grain) as i64
+    }
+
+    /// Returns the peaks that a layout can have.
+    pub(in crate::search) fn peaks(&self) -> Peaks {
+        let fixed = (!self.fixed_end.is_multiple_of(self.grain))
+            .then(|| self.grain - self.fixed_end % self.grain);
+        Peaks::new(self.grain, self.excess.iter().copied().chain(fixed))
+    }
+
+    /// Converts offsets in units to a layout of the instance.
+    pub fn layout(&self, offsets: &[i64]) -> Layout {
+        let mut all = self.rest.clone();
+        for (&offset, id) in offsets.iter().zip(&self.origin) {
+            all[id.index()] = Bytes::new(offset as u64 * self.grain);
+        }
+        Layout::new(all)
+    }
+}
+
+/// Returns the greatest common divisor of the alignments of free buffers and of the fixed offsets; at least 1.
+fn step(instance: &Instance, free: &[BufferId], fixed: &[BufferId]) -> u64 {
+    let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
+    let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
+    if free.is_empty() { 1 } else { alignments.chain(offsets).fold(0, gcd).max(1) }
+}
+
+/// Returns the greatest divisor of all rounded sizes and fixed offsets that also divides every alignment by
+/// which it is not divisible; at least 1. See the module `normal` of the model.
+fn grain(
+    instance: &Instance,
+    free: &[BufferId],
+    fixed: &[BufferId],
+    rounded: impl Fn(BufferId) -> u64,
+) -> u64 {
+    let sizes = free.iter().chain(fixed).map(|&id| rounded(id));
+    let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
+    let mut grain = sizes.chain(offsets).fold(0, gcd).max(1);
+    loop {
+        let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
+        let next = alignments.filter(|a| !grain.is_multiple_of(*a)).fold(grain, gcd);
+        if next == grain {
+            return grain;
+        }
+        grain = next;
+    }
+}
+
+/// Merges the pins of several sections.
+fn merged(sections: &[u32], pins: &Lists<Pin>) -> Vec<Pin> {
+    let mut all: Vec<Pin> = sections.iter().flat_map(|&s| pins.of_index(s as usize)).copied().collect();
+    all.sort_unstable();
+    let mut merged: Vec<Pin> = Vec::new();
+    for pin in all {
+        match merged.last_mut() {
+            Some(last) if pin.0 <= last.1 => last.1 = last.1.max(pin.1),
+            _ => merged.push(pin),
+        }
+    }
+    merged
+}
+
+/// Returns cliques that cover every buffer and every conflict, without those that another one contains. Those
+/// of sections of time come first, in ascending order of time.
+fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> {
+    let mut cliques: Vec<Vec<BufferId>> = Vec::new();
+    let (mut lookups, mut covers) = (LOOKUPS, MOST_COVERS);
+    for section in sections_within(instance, watch) {
+        watch.tick().is_none().then_some(())?;
+        covers = covers.checked_sub(section.buffers.len())?;
+        let excluded = |&id: &BufferId| {
+            instance.exclusions().of(id).iter().any(|other| section.buffers.binary_search(other).is_ok())
+        };
+        let (loose, common): (Vec<BufferId>, Vec<BufferId>) =
+            section.buffers.iter().copied().partition(|id| !instance.exclusions().is_empty() && excluded(id));
+        if loose.is_empty() {
+            cliques.push(section.buffers);
+            continue;
+        }
+        for clique in edge_cover(instance, &loose, &mut lookups)? {
+            let mut members: Vec<BufferId> = common.iter().copied().chain(clique).collect();
+            members.sort_unstable();
+            covers = covers.checked_sub(members.len())?;
+            cliques.push(members);
+        }
+    }
+    let mut of_buffer: Vec<Vec<u32>> = vec![Vec::new(); instance.len()];
+    let enter = |of_buffer: &mut Vec<Vec<u32>>, at: usize, clique: &[BufferId]| {
+        clique.iter().for_each(|id| of_buffer[id.index()].push(at as u32));
+    };
+    cliques.iter().enumerate().for_each(|(at, clique)| enter(&mut of_buffer, at, clique));
+    for (a, b) in instance.separations().iter() {
+        watch.tick().is_none().then_some(())?;
+        let meet = |x: &[u32], y: &[u32]| x.iter().any(|at| y.binary_search(at).is_ok());
+        if instance.conflict(a, b) && !meet(&of_buffer[a.index()], &of_buffer[b.index()]) {
+            let clique = grown(instance, [a, b], &mut lookups)?;
+            covers = covers.checked_sub(clique.len())?;
+            enter(&mut of_buffer, cliques.len(), &clique);
+            cliques.push(clique);
+        }
+    }
+    // A clique with a member in no other clique is not contained in another one.
+    let contained = |at: usize| {
+        let rarest = cliques[at].iter().min_by_key(|id| of_buffer[id.index()].len());
+        let others = rarest.map_or(&[][..], |id| &of_buffer[id.index()]);
+        let holds = |&other: &u32| {
+            let larger = &cliques[other as usize];
+            let after = larger.len() > cliques[at].len() || larger.len() == cliques[at].len() && (other as usize) < at;
+            other as usize != at && after && cliques[at].iter().all(|id| larger.binary_search(id).is_ok())
+        };
+        others.iter().any(holds)
+    };
+    let kept: Vec<bool> = (0..cliques.len()).map(|at| !contained(at)).collect();
+    Some(cliques.into_iter().zip(kept).filter_map(|(clique, kept)| kept.then_some(clique)).collect())
+}
+
+/// Returns cliques of `loose` that cover its buffers and all conflicts between them. Each is grown from an
+/// uncovered conflict or buffer, large buffers first. Returns `None` if no lookups are left.
+fn edge_cover(instance: &Instance, loose: &[BufferId], lookups: &mut usize) -> Option<Vec<Vec<BufferId>>> {
+    let mut by_size = loose.to_vec();
+    by_size.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    let n = by_size.len();
+    *lookups = lookups.checked_sub(n * n)?;
+    let conflict: Vec<bool> =
+        (0..n * n).map(|at| instance.conflict(by_size[at / n], by_size[at % n])).collect();
+    let mut open: Vec<bool> = (0..n * n).map(|at| conflict[at] || at / n == at % n).collect();
+    let mut cliques = Vec::new();
+    while let Some(at) = open.iter().position(|&open| open) {
+        let mut members = vec![at / n];
+        if at % n != at / n {
+            members.push(at % n);
+        }
+        // Buffers with uncovered conflicts come first.
+        for fresh in [true, false] {
+            for c in 0..n {
+                let joins = !members.contains(&c) && members.iter().all(|&m| conflict[m * n + c]);
+                if joins && (!fresh || members.iter().any(|&m| open[m * n + c])) {
+                    members.push(c);
+                }
+            }
+        }
+        *lookups = lookups.checked_sub(n * members.len())?;
+        for &a in &members {
+            members.iter().for_each(|&b| open[a * n + b] = false);
+        }
+        cliques.push(members.into_iter().map(|at| by_size[at]).collect());
+    }
+    Some(cliques)
+}
+
+/// Returns a maximal clique that contains two conflicting buffers, in ascending order, grown from large
+/// buffers first. Returns `None` if no lookups are left.
+fn grown(instance: &Instance, pair: [BufferId; 2], lookups: &mut usize) -> Option<Vec<BufferId>> {
+    *lookups = lookups.checked_sub(2 * instance.len())?;
+    let common = |&c: &BufferId| pair.iter().all(|&member| instance.conflict(member, c));
+    let mut candidates: Vec<BufferId> = instance.ids().filter(common).collect();
+    candidates.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    let mut members = pair.to_vec();
+    for id in candidates {
+        *lookups = lookups.checked_sub(members.len())?;
+        if members.iter().all(|&member| instance.conflict(member, id)) {
+            members.push(id);
+        }
+    }
+    members.sort_unstable();
+    Some(members)
+}
