@@ -451,7 +451,12 @@ impl Instance {
     ///
     /// # Panics
     /// If the buffers need more memory.
-    pub(crate) fn with_constraints(&self, buffers: Vec<Buffer>, separations: Pairs, exclusions: Pairs) -> Self {
+    pub(crate) fn with_constraints(
+        &self,
+        buffers: Vec<Buffer>,
+        separations: Pairs,
+        exclusions: Pairs,
+    ) -> Self {
         Self {
             name: self.name.clone(),
             ceiling: checked_ceiling(&buffers).expect("the ceiling does not rise"),

@@ -43,9 +43,8 @@ pub(crate) fn normalised(instance: &Instance) -> Option<Instance> {
         }
     });
     let buffers: Vec<Buffer> = buffers.collect();
-    let together = |a: BufferId, b: BufferId| {
-        buffers[a.index()].lifespan().intersects(buffers[b.index()].lifespan())
-    };
+    let together =
+        |a: BufferId, b: BufferId| buffers[a.index()].lifespan().intersects(buffers[b.index()].lifespan());
     let separations = instance.separations().filtered(|a, b| !together(a, b));
     let exclusions = instance.exclusions().filtered(together);
     let normal = instance.with_constraints(buffers, separations, exclusions);

@@ -54,7 +54,12 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     }
 
     /// Converts a bound for the part that [`Problem::reduced`] returned into a bound for the whole input.
-    fn lifted(_input: &Self::Input, _part: &Self::Input, kept: &[BufferId], bound: Bound<Self>) -> Bound<Self> {
+    fn lifted(
+        _input: &Self::Input,
+        _part: &Self::Input,
+        kept: &[BufferId],
+        bound: Bound<Self>,
+    ) -> Bound<Self> {
         Bound::<Self>::new(bound.value, bound.witness.of_whole(kept))
     }
 

@@ -208,7 +208,8 @@ impl Search {
             None => Peaks::multiples(instance.grain().get()),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
-            let cliques = cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
+            let cliques =
+                cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
             let canonical = canonical
                 .as_ref()
                 .map(|problem| canonical::Engine::new(problem, capacity, seed, rules.memo_bytes));

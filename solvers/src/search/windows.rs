@@ -399,8 +399,12 @@ mod tests {
                 let lower = steps[window.0].interval.lower.get();
                 let upper = steps[window.1 - 1].interval.upper.get();
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
-                let params =
-                    SearchParams { branching: Branching::Canonical, windows: None, learn: None, ..SearchParams::default() };
+                let params = SearchParams {
+                    branching: Branching::Canonical,
+                    windows: None,
+                    learn: None,
+                    ..SearchParams::default()
+                };
                 let reference = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
                 let claim = reference.solve(&part, &mut budget, &mut Silent).unwrap().claim;

@@ -2,6 +2,7 @@
 //! again.
 
 mod agreement;
+mod attributes;
 mod extreme_timelines;
 #[cfg(all(feature = "ilp", feature = "smt"))]
 mod formulations;

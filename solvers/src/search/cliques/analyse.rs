@@ -148,7 +148,8 @@ impl Assessment {
                     }
                 }
             }
-            let part = Part { sections: (sections, self.sections.len()), buffers: (buffers, self.buffers.len()) };
+            let part =
+                Part { sections: (sections, self.sections.len()), buffers: (buffers, self.buffers.len()) };
             parts.push(part);
         }
     }
@@ -327,8 +328,8 @@ impl Assessment {
                 break;
             }
             let height = self.raised(problem, state, s as usize);
-            let may_raise = can_raise(state, s as usize, height)
-                && !self.has_hole(problem, state, s as usize, height);
+            let may_raise =
+                can_raise(state, s as usize, height) && !self.has_hole(problem, state, s as usize, height);
             let options = self.infos[s as usize].options.unwrap_or(0) + u32::from(may_raise);
             if best.is_none_or(|(known, _)| score(options, s) < known) {
                 let branch = Branch { section: s, raise: may_raise.then_some(height) };

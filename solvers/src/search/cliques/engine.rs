@@ -271,7 +271,8 @@ impl<'a> Engine<'a> {
         let mut seen: Vec<u32> = Vec::new();
         for &Member { buffer: b, .. } in self.state.unplaced(s) {
             let twin = self.problem.twin[b as usize];
-            if self.seen.is_option(&self.state, s, b as usize) && !(self.rules.twins && seen.contains(&twin)) {
+            if self.seen.is_option(&self.state, s, b as usize) && !(self.rules.twins && seen.contains(&twin))
+            {
                 seen.push(twin);
                 self.options.push((self.score(b as usize), b));
             }

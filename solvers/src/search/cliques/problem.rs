@@ -110,7 +110,8 @@ impl Cliques {
             (low, low + units(id))
         };
         let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
-        let excess: Vec<u64> = free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
+        let excess: Vec<u64> =
+            free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
         let pins = Lists::of(sections.iter().map(|section| {
             let mut pins: Vec<Pin> = section.iter().filter(|id| !is_free(id)).map(|&id| pin(id)).collect();
             pins.sort_unstable();
@@ -135,7 +136,9 @@ impl Cliques {
             .map(|b| *first.entry((cover.of_index(b), size[b], alignment[b], excess[b])).or_insert(b as u32))
             .collect();
         let rest = instance.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
-        let end = |&id: &BufferId| instance.buffer(id).fixed().map(|at| at.get() + instance.buffer(id).size().get());
+        let end = |&id: &BufferId| {
+            instance.buffer(id).fixed().map(|at| at.get() + instance.buffer(id).size().get())
+        };
         let fixed_end = fixed.iter().filter_map(end).max().unwrap_or(0);
         let jumps = |b: usize| cover.of_index(b).windows(2).any(|pair| pair[0] + 1 != pair[1]);
         let jumps = (0..free.len()).map(jumps).collect();
@@ -176,8 +179,8 @@ impl Cliques {
 
     /// Returns the peaks that a layout can have.
     pub(in crate::search) fn peaks(&self) -> Peaks {
-        let fixed = (!self.fixed_end.is_multiple_of(self.grain))
-            .then(|| self.grain - self.fixed_end % self.grain);
+        let fixed =
+            (!self.fixed_end.is_multiple_of(self.grain)).then(|| self.grain - self.fixed_end % self.grain);
         Peaks::new(self.grain, self.excess.iter().copied().chain(fixed))
     }
 
@@ -278,7 +281,8 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
         let others = rarest.map_or(&[][..], |id| &of_buffer[id.index()]);
         let holds = |&other: &u32| {
             let larger = &cliques[other as usize];
-            let after = larger.len() > cliques[at].len() || larger.len() == cliques[at].len() && (other as usize) < at;
+            let after = larger.len() > cliques[at].len()
+                || larger.len() == cliques[at].len() && (other as usize) < at;
             other as usize != at && after && cliques[at].iter().all(|id| larger.binary_search(id).is_ok())
         };
         others.iter().any(holds)

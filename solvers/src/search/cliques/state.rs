@@ -99,16 +99,20 @@ impl<'a> State<'a> {
             let pin = problem.pins.range(s).start as u32;
             Section { floor: 0, base: 0, rest: free + pins, open: members.len() as u32, pin }
         };
-        let highest_top =
-            |s: usize| problem.members.of_index(s).iter().map(|&(b, _)| ceiling[b as usize]).max().unwrap_or(fixed);
+        let highest_top = |s: usize| {
+            problem.members.of_index(s).iter().map(|&(b, _)| ceiling[b as usize]).max().unwrap_or(fixed)
+        };
         let mut position = vec![0; problem.cover.items().len()];
         for s in 0..sections {
             for (at, &(b, k)) in problem.members.range(s).zip(problem.members.of_index(s)) {
                 position[problem.cover.range(b as usize).start + k as usize] = at as u32;
             }
         }
-        let member = |&(buffer, cover): &(u32, u32)| {
-            Member { place: 0, size: problem.size[buffer as usize], buffer, cover }
+        let member = |&(buffer, cover): &(u32, u32)| Member {
+            place: 0,
+            size: problem.size[buffer as usize],
+            buffer,
+            cover,
         };
         let mut crossing = vec![0; sections + 1];
         for b in 0..n {
