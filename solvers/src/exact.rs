@@ -8,24 +8,29 @@
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
 //!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
 //!    the order.
-//! 3. *sprint*: [`Search`] with at most 60,000 nodes, or 7,500 nodes if valley branching does not apply. It settles most instances of moderate size.
-//! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
+//! 3. *first sprint*: above 500 buffers, [`Search`] with at most 20,000 nodes.
+//! 4. *eject*: an ejection search that starts from the best layout. It comes here above 500 buffers. Up to
+//!    5000 buffers, a short *iterate* phase precedes it.
+//! 5. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size. It is skipped
+//!    above 5000 buffers.
+//! 6. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
-//!    and the sprint are skipped above 5000 buffers. Tight instances skip *eject* and *iterate*.
-//! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers,
-//!    it runs before the sprint. If these instances have at most 5000 buffers and there is no time limit, a
-//!    short *iterate* phase precedes it.
-//! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and quickly finds
-//!    good layouts for the others.
-//! 7. *search*: [`Search`] until the budget runs out.
+//!    is skipped above 5000 buffers. Tight instances skip *eject* and *iterate*.
+//! 7. *eject* up to 500 buffers, and *iterate*, an iterated search over orders. It settles some of the
+//!    remaining instances and quickly finds good layouts for the others.
+//! 8. *search*: [`Search`] until the budget runs out.
+//!
+//! If some constraints are not those of intervals, the phases 5 to 7 are skipped. The search then takes turns
+//! with an ejection search and an iterated search. A turn that improves the layout doubles the share of its
+//! search, and a turn that does not halves it.
 //!
 //! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. After *bounds*,
 //! only valley placements and an ejection search then run.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
-use crate::search::minimise::Progress;
+use crate::search::minimise::{Improve, Progress};
 use crate::search::valley::Reduced;
 use plimsoll_heuristics::{
     Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, laid_end_to_end, long_first,
@@ -96,6 +101,11 @@ const EJECT_TIME: f64 = 0.75;
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
+/// Limits of the first sprint on instances with more than [`SMALL_BUFFERS`] buffers: nodes, and the fraction of
+/// the remaining time.
+const FIRST_SPRINT_NODES: u64 = 20_000;
+const FIRST_SPRINT_TIME: f64 = 0.1;
+
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
@@ -104,7 +114,7 @@ const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
 /// The same limits for a short run of the iterated search before the ejection search.
-const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
+const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 0.1);
 
 struct Phases<'a> {
     setup: Setup,
@@ -112,8 +122,9 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
-    /// A layout with the longest-lived buffers at the bottom. It is computed only for the largest instances.
-    long: Option<Layout>,
+    /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers lie
+    /// at the bottom.
+    plain: Option<Layout>,
     stats: Stats,
 }
 
@@ -245,21 +256,26 @@ impl Phases<'_> {
         let mut part = self.budget.part(None, None);
         self.valley(&mut part);
         if !self.is_settled() {
-            self.long = long_first(self.instance, self.setup.seed, &mut part);
-            if let Some(long) = self.long.clone() {
+            self.plain = long_first(self.instance, self.setup.seed, &mut part);
+            if let Some(long) = self.plain.clone() {
                 self.offer(long);
             }
         }
         self.budget.spend(part.nodes());
     }
 
-    /// Runs [`Search`] with at most the given number of nodes, or with the whole budget.
-    fn search(&mut self, reduced: Option<&Reduced>, nodes: Option<u64>) {
-        let mut part = self.budget.part(nodes, None);
+    /// Runs [`Search`] with a part of the budget. If `helped` is true, it takes turns with other searches.
+    fn search(&mut self, reduced: Option<&Reduced>, mut part: Budget, helped: bool) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
+        let start = Progress { stop: Stop::Completed, ..start };
+        let (instance, seed) = (self.instance, self.setup.seed);
+        let helpers: Vec<Box<dyn Improve + '_>> = if helped {
+            vec![Box::new(Ejecting { instance, seed }), Box::new(Iterating { instance, seed })]
+        } else {
+            Vec::new()
+        };
         let search = Search::new(self.setup);
-        let (best, bound) = (start.best, start.bound);
-        self.progress = search.improve(self.instance, reduced, best, bound, &mut part, self.observer);
+        self.progress = search.improve(instance, reduced, helpers, start, &mut part, self.observer);
         self.budget.spend(part.nodes());
     }
 
@@ -285,7 +301,7 @@ impl Phases<'_> {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.
         let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
-        let Some(start) = self.long.take().or(best) else {
+        let Some(start) = self.plain.take().or(best) else {
             return;
         };
         let n = self.instance.len();
@@ -334,6 +350,47 @@ impl Phases<'_> {
     }
 }
 
+/// Ejection search as a helper of branching. Each run has another seed.
+struct Ejecting<'a> {
+    instance: &'a Instance,
+    seed: u64,
+}
+
+impl Improve for Ejecting<'_> {
+    fn cost(&self) -> u64 {
+        10
+    }
+
+    fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
+        let search = EjectionSearch::new(self.seed);
+        self.seed = self.seed.wrapping_add(1);
+        search.improve(self.instance, best, bound, budget, |_, _| {}).0.map(|(layout, _)| layout)
+    }
+}
+
+/// Iterated search as a helper of branching. Each run starts afresh with another seed.
+struct Iterating<'a> {
+    instance: &'a Instance,
+    seed: u64,
+}
+
+impl Improve for Iterating<'_> {
+    fn cost(&self) -> u64 {
+        1
+    }
+
+    fn improve(&mut self, _: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
+        let search = IteratedSearch::new(self.seed);
+        self.seed = self.seed.wrapping_add(1);
+        // By default, the iterated search stops at the load. A higher bound stops it earlier.
+        let target = budget.target().map_or(bound, |target: Bytes| target.max(bound));
+        let mut part = budget.part(None, None).with_target(target);
+        let outcome = search.solve(self.instance, &mut part, &mut Silent);
+        budget.spend(part.nodes());
+        outcome.ok()?.solution
+    }
+}
+
 impl Solver<Offsets> for Exact {
     fn name(&self) -> &'static str {
         "exact"
@@ -347,39 +404,52 @@ impl Solver<Offsets> for Exact {
     ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
         let setup = self.setup;
-        let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
+        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
-        // On tight instances, the phase *arrange* and the search contain a better ejection search.
-        let sprint = n <= SPRINT_BUFFERS;
         let lazy = LazyCell::new(|| Reduced::of(instance));
         let reduced = || lazy.as_ref();
+        let sprint = n <= SPRINT_BUFFERS;
+        // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let reorders = |reduced: &Reduced| Search::new(setup).reorders(reduced);
         let tight = sprint && !phases.is_settled() && reduced().is_some_and(reorders);
         if n > SMALL_BUFFERS && !tight {
-            // The ejection search gains more if it starts from a plain placement, so with a time limit it
-            // comes first. Without a time limit, it may take a long time, so a brief iterated search precedes
-            // it.
-            if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
+            // The ejection search gains more if it starts from a plain placement.
+            let best = phases.progress.best.as_ref().map(|(layout, _)| layout.clone());
+            phases.plain = phases.plain.take().or(best);
+            if sprint {
+                phases.phase("first sprint", |p| {
+                    let time = p.budget.time_left().map(|left| left.mul_f64(FIRST_SPRINT_TIME));
+                    let part = p.budget.part(Some(FIRST_SPRINT_NODES), time);
+                    p.search(reduced(), part, false);
+                });
+            }
+            // The ejection search may take a long time, so a brief iterated search precedes it.
+            if sprint {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }
             phases.phase("eject", Phases::eject);
         }
-        if sprint {
-            // Without valleys, a node takes several times as long.
-            let nodes = if reduced().is_some() { SPRINT_NODES } else { SPRINT_NODES / 8 };
-            phases.phase("sprint", |p| p.search(reduced(), Some(nodes)));
+        let has_valleys = n < HUGE_BUFFERS && !phases.is_settled() && reduced().is_some();
+        if sprint && has_valleys {
+            phases.phase("sprint", |p| {
+                let part = p.budget.part(Some(SPRINT_NODES), None);
+                p.search(reduced(), part, false);
+            });
             phases.phase("arrange", |p| reduced().map(|reduced| p.arrange(reduced)));
         }
-        if n <= SMALL_BUFFERS && !tight {
-            phases.phase("eject", Phases::eject);
+        if has_valleys && !tight {
+            if n <= SMALL_BUFFERS {
+                phases.phase("eject", Phases::eject);
+            }
+            phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
         }
         if n < HUGE_BUFFERS {
-            if !tight {
-                phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
-            }
-            phases.phase("search", |p| p.search(reduced(), None));
+            phases.phase("search", |p| {
+                let part = p.budget.part(None, None);
+                p.search(reduced(), part, !has_valleys);
+            });
         }
         let mut stop = phases.stop();
         if stop != Stop::Completed

@@ -23,9 +23,10 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Nodes for each capacity of the first round, except for the capacity with which the round begins.
-const FIRST_ROUND: u64 = 2_000;
+pub(super) const FIRST_ROUND: u64 = 2_000;
 
 /// Ratio of the nodes for the first capacity of a round to those for all its other capacities together.
 const AIM_SHARE: u64 = 5;
@@ -59,6 +60,30 @@ impl Progress {
         value.is_some_and(|value| budget.reaches_target(value)).then_some(Stop::Target)
     }
 }
+
+/// A search that improves a layout without proving anything.
+pub(crate) trait Improve {
+    /// Returns the approximate time of one of its nodes, in nodes of branching. It counts only if time is not
+    /// limited, because the answer must then not depend on the clock.
+    fn cost(&self) -> u64;
+
+    /// Searches for a layout better than `best` until it meets `bound` or the budget runs out.
+    fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout>;
+}
+
+/// A search that takes turns with branching, and its share of the nodes, in units of `1 / SHARE`. The share
+/// doubles after a success and is halved after a failure.
+struct Helper<'a> {
+    search: Box<dyn Improve + 'a>,
+    share: u64,
+}
+
+/// The share with which a helper starts. `SHARES` is the range of all shares.
+const SHARE: u64 = 8;
+const SHARES: (u64, u64) = (1, 64);
+
+/// The least time of a turn.
+const LEAST_TURN: Duration = Duration::from_millis(5);
 
 /// A function that creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
@@ -233,16 +258,20 @@ impl Prover<'_> {
 }
 
 /// Runs until the peak of the best layout equals the bound, infeasibility within the capacity is proved, the
-/// target is reached, or the budget runs out.
+/// target is reached, or the budget runs out. Branching takes turns with the given helpers. The first round has
+/// `first_round` nodes for each capacity.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
-    peaks: Peaks,
+    (peaks, first_round): (Peaks, u64),
     (factory, prover): (&'a Factory<'a>, Option<Prover<'a>>),
+    helpers: Vec<Box<dyn Improve + 'a>>,
     progress: Progress,
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
-    Minimiser { instance, peaks, factory, prover, observer, progress, stride: 0, engines: BTreeMap::new() }
+    let helpers = helpers.into_iter().map(|search| Helper { search, share: SHARE }).collect();
+    let (stride, engines) = (0, BTreeMap::new());
+    Minimiser { instance, peaks, factory, prover, helpers, observer, progress, first_round, stride, engines }
         .run(budget)
 }
 
@@ -258,9 +287,20 @@ pub(super) fn raise<'a>(
 ) -> Progress {
     let factory = |_: Bytes| Vec::new();
     let peaks = Peaks::multiples(prover.reduced.grain);
-    let (prover, engines) = (Some(prover), BTreeMap::new());
-    let mut minimiser =
-        Minimiser { instance, peaks, factory: &factory, prover, observer, progress, stride: 0, engines };
+    let (prover, helpers, engines) = (Some(prover), Vec::new(), BTreeMap::new());
+    let (factory, first_round, stride) = (&factory, FIRST_ROUND, 0);
+    let mut minimiser = Minimiser {
+        instance,
+        peaks,
+        factory,
+        prover,
+        helpers,
+        observer,
+        progress,
+        first_round,
+        stride,
+        engines,
+    };
     let mut part = budget.part(Some(nodes), None);
     minimiser.prove(nodes, &mut part);
     budget.spend(part.nodes());
@@ -275,8 +315,11 @@ struct Minimiser<'a, 'o> {
     peaks: Peaks,
     factory: &'a Factory<'a>,
     prover: Option<Prover<'a>>,
+    helpers: Vec<Helper<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
+    /// Nodes for each capacity of the first round.
+    first_round: u64,
     /// Distance in bytes from the bound to the first capacity of the next round.
     stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
@@ -284,23 +327,24 @@ struct Minimiser<'a, 'o> {
 
 impl Minimiser<'_, '_> {
     fn run(mut self, budget: &mut Budget) -> Progress {
-        let mut nodes = FIRST_ROUND;
+        let mut nodes = self.first_round;
         self.progress.stop = loop {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
-            let (before, since) = (self.value(), budget.nodes());
+            let (before, since, from) = (self.value(), budget.nodes(), budget.elapsed());
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            // Rounds do not grow while layouts improve quickly. The ejection search does not count: with it,
-            // rounds would stay so short that sweeps do not start.
+            // Rounds do not grow while layouts improve quickly, or while helpers improve them. The ejection
+            // search over orders does not count: with it, rounds would stay so short that sweeps do not start.
             let grows = !self.is_much_better(before);
+            let helped = self.help((budget.nodes() - since, budget.elapsed() - from), budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
-            if grows {
+            if grows && !helped {
                 nodes = nodes.saturating_mul(2);
             }
         };
@@ -446,6 +490,31 @@ impl Minimiser<'_, '_> {
         } else {
             spent
         }
+    }
+
+    /// Lets the helpers improve the best layout after a round that took `spent` nodes and `time`. Returns true if
+    /// one of them did.
+    fn help(&mut self, (spent, time): (u64, Duration), budget: &mut Budget) -> bool {
+        let mut helped = false;
+        let is_timed = budget.time_left().is_some() && budget.nodes_left().is_none();
+        let mut helpers = std::mem::take(&mut self.helpers);
+        for helper in &mut helpers {
+            if self.finished(budget).is_some() {
+                break;
+            }
+            let Some((best, before)) = self.progress.best.clone() else { break };
+            let nodes = (spent / helper.search.cost()).saturating_mul(helper.share) / SHARE;
+            let time = time.mul_f64(helper.share as f64 / SHARE as f64).max(LEAST_TURN);
+            let mut part =
+                if is_timed { budget.part(None, Some(time)) } else { budget.part(Some(nodes), None) };
+            let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
+            budget.spend(part.nodes());
+            let better = found.is_some_and(|layout| self.book(layout) < before);
+            helped |= better;
+            helper.share = if better { helper.share * 2 } else { helper.share / 2 }.clamp(SHARES.0, SHARES.1);
+        }
+        self.helpers = helpers;
+        helped
     }
 
     /// Improves the best layout by ejection search over orders.

@@ -6,7 +6,7 @@ use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Decide, NAME, Turns};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{ARRANGEMENT_LIVE, Progress, Prover, minimise, raise};
+use super::minimise::{ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Progress, Prover, minimise, raise};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
@@ -14,14 +14,16 @@ use super::windows::{Raise, WindowRules, Windows};
 use crate::bounds::{has_few_conflicts, quick_bound};
 use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
-    Stats, Stop,
+    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop,
 };
 use std::sync::OnceLock;
 
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
+
+/// Product of covers and nodes in the first round of branching over cliques.
+const CLIQUE_WORK: u64 = 1_000_000;
 
 /// Maximum number of wasted units in the first sweeps over arrangements if few buffers are simultaneously
 /// live. Learning and windows refute higher capacities faster.
@@ -153,14 +155,13 @@ impl Search {
         &self,
         instance: &Instance,
         reduced: Option<&Reduced>,
-        best: Option<(Layout, Bytes)>,
-        bound: LowerBound,
+        helpers: Vec<Box<dyn Improve + '_>>,
+        progress: Progress,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
-        let progress = Progress { best, bound, stop: Stop::Completed };
         if let Some(reduced) = reduced {
             let engine = |units: i64, seed: u64| valley::Engine::new(reduced, units, rules, seed);
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
@@ -181,10 +182,10 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = Peaks::multiples(reduced.grain);
-            return minimise(instance, peaks, (&factory, Some(prover)), progress, budget, observer);
+            let peaks = (Peaks::multiples(reduced.grain), FIRST_ROUND);
+            return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
-        self.decide(instance, rules, progress, budget, observer)
+        self.decide(instance, rules, helpers, progress, budget, observer)
     }
 
     /// Improves a layout and a bound by branching over cliques, by canonical branching, or by both in turns.
@@ -192,6 +193,7 @@ impl Search {
         &self,
         instance: &Instance,
         rules: Rules,
+        helpers: Vec<Box<dyn Improve + '_>>,
         progress: Progress,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
@@ -204,8 +206,8 @@ impl Search {
             && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
         let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
         let peaks = match &cliques {
-            Some(cliques) => cliques.peaks(),
-            None => Peaks::multiples(instance.grain().get()),
+            Some(cliques) => (cliques.peaks(), first_round(cliques.covers())),
+            None => (Peaks::multiples(instance.grain().get()), FIRST_ROUND),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
@@ -225,7 +227,7 @@ impl Search {
         let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
             self.seeds().filter_map(|seed| engine(capacity, seed)).collect()
         };
-        minimise(instance, peaks, (&factory, None), progress, budget, observer)
+        minimise(instance, peaks, (&factory, None), helpers, progress, budget, observer)
     }
 }
 
@@ -253,7 +255,8 @@ impl Solver<Offsets> for Search {
         }
         let suitable = self.params.branching == Branching::Suitable;
         let reduced = suitable.then(|| Reduced::of(instance)).flatten();
-        let mut progress = self.improve(instance, reduced.as_ref(), best, bound, budget, observer);
+        let progress = Progress { best, bound, stop: Stop::Completed };
+        let mut progress = self.improve(instance, reduced.as_ref(), Vec::new(), progress, budget, observer);
         if progress.stop != Stop::Completed && progress.best.is_none() {
             progress.best = laid_end_to_end(instance).map(|layout| {
                 let peak = layout.peak(instance);
@@ -264,6 +267,12 @@ impl Solver<Offsets> for Search {
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         Ok(Outcome::conclude(instance, progress.best, progress.bound, progress.stop, stats))
     }
+}
+
+/// Returns the nodes of the first round of branching over cliques, of which a node takes time in proportion to
+/// the number of `covers`, that is, of pairs of a buffer and a section.
+fn first_round(covers: usize) -> u64 {
+    (CLIQUE_WORK / covers.max(1) as u64).clamp(10, FIRST_ROUND / 8)
 }
 
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live

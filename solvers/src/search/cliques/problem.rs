@@ -167,6 +167,11 @@ impl Cliques {
         self.size.len()
     }
 
+    /// Returns the number of pairs of a free buffer and a section that it covers.
+    pub fn covers(&self) -> usize {
+        self.cover.items.len()
+    }
+
     /// Returns the number of sections.
     pub fn sections(&self) -> usize {
         self.pins.starts.len() - 1
@@ -177,10 +182,9 @@ impl Cliques {
         ((bytes + self.excess[b]) / self.grain) as i64
     }
 
-    /// Returns the peaks that a layout can have.
+    /// Returns the peaks that a layout can have: tops of free buffers, and the highest end of a fixed buffer.
     pub(in crate::search) fn peaks(&self) -> Peaks {
-        let fixed =
-            (!self.fixed_end.is_multiple_of(self.grain)).then(|| self.grain - self.fixed_end % self.grain);
+        let fixed = (self.fixed_end > 0).then(|| self.grain - self.fixed_end % self.grain);
         Peaks::new(self.grain, self.excess.iter().copied().chain(fixed))
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Mark {
 #[derive(Clone, Debug)]
 pub(super) struct State<'a> {
     problem: &'a Cliques,
-    /// Per section: the highest top of a buffer.
+    /// Per section: the highest top that one of its buffers can have.
     capacity: Vec<i64>,
     /// Per buffer: the highest offset.
     highest: Vec<i64>,
@@ -91,7 +91,6 @@ impl<'a> State<'a> {
         let (n, sections) = (problem.len(), problem.sections());
         let ceiling: Vec<i64> = (0..n).map(|b| problem.ceiling(b, capacity)).collect();
         let highest = (0..n).map(|b| ceiling[b] - problem.size[b]).collect();
-        let fixed = (capacity / problem.grain) as i64;
         let of_section = |s: usize| {
             let members = problem.members.of_index(s);
             let free: i64 = members.iter().map(|&(b, _)| problem.size[b as usize]).sum();
@@ -100,7 +99,9 @@ impl<'a> State<'a> {
             Section { floor: 0, base: 0, rest: free + pins, open: members.len() as u32, pin }
         };
         let highest_top = |s: usize| {
-            problem.members.of_index(s).iter().map(|&(b, _)| ceiling[b as usize]).max().unwrap_or(fixed)
+            let free = problem.members.of_index(s).iter().map(|&(b, _)| ceiling[b as usize]);
+            let fixed = problem.pins.of_index(s).iter().map(|&(_, top)| top);
+            free.chain(fixed).max().unwrap_or(0)
         };
         let mut position = vec![0; problem.cover.items().len()];
         for s in 0..sections {
