@@ -11,7 +11,7 @@
 
 use crate::import::{Import, ImportProblem};
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::{TensorId, json_error};
+use plimsoll_model::{TensorId, json_error, json_from_slice};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::{BTreeSet, HashMap};
@@ -53,7 +53,7 @@ struct Members {
 
 /// Returns true if a JSON document has the lists `nodes` and `buffers`, and no member `format`.
 pub(crate) fn is_inductor(bytes: &[u8]) -> bool {
-    let members = serde_json::from_slice::<Members>(bytes);
+    let members = json_from_slice::<Members>(bytes);
     members.is_ok_and(|all| all.format.is_none() && all.nodes.is_some() && all.buffers.is_some())
 }
 
@@ -67,7 +67,7 @@ fn damaged(reason: String) -> ImportProblem {
 /// # Errors
 /// See [`ImportProblem`].
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Import, ImportProblem> {
-    let file: File = serde_json::from_slice(bytes).map_err(|error| damaged(json_error(&error)))?;
+    let file: File = json_from_slice(bytes).map_err(|error| damaged(json_error(&error)))?;
     Ok(Import::of(Reader::new(&file)?.graph(name)?))
 }
 

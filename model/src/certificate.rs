@@ -4,6 +4,7 @@ use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::claim::Claim;
 use crate::csv::content_hash;
 use crate::instance::Instance;
+use crate::json::json_from_slice;
 use crate::outcome::Outcome;
 use crate::problem::InstanceProblem;
 use crate::units::{BufferId, Bytes};
@@ -137,7 +138,7 @@ impl Certificate {
                 Err(CertificateError::Version(version))
             }
             // Parsing the text again gives errors with line and column.
-            _ => serde_json::from_str(text).map_err(malformed),
+            _ => json_from_slice(text.as_bytes()).map_err(malformed),
         }
     }
 

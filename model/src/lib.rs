@@ -86,6 +86,7 @@ mod instance;
 mod instance_error;
 pub mod interrupt;
 mod joint;
+mod json;
 mod layout;
 mod lifespan;
 mod load;
@@ -128,6 +129,7 @@ pub use guarded::guarded;
 pub use instance::{Buffer, Instance, InstanceBuilder};
 pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
+pub use json::json_from_slice;
 pub use layout::{Layout, Piece, PoolPlan, SplitLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{

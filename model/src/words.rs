@@ -26,6 +26,9 @@ pub fn json_error(error: &serde_json::Error) -> String {
     if line == 0 { plain } else { format!("line {line}, column {column}: {plain}") }
 }
 
+/// How the JSON reader begins the name of a type that is written as an object.
+const NAMED: [&str; 2] = ["struct ", "internally tagged enum "];
+
 /// Rewrites a message of the JSON reader in plain words.
 fn in_plain_words(text: &str) -> String {
     let quoted = |text: &str| text.replace('`', "'");
@@ -35,7 +38,9 @@ fn in_plain_words(text: &str) -> String {
             "u64" | "u32" | "usize" => "a whole number",
             "a string" => "text",
             "a sequence" => "a list",
-            other if other.starts_with("struct ") => "an object",
+            "i64" => "an integer",
+            "f64" => "a number",
+            other if NAMED.iter().any(|kind| other.starts_with(kind)) => "an object",
             other => other,
         };
         let bytes = found.strip_prefix("string \"").and_then(|found| found.strip_suffix('"'));

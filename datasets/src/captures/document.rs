@@ -14,7 +14,7 @@
 
 use super::capture::{Capture, stem};
 use super::error::CaptureProblem;
-use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan};
+use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Layout, Lifespan, json_from_slice};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn one() -> u64 {
 }
 
 pub(super) fn read(path: &Path, data: &[u8]) -> Result<Vec<Capture>, CaptureProblem> {
-    let document: CaptureDocument = serde_json::from_slice(data)?;
+    let document: CaptureDocument = json_from_slice(data)?;
     if document.format != FORMAT {
         return Err(CaptureProblem::Format(document.format));
     }

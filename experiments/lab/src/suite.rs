@@ -15,7 +15,7 @@ use plimsoll_model::csv::{
     write_instance,
 };
 use plimsoll_model::graph::{Graph, write_graph};
-use plimsoll_model::{Instance, hexadecimal};
+use plimsoll_model::{Instance, hexadecimal, json_from_slice};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -509,7 +509,7 @@ fn is_graph(path: &Path) -> bool {
         format: String,
     }
     let contents = Contents::read(path, FILE_LIMIT).ok();
-    let head: Option<Head> = contents.and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
+    let head: Option<Head> = contents.and_then(|contents| json_from_slice(&contents.bytes).ok());
     head.is_some_and(|head| head.format == plimsoll_model::graph::FORMAT)
 }
 

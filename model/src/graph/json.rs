@@ -43,6 +43,7 @@ use super::{
     Alias, AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Segment,
     Tensor,
 };
+use crate::json::json_from_reader;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use crate::words::json_error;
 use serde::{Deserialize, Serialize};
@@ -221,7 +222,7 @@ struct AliasRow {
 /// The first [`GraphFileError`] found. JSON nested more than 127 levels deep is rejected.
 pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileError> {
     let path = || origin.to_path_buf();
-    let file: File = serde_json::from_reader(io::BufReader::new(input))
+    let file: File = json_from_reader(io::BufReader::new(input))
         .map_err(|source| GraphFileError::Json { path: path(), source })?;
     if file.format != FORMAT || file.version != VERSION {
         let (format, version) = (file.format, file.version);

@@ -159,8 +159,8 @@ fn generated_folders_are_compared_with_their_manifests() {
         scratch.write("odd/manifest.json", text);
         scratch.plimsoll(&["datasets", "verify", "odd"]).refuses(&["odd/manifest.json: ", part]);
     };
-    refuses("{", "EOF");
-    refuses("{}", "missing field `format`");
+    refuses("{", "the file ends too early");
+    refuses("{}", "the member 'format' is missing");
     let with =
         |files: &str| format!("{{\"format\":\"plimsoll-manifest\",\"version\":1,\"files\":[{files}]}}");
     refuses(&with("{\"file\":\"../x\",\"sha256\":\"\"}"), "'../x' is not the name of a file in this folder");

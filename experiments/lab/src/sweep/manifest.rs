@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::record::{Extras, leads_out};
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
+use plimsoll_model::{json_error, json_from_slice};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -311,8 +312,8 @@ impl Manifest {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(SweepError::Io { path, source }),
         };
-        let record: Self = serde_json::from_str(&text)
-            .map_err(|error| SweepError::Manifest { path: path.clone(), why: error.to_string() })?;
+        let record: Self = json_from_slice(text.as_bytes())
+            .map_err(|error| SweepError::Manifest { path: path.clone(), why: json_error(&error) })?;
         if record.format != FORMAT || record.version != VERSION {
             let why = format!(
                 "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",

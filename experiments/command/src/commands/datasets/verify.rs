@@ -7,6 +7,7 @@ use crate::digest::sha256;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
 use plimsoll::datasets::{CorpusFile, MANIFEST};
+use plimsoll::model::{json_error, json_from_slice};
 use plimsoll_lab::suite::{CORPORA, corpora};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +103,7 @@ fn generated(folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
     let path = Path::new(folder).join(GENERATED);
     let wrong = |what: String| Failure::input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let manifest: Manifest = json_from_slice(text.as_bytes()).map_err(|error| wrong(json_error(&error)))?;
     if (manifest.format.as_str(), manifest.version) != (generate::FORMAT, generate::FORMAT_VERSION) {
         let Manifest { format, version, .. } = manifest;
         return Err(wrong(format!("format '{format}', version {version}, is not supported")));
