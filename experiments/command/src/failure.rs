@@ -84,6 +84,11 @@ impl Failure {
     }
 }
 
+/// The error of `bench` and `sweep` if they cannot read any input.
+pub fn nothing_read() -> Failure {
+    Failure::input("none of the instances and graphs could be read")
+}
+
 impl From<plimsoll::model::csv::CsvError> for Failure {
     fn from(error: plimsoll::model::csv::CsvError) -> Self {
         Self::input(error)

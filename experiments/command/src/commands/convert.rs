@@ -186,7 +186,9 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
 }
 
 fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
-    output::check_target(&args.output, &[path])?;
+    let inputs: Vec<&Path> =
+        [path].into_iter().chain(args.layout.iter().map(|given| named(given).1)).collect();
+    output::check_target(&args.output, &inputs)?;
     output::check_format("--output", &args.output, format::JSON)?;
     let (document, split) = read(path)?;
     let layouts = layouts(args, path, &document, &split)?;
@@ -224,6 +226,14 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
+/// Splits a value of `--layout` into the pool, if it has one, and the file.
+fn named(given: &str) -> (Option<&str>, &Path) {
+    match given.split_once('=') {
+        Some((pool, file)) if !Path::new(given).is_file() => (Some(pool), Path::new(file)),
+        _ => (None, Path::new(given)),
+    }
+}
+
 /// Returns one layout per pool; pools without buffers need no file.
 fn layouts(
     args: &ConvertArgs,
@@ -233,13 +243,18 @@ fn layouts(
 ) -> Result<Vec<Layout>, Failure> {
     let mut found: Vec<Option<Layout>> = vec![None; split.pools.len()];
     for given in &args.layout {
-        let named = given.split_once('=').and_then(|(pool, file)| {
-            let is = |own: &plimsoll::datasets::dsa::Pool| own.name == pool || own.id.to_string() == pool;
-            Some((document.pools().iter().position(is)?, Path::new(file)))
-        });
-        let (at, layout) = match named {
-            Some((at, file)) => (at, read_layout_file(file, &split.pools[at].instance)?),
-            None => fitting(Path::new(given), path, split)?,
+        let (at, layout) = match named(given) {
+            (Some(pool), file) => {
+                let is = |own: &plimsoll::datasets::dsa::Pool| own.name == pool || own.id.to_string() == pool;
+                let at = document.pools().iter().position(is);
+                let at = at.ok_or_else(|| {
+                    let known: Vec<&str> = document.pools().iter().map(|own| own.name.as_str()).collect();
+                    let (path, known) = (path.display(), known.join(", "));
+                    Failure::input(format!("--layout {given}: {path} has no pool '{pool}' (known: {known})"))
+                })?;
+                (at, read_layout_file(file, &split.pools[at].instance)?)
+            }
+            (None, file) => fitting(file, path, split)?,
         };
         if found[at].replace(layout).is_some() {
             let pool = &document.pools()[at].name;

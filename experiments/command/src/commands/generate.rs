@@ -121,6 +121,13 @@ pub struct GenerateArgs {
     out: Option<PathBuf>,
 }
 
+impl GenerateArgs {
+    /// Returns the files that the command reads. Outputs must not overwrite them.
+    fn inputs(&self) -> Vec<&Path> {
+        self.of.iter().map(AsRef::as_ref).collect()
+    }
+}
+
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let source = Source::of(args)?;
     // An existing folder, or a folder for many files, may have any name.
@@ -155,12 +162,12 @@ fn is_folder(path: &Path) -> bool {
 fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
         // An invalid target is rejected before any work.
-        output::check_target(path, &[])?;
+        output::check_target(path, &args.inputs())?;
     }
     let content = source.make(args.seed)?;
     let path = args.out.clone().unwrap_or_else(|| PathBuf::from(content.file_name()));
     let name = content.name().to_owned();
-    let (_, facts) = content.write(&path)?;
+    let (_, facts) = content.write(&path, &args.inputs())?;
     let target = if is_standard(&path) { "standard output".to_owned() } else { path.display().to_string() };
     output::print(&output::filled(&format!("{name}: {}, written to {target}\n", facts.text())))?;
     Ok(ANSWERED)
@@ -175,7 +182,7 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
         last.ok_or_else(|| Failure::input(format!("--count: {count} seeds from {} exceed 2^64", args.seed)))?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("cannot create the folder {}: {error}", folder.display())))?;
-    output::check_target(&folder.join(MANIFEST), &[])?;
+    output::check_target(&folder.join(MANIFEST), &args.inputs())?;
     keeps_all(&folder.join(MANIFEST), &args.family, source, args.seed..=last)?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
@@ -185,7 +192,7 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
             Content::Graph(..) if matches!(source, Source::Case(_)) => content.file_name(),
             Content::Graph(..) => format!("{}-{seed}.json", args.family),
         };
-        let (sha256, facts) = content.write(&folder.join(&file))?;
+        let (sha256, facts) = content.write(&folder.join(&file), &args.inputs())?;
         files.push(Entry { file, seed, sha256, facts });
     }
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
@@ -366,9 +373,10 @@ impl Content {
         }
     }
 
-    /// Generates and writes the file; returns its SHA-256 and its properties.
-    fn write(self, path: &Path) -> Result<(String, Facts), Failure> {
-        output::check_target(path, &[])?;
+    /// Generates and writes the file, which must not be one of the `inputs`; returns its SHA-256 and its
+    /// properties.
+    fn write(self, path: &Path, inputs: &[&Path]) -> Result<(String, Facts), Failure> {
+        output::check_target(path, inputs)?;
         let mut found = None;
         match self {
             Self::Instance(generated) => {

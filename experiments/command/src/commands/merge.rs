@@ -21,7 +21,7 @@ pub struct MergeArgs {
     /// Join the shards even if runs are missing
     #[arg(long)]
     partial: bool,
-    /// Replace rows that are already in the output folder
+    /// Replace rows that are already in the output folder, and allow other files there
     #[arg(long)]
     force: bool,
     /// Print one JSON object instead of text

@@ -22,6 +22,10 @@ use std::time::{Duration, Instant};
 /// The environment variable that names a MiniMalloc binary.
 const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
 
+/// The name and the first line of the file that describes a record.
+const README: &str = "README.md";
+const TITLE: &str = "# Record of published results, recomputed";
+
 #[derive(Args, Debug)]
 pub struct ReproduceArgs {
     /// Paper: luna, mini-infer, patent, fusion, cann, pisarchyk-lee, minimalloc, or the source of one of
@@ -36,10 +40,10 @@ pub struct ReproduceArgs {
     #[arg(long, short)]
     verbose: bool,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
     /// Stop each run after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     time_limit: Duration,
     /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
@@ -57,6 +61,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     }
     if let Some(folder) = &args.out {
         make(folder)?;
+        check_own(folder)?;
     }
     let registry = plimsoll::registry();
     let context = Context {
@@ -120,7 +125,7 @@ fn write_all(
     let text = summary(done);
     output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
     let text = readme(args, context, done);
-    output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+    output::write_file(&folder.join(README), |file| file.write_all(text.as_bytes()))?;
     Ok(())
 }
 
@@ -137,6 +142,23 @@ fn failure(error: ReproduceError) -> Failure {
 fn make(folder: &Path) -> Result<(), Failure> {
     let failed = |error| Failure::input(format!("cannot create the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)
+}
+
+/// Refuses a folder that contains other files than an earlier record or, without its README, the folders of
+/// papers that an interrupted run wrote.
+fn check_own(folder: &Path) -> Result<(), Failure> {
+    if std::fs::read_to_string(folder.join(README)).is_ok_and(|text| text.starts_with(TITLE)) {
+        return Ok(());
+    }
+    let wrong = |error| Failure::input(format!("cannot read {}: {error}", folder.display()));
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let name = entry.map_err(wrong)?.file_name();
+        if !PAPERS.iter().any(|paper| name == paper.name.as_str()) {
+            let why = "it is neither empty nor an earlier record of `reproduce`";
+            return Err(Failure::input(format!("cannot write {}: {why}", folder.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Writes the report, the rows and the figures of one paper into its own folder.
@@ -220,7 +242,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
         }
     }
     format!(
-        "# Record of published results, recomputed\n\nWritten by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
+        "{TITLE}\n\nWritten by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
          {CORPORA} was {real}\n- {MINIMALLOC} was {peer}\n\n| file | contents |\n|---|---|\n{holds}",
         output::command_line(),
         Machine::here().facts(),

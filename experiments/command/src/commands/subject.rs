@@ -56,6 +56,15 @@ struct FromModel {
 }
 
 impl SubjectArgs {
+    /// Returns the files that the command reads. Outputs must not overwrite them.
+    pub fn files(&self) -> Vec<&Path> {
+        [Some(&self.instance), self.import.scratch.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(AsRef::as_ref)
+            .collect()
+    }
+
     /// Reads the instance, or derives it from the model. `pins` is the default meaning of offsets in a CSV
     /// file, as for [`InstanceArgs::read`].
     pub fn read(&self, pins: Pins) -> Result<Subject, Failure> {

@@ -1,7 +1,7 @@
 //! `plimsoll sweep`: runs all experiments that a TOML file describes.
 
 use super::externals::FirstFailures;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs, nothing_read};
 use crate::format;
 use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
@@ -127,6 +127,9 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
         }))?;
     } else {
         output::print(&text(&report, jobs, out))?;
+    }
+    if !sweep.inputs.is_empty() && sweep.inputs.iter().all(|input| input.subject.is_err()) {
+        return Err(nothing_read());
     }
     match code_of_runs(&report.failures, report.statuses.contains_key("refused")) {
         ANSWERED if report.open > 0 => Ok(NOTHING_FOUND),
@@ -277,7 +280,7 @@ fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
         }))?;
         return Ok(ANSWERED);
     }
-    let mut text = format!("runs         {runs} in {array} shards\n");
+    let mut text = format!("runs         {runs} in {}\n", human::count(array, "shard"));
     let _ = writeln!(text, "scripts      {}", written.array.display());
     let _ = writeln!(text, "             {}", written.merge.display());
     let _ = match (&jobs, args.no_submit) {

@@ -91,6 +91,12 @@ fn bad_conversions_are_rejected() {
     refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["the layout fits no pools of k.json"]);
     let twice = ["k.json", "--layout", "mat.csv", "--layout", "2=mat.csv", "-o", "o.json"];
     refuses(&twice, &["pool 'Mat' already has a layout"]);
+    refuses(
+        &["k.json", "--layout", "nope=mat.csv", "-o", "o.json"],
+        &["--layout nope=mat.csv: k.json has no pool 'nope' (known: Vec, Mat)"],
+    );
+    scratch.write("mat.json", "id,offset\nz,0\n");
+    refuses(&["k.json", "--layout", "2=mat.json", "-o", "mat.json"], &["it is an input of this command"]);
     refuses(&["x.csv", "-o", "x.csv"], &["it is an input of this command"]);
     let words = ["convert", "k.json", "--layout", "mat.csv", "--layout", "vec.csv", "-o", "o.json"];
     let run = scratch.plimsoll(&words).exits(1);

@@ -357,7 +357,7 @@ fn a_peer_is_compared_and_checked() {
 #[test]
 fn all_papers_run_without_corpora() {
     let scratch = Scratch::new();
-    let words = ["reproduce", "all", "--out", "out", "--time-limit", "600", "--seeds", "0"];
+    let words = ["reproduce", "all", "--out", "out", "--time-limit", "600", "--seeds", "1"];
     let printed = scratch.plimsoll(&words).exits(0).stdout;
     let papers = ["luna", "mini-infer", "patent", "fusion", "cann", "pisarchyk-lee", "minimalloc"];
     let mut from = 0;
@@ -393,6 +393,13 @@ fn bad_arguments_are_rejected() {
     scratch.write("file", "");
     scratch.plimsoll(&["reproduce", "patent", "--out", "file"]).refuses(&["cannot create the folder file"]);
     scratch.plimsoll(&["reproduce", "patent", "--seeds", "x"]).refuses(&["--seeds"]);
+    scratch.plimsoll(&["reproduce", "luna", "--seeds", "0"]).refuses(&["--seeds"]);
+    std::fs::create_dir(scratch.path("own")).unwrap();
+    scratch.write("own/README.md", "mine");
+    scratch
+        .plimsoll(&["reproduce", "patent", "--out", "own"])
+        .refuses(&["cannot write own: it is neither empty nor an earlier record of `reproduce`"]);
+    assert_eq!(std::fs::read_dir(scratch.path("own")).unwrap().count(), 1);
     let run = scratch.plimsoll(&["reproduce", "patent", "--time-limit", "0"]).exits(3);
     assert!(
         run.stderr.contains("patent-descending on patent: nothing found within the limits"),
@@ -414,4 +421,10 @@ fn the_duration_and_the_folder_are_printed() {
     let takes = "\nThis takes less than a second with the default limits.\n";
     assert!(run.stdout.contains(takes) && run.stderr.starts_with("plimsoll: done in "), "{}", run.stdout);
     assert!(run.stdout.ends_with("\nwritten to o: README.md lists the files\n"), "{}", run.stdout);
+    // An earlier record is replaced, and so is that of an interrupted run, which has no README.
+    scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
+    for name in ["README.md", "rows.csv", "summary.md"] {
+        std::fs::remove_file(scratch.path("o").join(name)).unwrap();
+    }
+    scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
 }

@@ -262,7 +262,7 @@ fn rows_of_another_sweep_are_rejected() {
     std::fs::remove_file(scratch.path("a/sweep.json")).unwrap();
     scratch.plimsoll(&words).refuses(&["a contains another sweep: found rows.csv without sweep.json"]);
     scratch.write("a/sweep.json", "{}");
-    scratch.plimsoll(&words).refuses(&["a/sweep.json: missing field"]);
+    scratch.plimsoll(&words).refuses(&["a/sweep.json: line 1, column 2: the member 'format' is missing"]);
 }
 
 #[test]
@@ -359,6 +359,41 @@ fn shards_join_to_the_whole_sweep() {
     assert!(run.stdout.contains("missing      24 of 72 runs"), "{}", run.stdout);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
     assert_eq!(steady(&scratch, "p"), steady(&scratch, "whole"));
+}
+
+#[test]
+fn files_of_other_origin_are_kept() {
+    let scratch = small();
+    std::fs::create_dir(scratch.path("own")).unwrap();
+    scratch.write("own/README.md", "mine");
+    let why = "cannot write own: it is neither empty nor the folder of a sweep";
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "own"]).refuses(&[why]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "own", "--slurm", "--no-submit"]).refuses(&[why]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
+    scratch.plimsoll(&["merge", "a", "--out", "own"]).refuses(&[why, "--force writes into it anyway"]);
+    assert_eq!(std::fs::read_dir(scratch.path("own")).unwrap().count(), 1);
+    assert_eq!(scratch.read("own/README.md"), "mine");
+    // A sweep that was killed before it wrote its manifest starts again.
+    std::fs::create_dir(scratch.path("begun")).unwrap();
+    scratch.write("begun/sweep.lock", "");
+    scratch.write("begun/README.md", "");
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "begun"]).exits(0);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "begun"]).exits(0);
+    scratch.plimsoll(&["merge", "a", "--out", "own", "--force"]).exits(0);
+}
+
+#[test]
+fn a_sweep_without_readable_inputs_fails() {
+    let scratch = Scratch::new();
+    scratch.write("bad.csv", "id,lower,upper,size\na,5,5,4\n");
+    let text = "[[instances]]\npath = \"bad.csv\"\n[[algorithms]]\nnames = \"large-first\"\n";
+    scratch.write("s.toml", text);
+    let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(2);
+    assert!(run.stderr.ends_with("none of the instances and graphs could be read\n"), "{}", run.stderr);
+    assert_eq!(rows(&scratch, "a")[0].status, "unreadable");
+    let submit = ["sweep", "s.toml", "--out", "b", "--slurm", "--no-submit", "--array", "4"];
+    let run = scratch.plimsoll(&submit).exits(0);
+    assert!(run.stdout.starts_with("runs         1 in 1 shard\n"), "{}", run.stdout);
 }
 
 #[test]

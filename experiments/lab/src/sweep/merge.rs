@@ -3,7 +3,7 @@
 use super::SweepError;
 use super::manifest::{Manifest, Shard};
 use super::readme::explain;
-use super::store::{lock, write_in_order};
+use super::store::{check_own, lock, write_in_order};
 use crate::record::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Record, failures, layout_of, leads_out};
 use plimsoll_model::hexadecimal;
 use sha2::{Digest, Sha256};
@@ -33,7 +33,7 @@ pub struct Merge {
 
 /// Writes the rows of several folders into the folder `out`, which then contains the whole sweep. The rows
 /// are in run order. `partial` allows runs without rows. `force` allows a folder `out` that already contains
-/// rows.
+/// rows or other files.
 ///
 /// # Errors
 /// [`SweepError::Merge`] if the folders belong to different sweeps, or if runs are duplicated or missing.
@@ -107,6 +107,10 @@ fn write(
     force: bool,
 ) -> Result<Merge, SweepError> {
     let Gathered { mut rows, layouts, missing, notes } = gathered;
+    if !force {
+        let refuse = |error| SweepError::Merge(format!("{error}; --force writes into it anyway"));
+        check_own(out).map_err(refuse)?;
+    }
     std::fs::create_dir_all(out).map_err(|source| SweepError::Io { path: out.to_owned(), source })?;
     let _lock = lock(out)?;
     let path = out.join(ROWS);

@@ -81,6 +81,9 @@ pub enum SweepError {
         /// The first difference between the two sweeps.
         difference: String,
     },
+    /// The folder contains files, but no sweep.
+    #[error("cannot write {}: it is neither empty nor the folder of a sweep", .0.display())]
+    Foreign(PathBuf),
     /// Another process is writing into the folder.
     #[error("{} is in use by another process", .0.display())]
     InUse(PathBuf),

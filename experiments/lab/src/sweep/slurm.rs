@@ -2,6 +2,7 @@
 //! that joins the shards.
 
 use super::manifest::{Manifest, Shard};
+use super::store::{ARRAY_SCRIPT, check_own};
 use super::{Sweep, SweepError};
 use crate::external::{External, quote};
 use plimsoll_model::files::write_atomically;
@@ -68,7 +69,7 @@ impl Scripts<'_> {
         std::fs::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
         let shards = out.join(SHARDS);
         std::fs::create_dir_all(&shards).map_err(|source| io(&shards, source))?;
-        let written = Written { array: folder.join("array.sh"), merge: folder.join("merge.sh") };
+        let written = Written { array: out.join(ARRAY_SCRIPT), merge: folder.join("merge.sh") };
         for (path, text) in [
             (&written.array, self.array_script(&out, &folder)?),
             (&written.merge, self.merge_script(&out, &folder)),
@@ -79,13 +80,14 @@ impl Scripts<'_> {
         Ok(written)
     }
 
-    /// Checks that the folder contains no shards that an earlier call wrote for another sweep or for another
-    /// number of shards. Tasks of the array job would fail on these shards. Versions whose command did not
-    /// run are not compared.
+    /// Checks that the folder contains no files of other origin, and no shards that an earlier call wrote for
+    /// another sweep or for another number of shards. Tasks of the array job would fail on these shards.
+    /// Versions whose command did not run are not compared.
     ///
     /// # Errors
-    /// [`SweepError::Other`] if there are such shards.
+    /// [`SweepError::Foreign`] or [`SweepError::Other`] if there are such files or shards.
     pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
+        check_own(self.out)?;
         let is_skipped = sweep.peers.iter().any(External::is_version_skipped);
         let resolved = sweep.resolved();
         for part in 1..=self.array {

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The name of the lock file. Only the process that has locked it may write into the folder.
 const LOCK: &str = "sweep.lock";
+/// The script of the array job of a sweep in Slurm.
+pub(super) const ARRAY_SCRIPT: &str = "slurm/array.sh";
 /// Minimum interval between two flushes of rows to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
@@ -57,6 +59,17 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
     Ok(file)
 }
 
+/// Refuses a folder that contains files, but neither a sweep nor the beginning of one.
+pub(super) fn check_own(folder: &Path) -> Result<(), SweepError> {
+    let io = |source| SweepError::Io { path: folder.to_owned(), source };
+    let mut entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(io)?,
+    };
+    let is_own = [MANIFEST, LOCK, ARRAY_SCRIPT].iter().any(|name| folder.join(name).exists());
+    if is_own || entries.next().is_none() { Ok(()) } else { Err(SweepError::Foreign(folder.to_owned())) }
+}
+
 impl Store {
     /// Opens or creates the folder of a sweep. Removes a truncated row that a killed process left behind.
     pub fn open(
@@ -66,6 +79,7 @@ impl Store {
         machine: &Machine,
     ) -> Result<Opened, SweepError> {
         let io = |source| SweepError::Io { path: folder.to_owned(), source };
+        check_own(folder)?;
         std::fs::create_dir_all(folder).map_err(io)?;
         let lock = lock(folder)?;
         remove_leftovers(folder).map_err(io)?;

@@ -11,7 +11,7 @@ mod store;
 use super::choose::misspelt;
 use super::externals::FirstFailures;
 use crate::args::end_note;
-use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
+use crate::failure::{Failure, NOTHING_FOUND, code_of_runs, nothing_read};
 use crate::output;
 use crate::report::pinned;
 pub use args::BenchArgs;
@@ -94,7 +94,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         }
     }
     if !cases.is_empty() && cases.iter().all(|case| case.subject.is_err()) {
-        return Err(Failure::input("none of the instances and graphs could be read"));
+        return Err(nothing_read());
     }
     let refused = rows.iter().any(|row| row.status == "refused" && row.kind != "external");
     if rows.is_empty() {

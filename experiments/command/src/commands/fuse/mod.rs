@@ -25,7 +25,7 @@ const GRAPH: &str = "graph";
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);
-    inputs.push(&args.model.model);
+    inputs.extend(args.model.files());
     if let Some(path) = &args.output {
         let format = if args.compare { format::CSV } else { format::JSON };
         output::check_format("--output", path, format)?;

@@ -32,7 +32,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let outputs = [&args.trace, &args.gantt, &args.instructions, &args.plot, &args.output];
     let times = args.times.as_deref().and_then(std::path::Path::to_str);
     let mut inputs = output::files_among([Some(args.machine.as_str()), times].into_iter().flatten());
-    inputs.push(&args.model.model);
+    inputs.extend(args.model.files());
     output::check_targets(&outputs, &inputs)?;
     let machine = machine(args)?;
     if args.free_order {

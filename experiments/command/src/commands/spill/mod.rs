@@ -27,18 +27,17 @@ pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.spilling, &args.solver, "solver for spilling")?;
     args.check()?;
-    let inputs: Vec<&std::path::Path> =
-        [Some(args.model.model.as_path()), args.traffic.as_deref()].into_iter().flatten().collect();
+    let mut inputs = args.model.files();
+    inputs.extend(args.traffic.as_deref());
     output::check_targets(&[&args.output, &args.plot], &inputs)?;
     let effort = args.effort;
     let limits = if args.compare { effort.limits_each().from_now() } else { effort.limits() };
-    let done = input(args, &registry, limits).and_then(|input| {
-        if args.compare {
-            compared(args, &registry, &input)
-        } else {
-            spill(args, &registry, entry, limits, &input)
-        }
-    });
+    let input = input(args, &registry, limits)?;
+    let done = if args.compare {
+        compared(args, &registry, &input)
+    } else {
+        spill(args, &registry, entry, limits, &input)
+    };
     done.map_err(|failure| failure.about(&args.model.model))
 }
 

@@ -28,7 +28,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let entry = choose::named(&registry.tiers, &args.placement, "placement")?;
     let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
     let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
-    inputs.push(&args.model.model);
+    inputs.extend(args.model.files());
     output::check_targets(&[&args.output], &inputs)?;
     let machine = TierMachine::find(&args.machine)
         .map_err(|error| choose::no_machine(error, &args.machine, &TIER_PRESETS))?;
