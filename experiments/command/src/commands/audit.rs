@@ -70,7 +70,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub fn main(args: &AuditArgs) -> Result<u8, Failure> {
     let file = args.subject.instance.as_path();
-    let inputs: Vec<&Path> = [file].into_iter().chain(args.layout.as_deref()).collect();
+    let inputs: Vec<&Path> = args.subject.files().into_iter().chain(args.layout.as_deref()).collect();
     output::check_targets(&[&args.plot], &inputs)?;
     let (cases, skipped) = cases(args)?;
     if let Some(folder) = &args.export {
@@ -344,7 +344,7 @@ impl<'a> Audited<'a> {
         let best = Best::<Offsets>::of(instance, &[peak], Some((effort.setup(), effort.limits())))?;
         let compared = layout.map(|layout| Compared::of::<Offsets>(instance, layout, &best));
         let orders = case.subject.graph().map(|(graph, liveness)| over_orders(graph, liveness, effort));
-        let gap_percent = gap_percent(peak.get(), best.bound.value.get());
+        let gap_percent = gap_percent(peak.get(), best.bound.value.get()).filter(|_| best.exists());
         Ok(Self { case, peak, best, compared, orders: orders.transpose()?, gap_percent })
     }
 
@@ -353,6 +353,7 @@ impl<'a> Audited<'a> {
         let floor = self.best.bound.value;
         match &self.compared {
             Some(compared) if !compared.violations.is_empty() => compared.verdict(),
+            _ if !self.best.exists() => "impossible",
             _ if self.peak < floor => "below the floor",
             _ if self.peak == floor => "optimal",
             _ if self.best.is_optimal() => "above the optimum",
@@ -360,7 +361,7 @@ impl<'a> Audited<'a> {
         }
     }
 
-    /// Returns true if the plan is valid and not below the floor.
+    /// Returns true if the plan is valid, possible and not below the floor.
     fn is_sound(&self) -> bool {
         matches!(self.verdict(), "optimal" | "above the optimum" | "open")
     }
@@ -394,6 +395,7 @@ impl<'a> Audited<'a> {
                  It may share memory between buffers that this file lists separately.",
                 bytes(floor)
             ),
+            ("impossible", _) => format!("No layout exists: {}.", self.best.why(&self.case.subject)),
             ("open", Some((solver, peak, _))) if peak < self.peak => format!(
                 "It is at most {lost} above the floor, which is at least {}. {solver} found a layout of {}; \
                  a longer --time-limit may close the rest of the gap.",
@@ -427,6 +429,7 @@ impl<'a> Audited<'a> {
     fn report(&self, is_json: bool) -> Report {
         let (subject, instance) = (&self.case.subject, &self.case.subject.instance);
         let gap = self.peak.get() as i64 - self.best.bound.value.get() as i64;
+        let gap = self.best.exists().then_some(gap);
         let orders = self.orders.as_ref().map(
             |orders| json!({ "peak": orders.arena, "lower_bound": orders.bound, "witness": orders.reason }),
         );

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Setup, Silent};
+use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Setup, Silent, Witness};
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
 use serde_json::{Value, json};
@@ -86,7 +86,13 @@ impl<P: Plan> Best<P> {
         self.found.as_ref().is_some_and(|(_, outcome)| outcome.claim == Claim::Optimal)
     }
 
-    fn why(&self, subject: &Subject) -> String {
+    /// Returns false if fixed offsets contradict each other, so that no layout exists.
+    pub fn exists(&self) -> bool {
+        !matches!(self.bound.witness, Witness::Contradiction { .. })
+    }
+
+    /// Returns the reason for the bound.
+    pub fn why(&self, subject: &Subject) -> String {
         if self.is_proved {
             return "checked proof".to_owned();
         }
@@ -99,13 +105,13 @@ impl<P: Plan> Best<P> {
     }
 
     /// Returns the members of a JSON report: bound, witness, arithmetic, and the result of the search, which
-    /// is null if there was no search.
+    /// is null if there was no search. The bound is null if no layout exists.
     pub fn members(&self, subject: &Subject) -> Value {
         let best = self.found.as_ref().map(|(solver, outcome)| {
             json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })
         });
         json!({
-            "lower_bound": self.bound.value,
+            "lower_bound": self.exists().then_some(self.bound.value),
             "witness": self.why(subject),
             "arithmetic": self.arithmetic(),
             "best": best,
@@ -115,6 +121,10 @@ impl<P: Plan> Best<P> {
     /// Adds the lines for the bound and the search.
     pub fn lines(&self, subject: &Subject, report: &mut Report) {
         let why = self.why(subject) + self.arithmetic().remark();
+        if !self.exists() {
+            report.line("lower bound", format_args!("no layout exists ({why})"));
+            return;
+        }
         report.line("lower bound", noted(&bytes(self.bound.value), &why));
         if let Some((solver, outcome)) = &self.found {
             let peak = outcome.value.map_or_else(|| "nothing found".to_owned(), bytes);

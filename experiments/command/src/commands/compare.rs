@@ -36,8 +36,8 @@ pub struct CompareArgs {
 }
 
 pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
-    let inputs: Vec<&Path> =
-        [&args.subject.instance].into_iter().chain(&args.layouts).map(PathBuf::as_path).collect();
+    let layouts = args.layouts.iter().map(PathBuf::as_path);
+    let inputs: Vec<&Path> = args.subject.files().into_iter().chain(layouts).collect();
     output::check_targets(&[&args.plot], &inputs)?;
     let subject = args.subject.read(Pins::UnlessPlan)?;
     let instance = &subject.instance;

@@ -63,7 +63,7 @@ impl Compared {
         let counted = violations.iter().any(|one| matches!(one, Violation::Count { .. }));
         let pieces = if counted { vec![Vec::new(); instance.len()] } else { P::pieces(instance, answer) };
         let diagnosis = Diagnosis::of(instance, &pieces, best.bound.value);
-        let gap_percent = gap_percent(diagnosis.peak.get(), best.bound.value.get());
+        let gap_percent = gap_percent(diagnosis.peak.get(), best.bound.value.get()).filter(|_| best.exists());
         Self { violations, diagnosis, gap_percent, is_optimum_known: best.is_optimal() }
     }
 

@@ -49,13 +49,17 @@ impl Accepted<Proved> {
         })
     }
 
-    /// Describes the proof in one line.
-    pub fn line(&self) -> String {
+    /// Describes the proof for an instance in one line.
+    pub fn line(&self, instance: &Instance) -> String {
         let Proved { clauses, steps, .. } = self.proved;
-        let (bound, clauses) = (bytes(self.bound()), human::count(clauses, "clause"));
+        let bound = match instance.contradiction() {
+            Some(_) => "no layout exists".to_owned(),
+            None => format!("no layout below {}", bytes(self.bound())),
+        };
+        let clauses = human::count(clauses, "clause");
         let (steps, length) = (human::count(steps, "step"), bytes(Bytes::new(self.length)));
         let checked = human::seconds(self.checked);
-        format!("no layout below {bound}: {clauses}, {steps}, {length}, checked in {checked}")
+        format!("{bound}: {clauses}, {steps}, {length}, checked in {checked}")
     }
 }
 

@@ -99,10 +99,7 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     if args.output.as_deref().is_some_and(format::is_header) && !matches!(choice, Choice::Offsets(_)) {
         return Err(Failure::input("--output: a C header supports only the problem offsets"));
     }
-    output::check_targets(
-        &[&args.output, &args.certificate, &args.proof, &args.plot],
-        &[&args.subject.instance],
-    )
+    output::check_targets(&[&args.output, &args.certificate, &args.proof, &args.plot], &args.subject.files())
 }
 
 fn solve<P: Plan>(
@@ -130,7 +127,7 @@ fn solve<P: Plan>(
     if let Some(path) = &args.proof {
         match proof::write(path, instance, &outcome.lower_bound, limits)? {
             Ok(accepted) => {
-                report.line("proof", accepted.line());
+                report.line("proof", accepted.line(instance));
                 report.extend(json!({ "proof": accepted.members() }));
             }
             Err(reason) => output::complain(&format!("{reason}, so --proof writes nothing")),
@@ -187,6 +184,8 @@ fn report<P: Plan>(
     let witness = subject.explained(P::explain(instance, &bound.witness), &bound.witness);
     let arithmetic = Arithmetic::of(&bound.witness);
     let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
+    // If no layout exists, the bound is not a number of bytes but a value above every peak.
+    let is_contradiction = matches!(bound.witness, Witness::Contradiction { .. });
     let mut report = subject.report(json!({
         "instance": instance.name(),
         "solver": solver,
@@ -194,7 +193,7 @@ fn report<P: Plan>(
         "claim": outcome.claim,
         "stop": outcome.stop,
         "peak": outcome.value,
-        "lower_bound": bound.value,
+        "lower_bound": (!is_contradiction).then_some(bound.value),
         "witness": witness,
         "arithmetic": arithmetic,
         "gap_percent": gap,
@@ -215,16 +214,18 @@ fn report<P: Plan>(
     let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
     report.line(what, outcome.value.map_or_else(|| format!("no {plan} found"), bytes));
     let why = witness + arithmetic.remark();
-    match bound.witness {
-        Witness::Contradiction { .. } => {
-            report.line("lower bound", format_args!("no {plan} exists ({why})"));
-        }
-        _ => report.line("lower bound", noted(&bytes(bound.value), &why)),
+    if is_contradiction {
+        report.line("lower bound", format_args!("no {plan} exists ({why})"));
+    } else {
+        report.line("lower bound", noted(&bytes(bound.value), &why));
     }
     report.gap(gap);
     if let Some(capacity) = capacity {
         let fit = Fit { capacity, value: outcome.value, bound: bound.value };
         fit.report(&mut report, "fits", &shortfall(fit, outcome, plan));
+        if is_contradiction {
+            report.extend(json!({ "shortfall_min": null }));
+        }
     }
     report.lines(&["stop", "seconds"]);
     if let Some(capacity) = capacity.filter(|capacity| outcome.value.is_none_or(|value| value > *capacity)) {

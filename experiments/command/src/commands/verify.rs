@@ -137,7 +137,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     if let Some(proof) = proof {
         match proof {
             Ok(accepted) => {
-                report.line("proof", format_args!("accepted: {}", accepted.line()));
+                report.line("proof", format_args!("accepted: {}", accepted.line(&subject.instance)));
                 report.extend(json!({ "proof": accepted.members() }));
             }
             Err(error) => {
@@ -260,7 +260,10 @@ fn check_certificate(
         output::complain(&format!("note: the certificate names the instance '{other}', not '{own}'"));
     }
     let bound = &certificate.lower_bound;
-    let what = format!("claim '{}', lower bound {}", certificate.claim, bound.value);
+    let what = match bound.witness {
+        Witness::Contradiction { .. } => format!("claim '{}', no layout exists", certificate.claim),
+        _ => format!("claim '{}', lower bound {}", certificate.claim, bound.value),
+    };
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, subject))),

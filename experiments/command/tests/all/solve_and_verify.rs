@@ -221,3 +221,31 @@ fn help_and_version_go_to_standard_output() {
     assert!(list.contains("offsets") && list.contains("embedded"));
     assert!(scratch.plimsoll(&["list", "offsets"]).exits(0).stdout.contains("large-first"));
 }
+
+#[test]
+fn contradicting_offsets_have_no_bound_in_bytes() {
+    let scratch = Scratch::new();
+    scratch.write("x.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\nc,0,3,4,\n");
+    let words = ["solve", "x.csv", "--capacity", "10", "--certificate", "c.json", "--proof", "x.proof"];
+    let run = scratch.plimsoll(&words).exits(1);
+    assert!(run.stdout.contains("proof        no layout exists: 0 clauses"), "{}", run.stdout);
+    let json = scratch.plimsoll(&["solve", "x.csv", "--capacity", "10", "--json"]).exits(1).json();
+    for member in ["lower_bound", "shortfall_min", "peak"] {
+        assert!(json[member].is_null(), "{member}: {json}");
+    }
+    let words = ["verify", "x.csv", "--capacity", "10", "--certificate", "c.json", "--proof", "x.proof"];
+    let run = scratch.plimsoll(&words).exits(0);
+    assert!(run.stdout.contains("confirmed: claim 'infeasible', no layout exists"), "{}", run.stdout);
+    assert!(run.stdout.contains("proof        accepted: no layout exists"), "{}", run.stdout);
+    let run = scratch.plimsoll(&["bench", "x.csv", "--solvers", "exact,naive", "--verbose"]).exits(0);
+    let heading = "x: 3 buffers, load 12, no answer exists, because fixed offsets contradict each other\n";
+    assert!(run.stdout.contains(heading), "{}", run.stdout);
+    assert!(!run.stdout.contains("22"), "{}", run.stdout);
+    let run = scratch.plimsoll(&["audit", "x.csv", "--planner-peak", "100"]).exits(1);
+    assert!(
+        run.words().contains("verdict The planner uses 100 bytes. No layout exists: buffers"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("22"), "{}", run.stdout);
+}

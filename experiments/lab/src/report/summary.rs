@@ -92,11 +92,12 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
         ("proof", Align::Right),
     ]);
     let seeds = rows.iter().any(|row| row.seed != rows[0].seed);
-    let floating = floating(rows);
+    let (floating, contradictory) = (floating(rows), contradictory(rows));
     let mut previous = None;
     for row in rows {
         if previous.replace(instance(row)) != Some(instance(row)) {
-            table.heading(facts(row, floating.contains(&instance(row))));
+            let own = instance(row);
+            table.heading(facts(row, floating.contains(&own), contradictory.contains(&own)));
         }
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
         let stop = if matches!(row.stop.as_str(), "" | "completed") { "" } else { ", " };
@@ -124,15 +125,19 @@ fn certified(row: &Record) -> String {
     if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
 }
 
-/// Returns the name of an instance or graph, its size, its load, and its best bound.
-fn facts(row: &Record, is_floating: bool) -> String {
+/// Returns the name of an instance or graph, its size, its load, and its best bound, unless no answer exists.
+fn facts(row: &Record, is_floating: bool, is_contradictory: bool) -> String {
     let mut text = row.instance.clone();
     let mut blank = ": ";
     let size = row.buffers.map(|count| (count, "buffer")).or(row.operators.map(|count| (count, "operator")));
     let size = size.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
     let load = row.load.map(|load| format!("load {load}"));
     let mark = if is_floating { " (floating point)" } else { "" };
-    let bound = row.best_bound.map(|bound| format!("best bound {bound}{mark} {}", row.unit));
+    let bound = if is_contradictory {
+        Some("no answer exists, because fixed offsets contradict each other".to_owned())
+    } else {
+        row.best_bound.map(|bound| format!("best bound {bound}{mark} {}", row.unit))
+    };
     for fact in [size, load, bound].into_iter().flatten() {
         let _ = write!(text, "{blank}{fact}");
         blank = ", ";
@@ -165,6 +170,14 @@ pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
         rows.iter().filter(best).filter(|row| row.arithmetic() == arithmetic).map(instance).collect()
     };
     &by(Arithmetic::FloatingPoint) - &by(Arithmetic::Exact)
+}
+
+/// The end of the description of a witness that fixed offsets contradict each other.
+const OVERLAPPING: &str = "fixed at overlapping addresses";
+
+/// Returns the instances whose fixed offsets contradict each other. Their bounds are above every value.
+fn contradictory(rows: &[Record]) -> BTreeSet<Instance<'_>> {
+    rows.iter().filter(|row| row.bound_witness.ends_with(OVERLAPPING)).map(instance).collect()
 }
 
 fn shorten(text: &str) -> String {
