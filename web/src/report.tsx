@@ -9,11 +9,12 @@ import type { View } from "./model/view";
 import { Maps } from "./page/Maps";
 import { Table } from "./page/Table";
 import { Tools, matches } from "./page/Tools";
+import { peakStep } from "./page/state";
 import "./map/map.css";
 import "./report.css";
 
 function Layout({ view, id }: { view: View; id: string }) {
-  const [focus, setFocus] = useState<Focus>({ ...NO_FOCUS, step: view.load.step });
+  const [focus, setFocus] = useState<Focus>({ ...NO_FOCUS, step: peakStep(view) });
   const [scheme, setScheme] = useState<Scheme>("kind");
   const [search, setSearch] = useState("");
   const change = useCallback((part: Partial<Focus>) => setFocus((focus) => ({ ...focus, ...part })), []);

@@ -11,14 +11,14 @@ import { NO_TRIP, TRIPS, running, type Owner, type Region } from "../src/model/r
 import { binary, source } from "../src/model/source.ts";
 import { viewOf } from "../src/model/stored.ts";
 import { short } from "../src/model/units.ts";
-import { brief } from "../src/page/state.ts";
+import { brief, floor, missing, peakStep } from "../src/page/state.ts";
 import { draws } from "./mutate.ts";
 import { liveAt, profile, slack, type Buffer, type View } from "../src/model/view.ts";
 
 const buffer = (id: string, size: number, ...parts: [number, number][]): Buffer => ({ id, size, parts, operator: "", kind: "", region: "" });
 
 const view = (...buffers: Buffer[]): View => ({
-  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [], regions: [],
+  title: "", buffers, layouts: [], bound: { value: 0, reason: { text: "", kind: "" } }, claim: "", capacity: null, load: profile(buffers), operators: [], regions: [],
 });
 
 test("quoted fields are read and written", () => {
@@ -47,6 +47,24 @@ test("stored layouts have gaps and buffers of size 0", () => {
 test("slack is the distance to the load while live", () => {
   const all = view(buffer("a", 10, [0, 4]), buffer("b", 5, [1, 2]), buffer("c", 2, [6, 8]), buffer("d", 1, [7, 9]));
   assert.deepEqual([...slack(all)], [0, 0, 12, 12]);
+});
+
+test("the end of a fixed buffer and contradicting offsets are reasons", () => {
+  const own = view(buffer("a", 4, [0, 3]), buffer("c", 6, [10, 12]));
+  own.layouts = [{ name: "optimum", offsets: Float64Array.of(0, 8), peak: 14 }];
+  own.bound = { value: 14, reason: { text: "end of fixed buffer 'c'", kind: "fixed", buffers: [1] } };
+  assert.equal(floor(own), "No layout has a lower peak: fixed buffer 'c' ends at 14.");
+  assert.equal(peakStep(own), 10);
+  own.layouts[0] = { name: "optimum", offsets: Float64Array.of(0, 0), peak: 6 };
+  own.bound = { value: 6, reason: { text: "the largest buffer", kind: "clique", buffers: [1] } };
+  assert.equal(floor(own), "No layout has a lower peak: buffer 'c' alone has 6 bytes.");
+  const none = { ...own, layouts: [], claim: "unknown" };
+  assert.equal(missing(none), "No layout was found within the limits.");
+  none.claim = "infeasible";
+  none.capacity = 5;
+  assert.equal(missing(none), "No layout fits into 5 bytes.");
+  none.bound = { value: 0, reason: { text: "buffers 'a' and 'c' conflict", kind: "contradiction", buffers: [0, 1] } };
+  assert.equal(missing(none), "No layout exists: buffers 'a' and 'c' conflict.");
 });
 
 test("files are recognised by name and content", () => {

@@ -75,7 +75,7 @@ function layoutOf(name: string, buffers: Buffer[], all: Row[]): Layout {
 /** Reads the step or the window from the words of a witness. */
 function fromWords(witness: string): Reason {
   const step = witness.match(/^load at step (\d+)/);
-  return step ? { text: witness, step: Number(step[1]) } : { text: witness };
+  return { text: witness, kind: "", ...(step ? { step: Number(step[1]) } : {}) };
 }
 
 function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]): Reason {
@@ -86,6 +86,7 @@ function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]):
   const found = named.map((id) => ids.get(id as string)).filter((at) => at !== undefined);
   return {
     text: witness,
+    kind: words(own.kind),
     step: typeof own.step === "number" ? own.step : undefined,
     window: typeof own.lower === "number" ? [own.lower, number(own.upper)] : undefined,
     buffers: found.length > 0 ? found : undefined,
@@ -305,7 +306,7 @@ export async function beside(ask: Ask, source: Source, solved: Solved, settings:
     const buffers = order.map((at) => view.buffers[at]);
     const [layout] = view.layouts;
     const offsets = Float64Array.from(order, (at) => layout.offsets[at]);
-    const own = { ...view, buffers, bound: { ...view.bound, reason: { text: "" } } };
+    const own = { ...view, buffers, bound: { ...view.bound, reason: { text: "", kind: "" } } };
     return { name: FILE_ORDER, offsets, peak: layout.peak, own };
   }
   const options = ["--solver", settings.beside, "--time-limit", String(settings.seconds)];

@@ -30,7 +30,7 @@ export function viewOf(stored: Stored): View {
     title: stored.instance,
     buffers,
     layouts: [{ name: stored.algorithm, offsets, peak: peakOf(buffers, offsets) }],
-    bound: { value: stored.bound, reason: { text: "" } },
+    bound: { value: stored.bound, reason: { text: "", kind: "" } },
     claim: "unknown",
     capacity: stored.capacity,
     load: profile(buffers),

@@ -27,6 +27,8 @@ export interface Layout {
 /** The parts of the reason for the bound that can be drawn. */
 export interface Reason {
   text: string;
+  /** The kind of the witness in the certificate, or an empty text. */
+  kind: string;
   step?: number;
   window?: [number, number];
   /** Indices of buffers. */

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import type { Settings, Solved, Spilled } from "../model/ask";
 import { bytes, counted } from "../model/units";
-import { anyOrder, best, brief, floor, made, stepName } from "./state";
+import { anyOrder, best, brief, floor, made, missing, peakStep, stepName, topmost } from "./state";
 
 interface Props {
   answer: Solved;
@@ -21,11 +21,14 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
   const { reason } = view.bound;
   const canLight = reason.step !== undefined || reason.window !== undefined || reason.buffers !== undefined;
   const light = () => {
-    const step = reason.step ?? reason.window?.[0];
+    const end = reason.kind === "fixed" && reason.buffers ? view.buffers[reason.buffers[0]].parts[0]?.[0] : undefined;
+    const step = reason.step ?? reason.window?.[0] ?? end;
     change({ lit: !focus.lit, ...(step !== undefined && !focus.lit ? { step } : {}) });
   };
   const order = anyOrder(view);
   const peak = useMemo(() => made(view, view.load.step, 3), [view]);
+  const top = topmost(view);
+  const exists = view.bound.reason.kind !== "contradiction";
   return (
     <section class="answer" aria-labelledby="answer-title">
       <h2 id="answer-title">{brief(view.title, 60)}</h2>
@@ -34,22 +37,24 @@ export function Answer({ answer, spill, focus, settings, change }: Props) {
           The peak is <strong>{bytes(layout.peak)}</strong>.{" "}
           {layout.peak === view.load.peak
             ? `At ${stepName(view, view.load.step)}, it is made of ${peak}.`
-            : `At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${peak}.`}
+            : `${top ? `At ${stepName(view, peakStep(view))}, ${brief(top.id)} ends there. ` : ""}At most ${bytes(view.load.peak)} are live at once, at ${stepName(view, view.load.step)}: ${peak}.`}
         </p>
       ) : (
-        <p class="lead">No layout was found within the limits.</p>
+        <p class="lead">{missing(view)}</p>
       )}
       {other && other.peak !== layout.peak && (
         <p>The layout {other.name === "yours" ? "in the file" : `of ${other.name}`} has a peak of {bytes(other.peak)}, which is {bytes(Math.abs(other.peak - layout.peak))} {other.peak > layout.peak ? "more" : "less"}.</p>
       )}
-      <p>
-        {floor(view)}{" "}
-        {canLight && (
-          <button type="button" class="plain" aria-pressed={focus.lit} onClick={light}>
-            {focus.lit ? "Hide the reason" : "Show the reason"}
-          </button>
-        )}
-      </p>
+      {exists && (
+        <p>
+          {floor(view)}{" "}
+          {canLight && (
+            <button type="button" class="plain" aria-pressed={focus.lit} onClick={light}>
+              {focus.lit ? "Hide the reason" : "Show the reason"}
+            </button>
+          )}
+        </p>
+      )}
       {order && <p>{order}</p>}
       {layout && layout.peak > view.bound.value && (
         <p>The gap between the peak and the lower bound is {bytes(layout.peak - view.bound.value)}; a longer time limit may close it.</p>

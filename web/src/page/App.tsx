@@ -16,6 +16,7 @@ import { Open } from "./Open";
 import { NO_CHOICE, Regions, type Choice } from "./Regions";
 import { Table } from "./Table";
 import { Timelines } from "./Timelines";
+import { peakStep } from "./state";
 import { Tools, matches } from "./Tools";
 
 /** The data that `plimsoll view` writes into the page. */
@@ -23,6 +24,8 @@ export interface Given {
   name: string;
   /** The file in base64. */
   data: string;
+  /** The capacity, if an option replaced that of the file name, or null if an option removed it. */
+  capacity?: number | null;
   /** The output of the command, with the files in base64. */
   answer: Omit<EngineAnswer, "files"> & { files: Record<string, string> };
 }
@@ -106,9 +109,9 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
     setAnswer(found);
     setChoice(NO_CHOICE);
     if (!isSame) {
-      setFocus({ ...NO_FOCUS, step: found.view.load.step });
+      setFocus({ ...NO_FOCUS, step: peakStep(found.view) });
       setSearch("");
-    } else change({ step: found.view.load.step, hovered: -1, found: null });
+    } else change({ step: peakStep(found.view), hovered: -1, found: null });
     if (settings.beside !== "") {
       const other = await beside(run, source, found, settings);
       if (mine !== asked.current) return;
@@ -191,7 +194,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   }, [engine]);
 
   useEffect(() => {
-    if (given) open(given.name, decoded(given.data));
+    if (given) open(given.name, decoded(given.data), given.capacity === undefined ? {} : { capacity: given.capacity });
     else void shared(location.hash).then((found) => found && open(found.name, decoded(found.data), found.settings));
   }, []);
 

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Focus } from "../map/plot";
 import { bytes, counted, exact, percent } from "../model/units";
 import { bytesAt, heightAt, liveAt, type View } from "../model/view";
-import { best, brief, stepName } from "./state";
+import { best, brief, peakStep, stepName } from "./state";
 
 /** Maximum number of rows. The map shows all buffers. */
 const MOST_ROWS = 300;
@@ -27,7 +27,8 @@ export function Table({ view, id, focus, change }: Props) {
   const live = bytesAt(view.load, focus.step);
   const height = useMemo(() => (layout ? heightAt(view, layout, focus.step) : live), [view, layout, focus.step]);
   const hole = height - live;
-  const isPeak = focus.step === view.load.step;
+  const peak = useMemo(() => peakStep(view), [view]);
+  const isPeak = layout !== undefined && focus.step === peak;
   const caption = focus.found
     ? `${counted(shown.length, "buffer")} found`
     : `${isPeak ? "What the peak is made of" : "What is live"}: ${stepName(view, focus.step)}`;
@@ -37,8 +38,8 @@ export function Table({ view, id, focus, change }: Props) {
       {!focus.found && (
         <p>
           {counted(shown.length, "buffer")} {shown.length === 1 ? "holds" : "hold"} {bytes(live)}
-          {hole > 0 ? `; ${exact(hole)} bytes below the highest of them are free` : ", without holes"}.{" "}
-          {!isPeak && <button type="button" class="plain" onClick={() => change({ step: view.load.step })}>Back to the peak</button>}
+          {hole > 0 ? `; ${exact(hole)} bytes below the highest of them are free` : layout ? ", without holes" : ""}.{" "}
+          {layout && !isPeak && <button type="button" class="plain" onClick={() => change({ step: peak })}>Back to the peak</button>}
         </p>
       )}
       <div class="rows" tabIndex={0} role="region" aria-labelledby={`${id}-title`}>

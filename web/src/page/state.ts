@@ -1,7 +1,7 @@
 // Sentences about an answer, used by all parts of the page.
 
 import { bytes, counted, exact, percent } from "../model/units";
-import { liveAt, operatorAt, type View } from "../model/view";
+import { liveAt, operatorAt, type Buffer, type View } from "../model/view";
 
 /** Returns the best layout that was computed, which is the last one. */
 export const best = (view: View) => view.layouts[view.layouts.length - 1];
@@ -34,11 +34,33 @@ export function stepName(view: View, step: number): string {
   return operator ? `step ${exact(step)}, while ${brief(operator.name)} runs` : `step ${exact(step)}`;
 }
 
+/** Returns the first buffer that ends at the peak of the best layout, if the peak exceeds the live bytes of every step. */
+export function topmost(view: View): Buffer | null {
+  const layout = best(view);
+  if (!layout || layout.peak === view.load.peak) return null;
+  return view.buffers.find(({ size }, at) => size > 0 && layout.offsets[at] + size === layout.peak) ?? null;
+}
+
+/** Returns the first step at which the best layout reaches its peak or, without a layout, the step with the most live bytes. */
+export const peakStep = (view: View): number => topmost(view)?.parts[0]?.[0] ?? view.load.step;
+
+/** States why the command found no layout. */
+export function missing(view: View): string {
+  const { reason } = view.bound;
+  if (view.claim !== "infeasible") return "No layout was found within the limits.";
+  // The command places an instance without a capacity.
+  if (reason.kind === "contradiction" || view.capacity === null) return `No layout exists: ${reason.text}.`;
+  return `No layout fits into ${bytes(view.capacity)}.`;
+}
+
 /** States the lower bound on the peak, and its reason. */
 export function floor(view: View): string {
   const { value, reason } = view.bound;
   const peak = best(view)?.peak;
   const head = peak === value ? `No layout has a lower peak` : `No layout has a peak below ${bytes(value)}`;
+  const one = reason.buffers?.length === 1 ? brief(view.buffers[reason.buffers[0]].id) : null;
+  if (one !== null && reason.kind === "fixed") return `${head}: fixed buffer '${one}' ends at ${exact(value)}.`;
+  if (one !== null) return `${head}: buffer '${one}' alone has ${bytes(value)}.`;
   if (reason.buffers && reason.step === undefined) {
     return `${head}: ${exact(reason.buffers.length)} buffers cannot share memory with each other (${reason.text}).`;
   }

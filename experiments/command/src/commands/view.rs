@@ -1,8 +1,9 @@
 //! `plimsoll view`: writes a page that shows a layout or a plan, and works without a server.
 
+use crate::args::bytes;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
-use crate::input::input_file;
+use crate::input::{folder_of, input_file};
 use crate::output;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use clap::Args;
@@ -10,6 +11,7 @@ use plimsoll::datasets::{is_model, read_model};
 use plimsoll::interrupt;
 use plimsoll::model::contents::{Contents, FILE_LIMIT, name_of};
 use plimsoll::model::csv::{Pins, ReadOptions, read_instance_file_noted};
+use plimsoll::model::{Offsets, Problem as _};
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,13 @@ const DATA: &str = "id=\"data\">";
 /// The name of the layout file, which the page reads.
 const LAYOUT: &str = "layout.csv";
 
+/// Options of `solve` that cannot be used, because the page needs a particular answer.
+const NOT_OF_SOLVE: [&str; 6] = ["-o", "--output", "--certificate", "--json", "--problem", "--decide"];
+
+/// Options of `plan` that cannot be used.
+const NOT_OF_PLAN: [&str; 8] =
+    ["-o", "--output", "--tensors", "--format", "--json", "--compare", "--conflicts", "--problem"];
+
 /// How often the request to stop is polled.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -42,15 +51,20 @@ pub struct ViewArgs {
     /// controls work
     #[arg(long, value_name = "PAGE.html")]
     page: Option<PathBuf>,
-    /// Options of `solve` for an instance, or of `plan` for a graph or model
+    /// Options of `solve` for an instance, except --output, --certificate, --json, --problem and --decide; or
+    /// of `plan` for a graph or model, except --output, --tensors, --format, --json, --compare, --conflicts
+    /// and --problem
     #[arg(last = true, value_name = "OPTIONS")]
     options: Vec<String>,
 }
 
 pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
-    let name = name_of(&args.file);
-    let target = args.output.clone().unwrap_or_else(|| name.with_extension("html"));
-    output::check_target(&target, &[&args.file])?;
+    let name = name_of(&args.file).with_extension("html");
+    let own = folder_of(&args.file).join(name.file_name().unwrap_or_default());
+    let target = args.output.clone().unwrap_or(own);
+    let inputs: Vec<&Path> =
+        [Some(args.file.as_path()), args.page.as_deref()].into_iter().flatten().collect();
+    output::check_target(&target, &inputs)?;
     let page = match &args.page {
         Some(path) => fs::read_to_string(path).map_err(|error| unreadable(path, &error))?,
         None => PAGE.to_owned(),
@@ -60,16 +74,20 @@ pub fn main(args: &ViewArgs) -> Result<u8, Failure> {
         return Err(Failure::input(format!("{} is not a page built by `make web`", path.display())));
     };
     let is_instance = !is_model(&args.file);
+    let options = Options::of(&args.options, is_instance)?;
     let contents = if is_instance {
         Contents::read(&args.file, FILE_LIMIT)
             .map_err(|error| Failure::input(format!("cannot read {}: {error}", args.file.display())))?
     } else {
         read_model(&args.file).map_err(Failure::input)?
     };
-    let answer = answer(args, is_instance)?;
+    let answer = answer(args, &options.passed, is_instance)?;
     let name = contents.name.file_name().and_then(OsStr::to_str).unwrap_or("input");
     let data = BASE64_STANDARD.encode(&contents.bytes);
-    let given = json!({ "name": name, "data": data, "options": args.options, "answer": answer });
+    let mut given = json!({ "name": name, "data": data, "options": args.options, "answer": answer });
+    if let Some(capacity) = options.capacity {
+        given["capacity"] = capacity;
+    }
     // A script element ends at the first `</script`.
     let given = given.to_string().replace('<', "\\u003c");
     output::write_file(&target, |file| {
@@ -83,8 +101,50 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot read {}: {error}", path.display()))
 }
 
+/// The options after `--`.
+struct Options {
+    /// The options for `solve` or `plan`.
+    passed: Vec<String>,
+    /// The capacity in place of that of the file name, if an option sets it, or null if an option removes it.
+    capacity: Option<Value>,
+}
+
+impl Options {
+    /// Rejects options that cannot be used. The capacity of an instance is not passed on, because the page
+    /// compares the layout without a capacity with it.
+    fn of(given: &[String], is_instance: bool) -> Result<Self, Failure> {
+        let refused: &[&str] = if is_instance { &NOT_OF_SOLVE } else { &NOT_OF_PLAN };
+        let (mut passed, mut capacity) = (Vec::new(), None);
+        let mut words = given.iter();
+        while let Some(word) = words.next() {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (word.as_str(), None),
+            };
+            let name = if name.starts_with("-o") { "-o" } else { name };
+            if refused.contains(&name) {
+                return Err(Failure::input(format!("view does not take {name}")));
+            }
+            if name == "--capacity" {
+                let text = value.or_else(|| words.next().map(String::as_str));
+                let text = text.ok_or_else(|| Failure::input("--capacity requires a value"))?;
+                let wrong = |reason| Failure::input(format!("--capacity '{text}': {reason}"));
+                capacity = Some(json!(bytes(text).map_err(wrong)?));
+                if !is_instance {
+                    passed.extend([name, text].map(str::to_owned));
+                }
+            } else if name == "--no-capacity" && is_instance {
+                capacity = Some(Value::Null);
+            } else {
+                passed.push(word.clone());
+            }
+        }
+        Ok(Self { passed, capacity })
+    }
+}
+
 /// Runs `solve` or `plan` as the page does, and returns its output and the files that it wrote.
-fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
+fn answer(args: &ViewArgs, options: &[String], is_instance: bool) -> Result<Value, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::internal)?;
     let own = std::env::current_exe().map_err(Failure::internal)?;
     let (command, written): (_, &[(&str, &str)]) = if is_instance {
@@ -95,17 +155,22 @@ fn answer(args: &ViewArgs, is_instance: bool) -> Result<Value, Failure> {
     let mut run = Command::new(own);
     run.arg(command).arg(&args.file).arg("--json");
     if is_instance {
-        run.arg("--no-capacity");
+        // Without the capacity, there is a layout to show unless fixed offsets contradict each other.
+        run.args(["--no-capacity", "--problem", Offsets::NAME]);
     }
     // The page compares a plan in the file with the optimum. `solve` reports a file that cannot be read.
     let reading = ReadOptions { pins: Pins::Free, ..ReadOptions::default() };
-    if is_instance && read_instance_file_noted(&args.file, reading).is_ok_and(|read| read.plan.is_some()) {
+    let has_offsets = options.iter().any(|word| word.split('=').next() == Some("--offsets"));
+    if is_instance
+        && !has_offsets
+        && read_instance_file_noted(&args.file, reading).is_ok_and(|read| read.plan.is_some())
+    {
         run.args(["--offsets", "free"]);
     }
     for (option, name) in written {
         run.arg(option).arg(folder.path().join(name));
     }
-    let done = output_of(run.args(&args.options)).map_err(Failure::internal)?;
+    let done = output_of(run.args(options)).map_err(Failure::internal)?;
     let code = done.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
     let err = String::from_utf8_lossy(&done.stderr);
     if done.stdout.is_empty() {

@@ -52,5 +52,6 @@ mod sweep_models;
 mod sweep_processes;
 mod tiers;
 mod verify;
+mod view;
 mod widths;
 mod zero_sizes;

@@ -53,6 +53,14 @@ fn a_graph_is_piped_through() {
 }
 
 #[test]
+fn a_page_of_standard_input_is_written_into_the_current_folder() {
+    let scratch = Scratch::new();
+    let (code, text, error) = piped(&scratch, &["view", "-"], TINY.as_bytes());
+    assert_eq!((code, text.starts_with("standard-input.html: ")), (0, true), "{text} {error}");
+    assert!(scratch.read("standard-input.html").contains("standard-input.csv"));
+}
+
+#[test]
 fn a_generated_file_is_written_to_standard_output() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["generate", "uniform", "--buffers", "5", "--out", "-"]).exits(0);
