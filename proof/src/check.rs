@@ -97,10 +97,13 @@ fn follow<R: BufRead>(instance: &Instance, lines: &mut Lines<'_, R>) -> Result<P
     if swept { Ok(checker.proved) } else { Err(Reason::Incomplete) }
 }
 
+/// The first line of a proof.
+const HEADER: &str = "plimsoll-proof 1";
+
 /// Reads the first two lines and returns the bound in bytes.
 fn header<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<u64, Reason> {
-    if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1"]) {
-        return Err(Reason::Header);
+    if !lines.next()? || !lines.words().rest().eq(HEADER.split(' ')) {
+        return Err(Reason::Header(HEADER));
     }
     if !lines.next()? {
         return Err(Reason::Bound);

@@ -19,8 +19,8 @@ pub enum Reason {
     Unreadable(String),
     /// The line is longer than the limit in bytes.
     LongLine(usize),
-    /// The first line does not name the format and a supported version.
-    Header,
+    /// The first line is not this text, which names the format and a supported version.
+    Header(&'static str),
     /// The second line does not state a positive bound.
     Bound,
     UnknownStatement(String),
@@ -112,6 +112,12 @@ impl Reason {
         !self.is_limit() && *self != Self::Stopped
     }
 
+    /// Returns true if the file cannot be read, or does not begin with the name and version of the format.
+    #[must_use]
+    pub fn is_no_proof(&self) -> bool {
+        matches!(self, Self::Header(_) | Self::Unreadable(_))
+    }
+
     /// Returns true if the proof exceeds a limit of the checker, so that it may nevertheless be correct.
     #[must_use]
     pub fn is_limit(&self) -> bool {
@@ -132,7 +138,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Unreadable(error) => write!(f, "cannot read the proof: {error}"),
             Self::LongLine(limit) => write!(f, "the line is longer than {limit} bytes"),
-            Self::Header => write!(f, "expected 'plimsoll-proof 1'"),
+            Self::Header(expected) => write!(f, "expected '{expected}'"),
             Self::Bound => write!(f, "expected 'bound B' with a positive number of bytes"),
             Self::UnknownStatement(word) => write!(f, "unknown statement '{word}'"),
             Self::Word { expected, found } => write!(f, "expected {expected}, found '{found}'"),

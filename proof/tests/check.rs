@@ -42,7 +42,9 @@ fn proofs_about_orders_need_no_other_file() {
     }
     // The program does not accept a proof about orders together with an instance.
     let (code, _, stderr) = run(&[&written("empty.csv", b"id,lower,upper,size\n"), &path]);
-    assert_eq!(code, 1, "{stderr}");
+    assert_eq!(code, 2, "{stderr}");
+    let why = "orders.proof: not a proof of this kind: line 1: expected 'plimsoll-proof 1'";
+    assert!(stderr.contains(why), "{stderr}");
 }
 
 #[test]
@@ -52,7 +54,8 @@ fn proofs_about_offsets_need_their_instance() {
     let (instance, proof) = (written("own.csv", &seed[..end]), written("own.proof", &seed[end + 1..]));
     let (code, stdout, stderr) = run(&[&instance, &proof]);
     assert!(code == 0 && stdout.starts_with("accepted: no layout has a peak below "), "{stdout}{stderr}");
-    assert_eq!(run(&[&proof]).0, 1);
+    let (code, _, stderr) = run(&[&proof]);
+    assert_eq!((code, stderr.contains("expected 'plimsoll-proof 1 orders'")), (2, true), "{stderr}");
     let limited = |seconds: &str| run(&[Path::new("--time-limit"), Path::new(seconds), &instance, &proof]);
     let (code, stdout, stderr) = limited("0");
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");

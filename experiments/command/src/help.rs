@@ -233,7 +233,7 @@ pub fn complete(mut command: Command) -> Command {
     let width = output::width().min(WIDEST);
     let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     for name in &names {
-        let adapted = |one: Command| overlapping(limited(one)).after_long_help(after(name, width));
+        let adapted = |one: Command| signed(overlapping(limited(one))).after_long_help(after(name, width));
         command = command.mut_subcommand(name, adapted);
     }
     let template = format!(
@@ -262,6 +262,18 @@ fn overlapping(command: Command) -> Command {
         return command.mut_arg("overlap", |argument| argument.requires("in_place"));
     }
     command
+}
+
+/// Accepts negative numbers as values of options, so that the error for such a value names the option.
+fn signed(mut command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(name, signed);
+    }
+    command.mut_args(|argument| {
+        let has_value = !argument.is_positional() && argument.get_action().takes_values();
+        if has_value { argument.allow_negative_numbers(true) } else { argument }
+    })
 }
 
 fn has(command: &Command, id: &str) -> bool {

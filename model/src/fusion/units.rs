@@ -149,6 +149,9 @@ impl Units {
             }
             units.push(Unit { kinds: KindSet::of(unit.kinds.iter().map(String::as_str)), name });
         }
+        if units.is_empty() {
+            return Err(source.line(0, "the list of processing units is empty").into());
+        }
         Self::new(units)
     }
 

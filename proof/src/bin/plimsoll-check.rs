@@ -83,7 +83,9 @@ fn orders(proof: &str, stop: &dyn Fn() -> bool) -> ExitCode {
 }
 
 fn refuse(proof: &str, error: &CheckError) -> ExitCode {
-    if error.reason.is_verdict() {
+    if error.reason.is_no_proof() {
+        complain(2, &format!("{proof}: not a proof of this kind: {error}"))
+    } else if error.reason.is_verdict() {
         complain(1, &format!("{proof}: rejected: {error}"))
     } else {
         complain(3, &format!("{proof}: not checked: {error}"))

@@ -98,9 +98,12 @@ pub fn check_orders(proof: impl BufRead, stop: &dyn Fn() -> bool) -> Result<Vec<
     result.map_err(|reason| CheckError { line: lines.line, reason })
 }
 
+/// The first line of a proof.
+const HEADER: &str = "plimsoll-proof 1 orders";
+
 fn follow<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Vec<OrderProved>, Reason> {
-    if !lines.next()? || !lines.words().rest().eq(["plimsoll-proof", "1", "orders"]) {
-        return Err(Reason::Header);
+    if !lines.next()? || !lines.words().rest().eq(HEADER.split(' ')) {
+        return Err(Reason::Header(HEADER));
     }
     let mut proved = Vec::new();
     while lines.next()? {

@@ -427,7 +427,7 @@ fn proofs_by_unsound_rules_are_rejected() {
             let verdict = checked(&csv, &proof);
             assert!(verdict.is_err(), "{wrong:?}\n{csv}\n{proof}");
             let reason = verdict.unwrap_err().reason;
-            assert!(!matches!(reason, Reason::UnknownStatement(_) | Reason::Word { .. } | Reason::Header));
+            assert!(!matches!(reason, Reason::UnknownStatement(_) | Reason::Word { .. } | Reason::Header(_)));
         }
     }
 }

@@ -30,7 +30,7 @@ pub const TIME_LIMIT_OF_AUDIT: &str = "Stop each search after this many seconds,
 #[derive(Args, Clone, Copy, Debug)]
 pub struct EffortArgs {
     /// Stop after this many seconds, or `none` for no limit [default: 60; with --node-limit, none]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true, help_heading = "Limits")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
     /// Stop each search after this many nodes; without --time-limit, results are reproducible
     #[arg(long, value_name = "NODES", help_heading = "Limits")]

@@ -73,8 +73,9 @@ impl ModelArgs {
     pub fn read(&self) -> Result<Import, Failure> {
         if self.model.is_dir() {
             let command = format!("plimsoll bench {}", quoted(&self.model));
-            let message = format!("it is a folder, not a graph or model; `{command}` runs on all its files");
-            return Err(Failure::input(message).about(&self.model));
+            let folder = self.model.display();
+            let message = "it is a folder, not a graph or model";
+            return Err(Failure::input(format!("{folder}: {message}; `{command}` runs on all its files")));
         }
         import_file(&self.model, &self.import.options()?).map_err(Failure::input)
     }

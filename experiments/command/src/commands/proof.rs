@@ -155,6 +155,11 @@ fn load<P>(
     let start = Instant::now();
     let (proved, _) = within(limits, |stop| check(BufReader::new(file), stop));
     let checked = start.elapsed().as_secs_f64();
+    if let Err(error) = &proved
+        && error.reason.is_no_proof()
+    {
+        return Err(Failure::input(format!("{}: not a proof of this kind: {error}", path.display())));
+    }
     Ok(proved.map(|proved| Accepted { proved, length, derived: None, checked }))
 }
 

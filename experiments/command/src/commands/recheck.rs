@@ -24,7 +24,7 @@ pub struct RecheckArgs {
     #[arg(value_name = "DIR", required = true)]
     records: Vec<PathBuf>,
     /// Rerun only runs that took at most this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     slowest: Duration,
     /// Rerun only every N-th of these runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

@@ -135,6 +135,94 @@ fn outputs_are_checked_before_any_work() {
 }
 
 #[test]
+fn files_do_not_replace_the_inputs_from_which_they_are_made() {
+    let scratch = Scratch::new();
+    scratch.write("keep.csv", TINY);
+    for family in ["refilled", "welded", "thinned", "reversed"] {
+        scratch
+            .plimsoll(&["generate", family, "--of", "keep.csv", "--out", "keep.csv"])
+            .refuses(&["cannot write keep.csv: it is an input of this command"]);
+        assert_eq!(scratch.read("keep.csv"), TINY);
+    }
+    scratch.write("page.html", "<script id=\"data\"></script>");
+    scratch
+        .plimsoll(&["view", "keep.csv", "--page", "page.html", "-o", "page.html"])
+        .refuses(&["cannot write page.html: it is an input of this command"]);
+    scratch.write("scratch.csv", "subgraph,operator,bytes\n0,0,4\n");
+    for words in [&["tiers", "--machine", "generic"][..], &["overlap", "--machine", "luna"]] {
+        let more = ["net.json", "--scratch", "scratch.csv", "--output", "scratch.csv"];
+        scratch.plimsoll(&[words, &more].concat()).refuses(&["scratch.csv: it is an input of this command"]);
+    }
+}
+
+#[test]
+fn negative_values_are_rejected_with_the_name_of_the_option() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    for (command, option) in [
+        (&["solve", "tiny.csv"][..], "--capacity"),
+        (&["solve", "tiny.csv"], "--seed"),
+        (&["solve", "tiny.csv"], "--time-limit"),
+        (&["plan", "tiny.csv"], "--runs"),
+        (&["audit", "tiny.csv"], "--planner-peak"),
+        (&["audit", "tiny.csv"], "--max-gap"),
+        (&["generate", "uniform"], "--count"),
+        (&["measure", "calibrate"], "--repeat"),
+    ] {
+        scratch.plimsoll(&[command, &[option, "-1"]].concat()).refuses(&["invalid value '-1'", option]);
+    }
+}
+
+#[test]
+fn lists_in_json_are_not_objects() {
+    let scratch = Scratch::new();
+    let graph = |tensors: &str, body: &str| {
+        format!(
+            r#"{{"format": "plimsoll-graph", "version": 1, "name": "x", "tensors": {tensors}, "body": {body}}}"#
+        )
+    };
+    for text in ["[]".to_owned(), graph("[]", "[]"), graph(r#"[["a", 4]]"#, "{}")] {
+        scratch.write("net.json", text);
+        for command in ["import", "plan", "audit"] {
+            scratch
+                .plimsoll(&[command, "net.json"])
+                .refuses(&["net.json: line 1, ", "a list is not an object"]);
+        }
+    }
+    scratch.write("tiny.csv", TINY);
+    scratch.plimsoll(&["solve", "tiny.csv", "-o", "l.csv", "--certificate", "c.json"]).exits(0);
+    let certificate: serde_json::Value = serde_json::from_str(&scratch.read("c.json")).unwrap();
+    let mut other = certificate.clone();
+    other["lower_bound"]["witness"] = serde_json::json!(["load", 0]);
+    for text in ["[1]".to_owned(), other.to_string()] {
+        scratch.write("c.json", text);
+        scratch
+            .plimsoll(&["verify", "tiny.csv", "l.csv", "--certificate", "c.json"])
+            .refuses(&["c.json: not a certificate: ", "a list is not an object"]);
+    }
+}
+
+#[test]
+fn errors_name_the_file() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    scratch.write("empty.toml", "");
+    scratch
+        .plimsoll(&["fuse", "net.json", "--units", "empty.toml"])
+        .refuses(&["empty.toml, line 1: the list of processing units is empty"]);
+    std::fs::create_dir(scratch.path("folder")).unwrap();
+    for words in [&["order"][..], &["plan"], &["import"], &["fuse"], &["spill", "--capacity", "9"]] {
+        let run = scratch.plimsoll(&[words, &["folder"]].concat()).exits(2);
+        assert!(run.stderr.starts_with("plimsoll: folder: it is a folder, not a graph"), "{}", run.stderr);
+    }
+    scratch.write("tiny.csv", TINY);
+    let run = scratch.plimsoll(&["spill", "tiny.csv", "--capacity", "6", "--traffic", "none.csv"]).exits(2);
+    assert!(run.stderr.starts_with("plimsoll: none.csv: "), "{}", run.stderr);
+    let run = scratch.plimsoll(&["spill", "tiny.csv", "--capacity", "6", "--keep", "z"]).exits(2);
+    assert!(run.stderr.starts_with("plimsoll: tiny.csv: no buffer is called 'z'"), "{}", run.stderr);
+}
+
+#[test]
 fn bad_benchmarks_are_rejected() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("full")).unwrap();

@@ -81,10 +81,17 @@ fn wrong_proofs_are_rejected_with_line_and_reason() {
     };
     rejected(&proof.replace("bound 17", "bound 18"), "line ");
     rejected(&proof.replace("buffer b0", "buffer c0"), "line 3: the instance has no buffer 'c0'");
-    rejected(&proof.replace("plimsoll-proof 1", "plimsoll-proof 2"), "line 1: expected 'plimsoll-proof 1'");
     rejected("plimsoll-proof 1\nbound 17\n", "line 3: the proof ends before the claim has been proved");
     rejected(&(proof.clone() + "x 0\n"), "line ");
-    rejected("", "line 1: expected 'plimsoll-proof 1'");
+    for text in [&proof.replace("plimsoll-proof 1", "plimsoll-proof 2"), "", "id,offset\na,0\n", "\u{e9}"] {
+        scratch.write("t.proof", text);
+        let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"]);
+        run.refuses(&["t.proof: not a proof of this kind: line 1: expected 'plimsoll-proof 1'"]);
+    }
+    scratch.write("t.proof", [0xff, 0xfe]);
+    scratch
+        .plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"])
+        .refuses(&["t.proof: not a proof of this kind: line 1: cannot read"]);
     scratch.write("t.proof", &proof);
     scratch.write(
         "other.csv",

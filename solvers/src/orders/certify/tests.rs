@@ -242,7 +242,10 @@ fn proofs_by_unsound_rules_are_rejected() {
             let error = verdict.clone().expect_err(&text);
             let is_malformed = matches!(
                 error.reason,
-                Reason::UnknownStatement(_) | Reason::Word { .. } | Reason::Header | Reason::MissingWord(_)
+                Reason::UnknownStatement(_)
+                    | Reason::Word { .. }
+                    | Reason::Header(_)
+                    | Reason::MissingWord(_)
             );
             assert!(!is_malformed, "{wrong:?}: {error}\n{text}");
             verdicts.push((verdict, text));

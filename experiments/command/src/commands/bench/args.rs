@@ -36,7 +36,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub time_limit: Duration,
     /// Stop each run after this many nodes
     #[arg(long, value_name = "NODES")]
@@ -76,7 +76,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
-    #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds)]
     pub shift: Duration,
     /// Write rows.csv, summary.md, README.md, layouts, memory maps and charts into this folder
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
