@@ -445,9 +445,9 @@ impl Instance {
         self
     }
 
-    /// Returns the instance with other buffers and pairs. The caller guarantees that the buffers have the same
-    /// names, sizes and fixed offsets as before, that no two of them conflict that did not, and that they do
-    /// not need more memory.
+    /// Returns the instance with other buffers and pairs. The caller guarantees that the buffers have the
+    /// same names, sizes and fixed offsets as before, that no two of them conflict that did not, and that
+    /// they do not need more memory.
     ///
     /// # Panics
     /// If the buffers need more memory.

@@ -7,11 +7,12 @@
 //!   that does not divide it. Round every offset of a layout down to a multiple of G. If `b` lies above `a`,
 //!   then `offset(b) >= offset(a) + size(a)`. Because G divides `size(a)`, this remains true after rounding.
 //!   Fixed offsets, and offsets at multiples of a multiple of G, do not change. Alignments that divide G are
-//!   then met, and the peak does not rise, so they are removed. The alignment of a fixed buffer is met anyway.
+//!   then met, and the peak does not rise, so they are removed. The alignment of a fixed buffer is met
+//!   anyway.
 //! - *Gaps.* A gap of `b` is filled if every buffer that is live in it conflicts with `b` at another step, is
-//!   separated from `b`, or is excluded with `b`. This adds no conflict: two overlapping gaps that are both
-//!   filled either begin together, in which case both buffers are live at the step before, or the later one
-//!   begins within the other, in which case its buffer is live in the other gap.
+//!   separated from `b`, or is excluded with `b`. This adds no conflict between two buffers with overlapping
+//!   gaps that are both filled. If the gaps begin together, both buffers are live at the step before.
+//!   Otherwise, the later gap begins within the other, so its buffer is live in the other gap.
 //! - *Pairs.* A separation of buffers that are simultaneously live is implied. An exclusion of buffers that
 //!   are not simultaneously live has no effect.
 //!

@@ -11,8 +11,8 @@
 //! 3. *first sprint*: above 500 buffers, [`Search`] with at most 20,000 nodes.
 //! 4. *eject*: an ejection search that starts from the best layout. It comes here above 500 buffers. Up to
 //!    5000 buffers, a short *iterate* phase precedes it.
-//! 5. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size. It is skipped
-//!    above 5000 buffers.
+//! 5. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size. It is
+//!    skipped above 5000 buffers.
 //! 6. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
@@ -21,9 +21,9 @@
 //!    remaining instances and quickly finds good layouts for the others.
 //! 8. *search*: [`Search`] until the budget runs out.
 //!
-//! If some constraints are not those of intervals, the phases 5 to 7 are skipped. The search then takes turns
-//! with an ejection search and an iterated search. A turn that improves the layout doubles the share of its
-//! search, and a turn that does not halves it.
+//! If some constraints are not those of intervals, the phases 5 to 7 are skipped. The search then
+//! alternates with an ejection search and an iterated search. A run that improves the layout doubles the
+//! share of its search, and a run that does not halves it.
 //!
 //! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. After *bounds*,
 //! only valley placements and an ejection search then run.
@@ -101,8 +101,8 @@ const EJECT_TIME: f64 = 0.75;
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Limits of the first sprint on instances with more than [`SMALL_BUFFERS`] buffers: nodes, and the fraction of
-/// the remaining time.
+/// Limits of the first sprint on instances with more than [`SMALL_BUFFERS`] buffers: nodes, and the fraction
+/// of the remaining time.
 const FIRST_SPRINT_NODES: u64 = 20_000;
 const FIRST_SPRINT_TIME: f64 = 0.1;
 
@@ -122,8 +122,8 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
-    /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers lie
-    /// at the bottom.
+    /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers
+    /// lie at the bottom.
     plain: Option<Layout>,
     stats: Stats,
 }
@@ -264,7 +264,7 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs [`Search`] with a part of the budget. If `helped` is true, it takes turns with other searches.
+    /// Runs [`Search`] with a part of the budget. If `helped` is true, it alternates with other searches.
     fn search(&mut self, reduced: Option<&Reduced>, mut part: Budget, helped: bool) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         let start = Progress { stop: Stop::Completed, ..start };

@@ -28,10 +28,10 @@ pub(crate) trait Decide: Send {
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }
 
-/// Two searches at the same capacity that take turns. The first has three quarters of the nodes.
-pub(super) struct Turns<A, B>(pub A, pub B);
+/// Two searches at the same capacity that alternate. The first has three quarters of the nodes.
+pub(super) struct Alternating<A, B>(pub A, pub B);
 
-impl<A: Decide, B: Decide> Decide for Turns<A, B> {
+impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
     fn decide(&mut self, budget: &mut Budget) -> Verdict {
         let nodes = budget.nodes_left().map(|left| left - left / 4);
         let mut part = budget.part(nodes, None);

@@ -71,7 +71,7 @@ pub(crate) trait Improve {
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout>;
 }
 
-/// A search that takes turns with branching, and its share of the nodes, in units of `1 / SHARE`. The share
+/// A search that alternates with branching, and its share of the nodes, in units of `1 / SHARE`. The share
 /// doubles after a success and is halved after a failure.
 struct Helper<'a> {
     search: Box<dyn Improve + 'a>,
@@ -82,8 +82,8 @@ struct Helper<'a> {
 const SHARE: u64 = 8;
 const SHARES: (u64, u64) = (1, 64);
 
-/// The least time of a turn.
-const LEAST_TURN: Duration = Duration::from_millis(5);
+/// The least time of a run of a helper.
+const LEAST_TIME: Duration = Duration::from_millis(5);
 
 /// A function that creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
@@ -258,8 +258,8 @@ impl Prover<'_> {
 }
 
 /// Runs until the peak of the best layout equals the bound, infeasibility within the capacity is proved, the
-/// target is reached, or the budget runs out. Branching takes turns with the given helpers. The first round has
-/// `first_round` nodes for each capacity.
+/// target is reached, or the budget runs out. Branching alternates with the given helpers. The first round
+/// has `first_round` nodes for each capacity.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     (peaks, first_round): (Peaks, u64),
@@ -340,9 +340,10 @@ impl Minimiser<'_, '_> {
                 break stop;
             }
             // Rounds do not grow while layouts improve quickly, or while helpers improve them. The ejection
-            // search over orders does not count: with it, rounds would stay so short that sweeps do not start.
+            // search over orders does not count: with it, rounds would stay so short that sweeps do not
+            // start.
             let grows = !self.is_much_better(before);
-            let helped = self.help((budget.nodes() - since, budget.elapsed() - from), budget);
+            let helped = self.help((budget.nodes() - since, budget.elapsed().saturating_sub(from)), budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
@@ -492,8 +493,8 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Lets the helpers improve the best layout after a round that took `spent` nodes and `time`. Returns true if
-    /// one of them did.
+    /// Lets the helpers improve the best layout after a round that took `spent` nodes and `time`. Returns
+    /// true if one of them did.
     fn help(&mut self, (spent, time): (u64, Duration), budget: &mut Budget) -> bool {
         let mut helped = false;
         let is_timed = budget.time_left().is_some() && budget.nodes_left().is_none();
@@ -504,7 +505,7 @@ impl Minimiser<'_, '_> {
             }
             let Some((best, before)) = self.progress.best.clone() else { break };
             let nodes = (spent / helper.search.cost()).saturating_mul(helper.share) / SHARE;
-            let time = time.mul_f64(helper.share as f64 / SHARE as f64).max(LEAST_TURN);
+            let time = time.mul_f64(helper.share as f64 / SHARE as f64).max(LEAST_TIME);
             let mut part =
                 if is_timed { budget.part(None, Some(time)) } else { budget.part(Some(nodes), None) };
             let found = helper.search.improve(&best, self.progress.bound.value, &mut part);

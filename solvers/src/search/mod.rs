@@ -1,14 +1,15 @@
 //! Branch and bound for offsets.
 //!
-//! Two branching methods decide whether a layout within a given capacity exists:
+//! Three branching methods decide whether a layout within a given capacity exists:
 //! - [`valley`] applies to instances whose conflicts are those of single intervals. It is fast, restarts,
 //!   and branches on any section.
-//! - [`canonical`] applies to all other instances, that is, those with gaps, alignments, fixed offsets,
+//! - `cliques` extends it to all other instances, that is, those with gaps, alignments, fixed offsets,
 //!   separations or exclusions.
+//! - [`canonical`] alternates with `cliques`. It refutes some small instances with fewer nodes.
 //!
-//! `Search` runs these methods at capacities between the bound and the best layout. Both methods are
+//! `Search` runs these methods at capacities between the bound and the best layout. All methods are
 //! exhaustive. An infeasible capacity therefore raises the bound, while a search that reaches its limits
-//! proves nothing. Both are exponential in the worst case.
+//! proves nothing. All are exponential in the worst case.
 //!
 //! On interval instances, most bounds above the load are proved by other methods, which alternate with valley
 //! branching. These methods are sweeps over sets of arrangements (`arrangements`), clause learning over

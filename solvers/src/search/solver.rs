@@ -4,7 +4,7 @@ use super::arrangements::{ArrangementRules, Arrangements};
 use super::canonical::{self, Canonical};
 use super::cliques::{self, Cliques};
 use super::cores::Cores;
-use super::decide::{Decide, NAME, Turns};
+use super::decide::{Alternating, Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Progress, Prover, minimise, raise};
 use super::peaks::Peaks;
@@ -32,7 +32,7 @@ const NARROW_WASTE: usize = 3;
 /// How [`Search`] decides whether a layout within a capacity exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
-    /// Valley branching if it applies, otherwise branching over cliques in turns with canonical branching.
+    /// Valley branching if it applies, otherwise branching over cliques alternating with canonical branching.
     Suitable,
     /// Branching over cliques, even if valley branching applies.
     Cliques,
@@ -149,8 +149,8 @@ impl Search {
     }
 
     /// Improves a valid layout, if there is one, and a bound. Branches on valleys if the reduced instance is
-    /// given, and by other methods otherwise. Ends as soon as the peak equals the bound, infeasibility is proved,
-    /// the target is reached, or the budget runs out.
+    /// given, and by other methods otherwise. Ends as soon as the peak equals the bound, infeasibility is
+    /// proved, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
@@ -188,7 +188,7 @@ impl Search {
         self.decide(instance, rules, helpers, progress, budget, observer)
     }
 
-    /// Improves a layout and a bound by branching over cliques, by canonical branching, or by both in turns.
+    /// Improves a layout and a bound by branching over cliques, by canonical branching, or by both.
     fn decide(
         &self,
         instance: &Instance,
@@ -216,7 +216,7 @@ impl Search {
                 .as_ref()
                 .map(|problem| canonical::Engine::new(problem, capacity, seed, rules.memo_bytes));
             Some(match (cliques, canonical) {
-                (Some(cliques), Some(canonical)) => Box::new(Turns(cliques, canonical)),
+                (Some(cliques), Some(canonical)) => Box::new(Alternating(cliques, canonical)),
                 (Some(cliques), None) => Box::new(cliques),
                 (None, canonical) => Box::new(canonical?),
             })
@@ -269,8 +269,8 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns the nodes of the first round of branching over cliques, of which a node takes time in proportion to
-/// the number of `covers`, that is, of pairs of a buffer and a section.
+/// Returns the nodes of the first round of branching over cliques, of which a node takes time in proportion
+/// to the number of `covers`, that is, of pairs of a buffer and a section.
 fn first_round(covers: usize) -> u64 {
     (CLIQUE_WORK / covers.max(1) as u64).clamp(10, FIRST_ROUND / 8)
 }

@@ -1,4 +1,5 @@
-//! Tests that algorithms see instances in normal form, and that their answers hold for the original instances.
+//! Tests that algorithms see instances in normal form, and that their answers hold for the original
+//! instances.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{

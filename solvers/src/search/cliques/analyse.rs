@@ -33,8 +33,8 @@ struct Info {
     options: Option<u32>,
 }
 
-/// What is known of an unplaced buffer, in addition to its place: whether it is closed, and whether it is also
-/// supported.
+/// What is known of an unplaced buffer, in addition to its place: whether it is closed, and whether it is
+/// also supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Standing {
     closed: bool,
@@ -62,8 +62,8 @@ pub(super) struct Assessment {
     seen_buffers: Vec<u32>,
     stamp: u32,
     recount: Vec<u32>,
-    /// Sections of which the least top or the base has changed, and the lowest place of a buffer that this may
-    /// affect.
+    /// Sections of which the least top or the base has changed, and the lowest place of a buffer that this
+    /// may affect.
     affected: Vec<(u32, i64)>,
     ready: Vec<(f64, u32)>,
     forced: Vec<(u32, i64)>,
@@ -198,7 +198,7 @@ impl Assessment {
         for at in 0..state.risen.len() {
             let b = state.risen[at];
             if std::mem::replace(&mut self.seen_buffers[b as usize], stamp) != stamp {
-                self.judge(problem, state, b as usize, stamp);
+                self.stand(problem, state, b as usize, stamp);
             }
         }
         for at in 0..self.affected.len() {
@@ -206,7 +206,7 @@ impl Assessment {
             for member in state.unplaced(s as usize) {
                 let b = member.buffer as usize;
                 if member.place >= from && std::mem::replace(&mut self.seen_buffers[b], stamp) != stamp {
-                    self.judge(problem, state, b, stamp);
+                    self.stand(problem, state, b, stamp);
                 }
             }
         }
@@ -231,7 +231,7 @@ impl Assessment {
 
     /// Determines whether a buffer is closed and supported. If this has changed, its sections are counted
     /// again.
-    fn judge(&mut self, problem: &Cliques, state: &State<'_>, b: usize, stamp: u32) {
+    fn stand(&mut self, problem: &Cliques, state: &State<'_>, b: usize, stamp: u32) {
         let (place, cover) = (state.place[b], problem.cover.of_index(b));
         let closed = cover.iter().all(|&s| self.infos[s as usize].least_top > place);
         let standing = Standing { closed, supported: closed && state.is_supported(b) };
@@ -293,8 +293,8 @@ impl Assessment {
         height
     }
 
-    /// Returns true if a ready section has an unplaced buffer on its floor that fits below `height`, the result
-    /// of [`Assessment::raised`] just before, and nothing else can be in its way.
+    /// Returns true if a ready section has an unplaced buffer on its floor that fits below `height`, the
+    /// result of [`Assessment::raised`] just before, and nothing else can be in its way.
     fn has_hole(&self, problem: &Cliques, state: &State<'_>, s: usize, height: i64) -> bool {
         let (floor, stamp) = (state.sections[s].floor, self.stamp);
         let is_free = |b: usize, top: i64| {

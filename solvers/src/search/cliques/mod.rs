@@ -11,8 +11,8 @@
 //!
 //! A state has, for each section, a *floor* below which no unplaced buffer lies, and a *base*, the top of the
 //! highest placed or fixed buffer at or below the floor. The *place* of an unplaced buffer is the lowest
-//! multiple of its alignment that is not below any floor of its sections and not in the way of a fixed buffer.
-//! After each decision:
+//! multiple of its alignment that is not below any floor of its sections and not in the way of a fixed
+//! buffer. After each decision:
 //! - a buffer whose place exceeds its ceiling ends the state,
 //! - the floor of a section rises to the lowest place of its unplaced buffers,
 //! - the *slack* of a section, which is its highest ceiling less its floor and the sizes of what is still to
@@ -21,29 +21,32 @@
 //! # Branching
 //!
 //! A layout is *stable* if no single free buffer can be moved down. If there is a layout within the capacity,
-//! there is a stable one. Let L be a stable layout that continues the state. An unplaced buffer `x` is *closed*
-//! if every other unplaced buffer of its sections, at its place, ends above the place of `x`. A section is
-//! *ready* if all its unplaced buffers whose place is its floor are closed. The section with the lowest floor
-//! of a component is always ready. Let `s` be a ready section with floor F, and let T be the least of
+//! there is a stable one. Let L be a stable layout that continues the state. An unplaced buffer `x` is
+//! *closed* if every other unplaced buffer of its sections, at its place, ends above the place of `x`. A
+//! section is *ready* if all its unplaced buffers whose place is its floor are closed. The section with the
+//! lowest floor of a component is always ready. Let `s` be a ready section with floor F, and let T be the
+//! least of
 //! - the places above F of the unplaced buffers of `s`,
 //! - the tops, at their places, of unplaced buffers outside `s` that conflict with an unplaced buffer of `s`
 //!   whose place is F.
 //!
-//! Then the lowest unplaced buffer `x` of `s` in L either lies at F and is *supported*, that is, F is the top,
-//! rounded up to its alignment, of a placed or fixed buffer or of the ground; or it lies at T or higher.
+//! Let `x` be the lowest unplaced buffer of `s` in L. It is *supported* if its offset is the top, rounded up
+//! to its alignment, of a placed or fixed buffer or of the ground. Then either `x` lies at F and is
+//! supported, or it lies at T or higher.
 //!
-//! *Proof.* Let x lie above F, and let its place be F. It cannot be moved down to F, so it would overlap some
-//! conflicting `d` there. Placed buffers lie below the floors, and places avoid fixed buffers, so `d` is
-//! unplaced. In `s`, everything else lies above x, so `d` does not belong to `s`. It lies below x, and x lies
-//! at or above the top of `d`, which is at least T. Now let x lie at F > 0. It cannot be moved down by one
-//! alignment, so F is the top, rounded up, of a conflicting buffer. An unplaced one would lie outside `s`, so
-//! its top would be at least T, which exceeds F because x is closed. So that buffer is placed or fixed.
+//! *Proof.* Let x lie above F. If its place exceeds F, that place is at least T. Now let its place be F. It
+//! cannot be moved down to F, so it would overlap some conflicting `d` there. Placed buffers lie below the
+//! floors, and places avoid fixed buffers, so `d` is unplaced. In `s`, everything else lies above x, so `d`
+//! does not belong to `s`. It lies below x, and x lies at or above the top of `d`, which is at least T. Now
+//! let x lie at F > 0. It cannot be moved down by one alignment, so F is the top, rounded up, of a
+//! conflicting buffer. An unplaced one would lie outside `s`, so its top would be at least T, which exceeds F
+//! because x is closed. So that buffer is placed or fixed.
 //!
 //! There is one branch for each closed and supported buffer with place F, and one in which the floor rises to
 //! T. Because a placed buffer is closed, everything else in its sections lies above it. Its top is therefore
-//! the floor of all of them, even if the buffer lies above a gap. The last branch is left out if an unplaced
-//! buffer of `s` with place F fits between F and T and nothing outside `s` can be in its way: it could be moved
-//! down, so L would not be stable.
+//! the floor of all of them, even if the buffer lies above a gap. The last branch is omitted if an unplaced
+//! buffer of `s` with place F fits between F and T and nothing outside `s` can be in its way: it could be
+//! moved down, so L would not be stable.
 //!
 //! # Pruning and order
 //!

@@ -2,7 +2,7 @@
 
 use crate::search::peaks::Peaks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, gcd, sections_within};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// Maximum number of pairs of a buffer and a section that it covers. Larger instances are not searched.
 const MOST_COVERS: usize = 4_000_000;
@@ -10,7 +10,7 @@ const MOST_COVERS: usize = 4_000_000;
 /// Maximum number of conflict lookups while cliques are built.
 const LOOKUPS: usize = 50_000_000;
 
-/// Lists of items, stored one after the other.
+/// Lists of items, stored sequentially.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lists<T> {
     starts: Vec<u32>,
@@ -92,73 +92,53 @@ impl Cliques {
     /// large. The time is that of the sections, plus that of at most [`LOOKUPS`] lookups of conflicts.
     pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let sections = cover(instance, watch)?;
-        let mut covers: BTreeMap<BufferId, Vec<u32>> = BTreeMap::new();
-        for (at, section) in (0..).zip(&sections) {
-            section.iter().for_each(|&id| covers.entry(id).or_default().push(at));
-        }
-        let is_free = |id: &BufferId| instance.buffer(*id).fixed().is_none();
-        let (free, fixed): (Vec<BufferId>, Vec<BufferId>) = covers.keys().partition(|id| is_free(id));
-        let number: BTreeMap<BufferId, u32> = free.iter().copied().zip(0..).collect();
+        let covers = positions(instance, &sections);
+        let sized = instance.ids().filter(|&id| !instance.buffer(id).is_empty());
+        let (free, fixed): (Vec<BufferId>, Vec<BufferId>) =
+            sized.partition(|&id| instance.buffer(id).fixed().is_none());
         let step = step(instance, &free, &fixed);
         let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
         let grain = grain(instance, &free, &fixed, rounded);
-        let alignment: Vec<i64> =
-            free.iter().map(|&id| (instance.buffer(id).alignment().get() / grain).max(1) as i64).collect();
         let units = |id: BufferId| (rounded(id) / grain) as i64;
         let pin = |id: BufferId| {
-            let low = instance.buffer(id).fixed().map_or(0, |at| (at.get() / grain) as i64);
-            (low, low + units(id))
+            let low = (instance.buffer(id).fixed()?.get() / grain) as i64;
+            Some((low, low + units(id)))
         };
-        let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
-        let excess: Vec<u64> =
-            free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
         let pins = Lists::of(sections.iter().map(|section| {
-            let mut pins: Vec<Pin> = section.iter().filter(|id| !is_free(id)).map(|&id| pin(id)).collect();
+            let mut pins: Vec<Pin> = section.iter().filter_map(|&id| pin(id)).collect();
             pins.sort_unstable();
             pins
         }));
-        let cover = Lists::of(free.iter().map(|id| covers[id].iter().copied()));
-        let walls = Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins)));
-        let mut seen = vec![0; free.len()];
-        let members = Lists::of(sections.iter().map(|section| {
-            let own: Vec<(u32, u32)> = section
-                .iter()
-                .filter_map(|id| number.get(id))
-                .map(|&b| {
-                    seen[b as usize] += 1;
-                    (b, seen[b as usize] - 1)
-                })
-                .collect();
-            own
-        }));
-        let mut first = BTreeMap::new();
+        let cover = Lists::of(free.iter().map(|id| covers[id.index()].iter().copied()));
+        let jumps = |b: usize| cover.of_index(b).windows(2).any(|pair| pair[0] + 1 != pair[1]);
+        let alignment = |&id: &BufferId| (instance.buffer(id).alignment().get() / grain).max(1) as i64;
+        let alignment: Vec<i64> = free.iter().map(alignment).collect();
+        let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
+        let excess: Vec<u64> =
+            free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
+        let mut first = HashMap::new();
         let twin = (0..free.len())
             .map(|b| *first.entry((cover.of_index(b), size[b], alignment[b], excess[b])).or_insert(b as u32))
             .collect();
-        let rest = instance.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
         let end = |&id: &BufferId| {
-            instance.buffer(id).fixed().map(|at| at.get() + instance.buffer(id).size().get())
+            let b = instance.buffer(id);
+            b.fixed().map(|at| at.get() + b.size().get())
         };
-        let fixed_end = fixed.iter().filter_map(end).max().unwrap_or(0);
-        let jumps = |b: usize| cover.of_index(b).windows(2).any(|pair| pair[0] + 1 != pair[1]);
-        let jumps = (0..free.len()).map(jumps).collect();
-        let widest = alignment.iter().copied().max().unwrap_or(1);
-        drop(first);
         Some(Self {
             grain,
+            widest: alignment.iter().copied().max().unwrap_or(1),
+            members: members(sections.len(), &cover, free.len()),
+            walls: Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins))),
+            jumps: (0..free.len()).map(jumps).collect(),
+            twin,
+            rest: instance.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect(),
+            fixed_end: fixed.iter().filter_map(end).max().unwrap_or(0),
             size,
             alignment,
-            widest,
             excess,
             cover,
-            members,
             pins,
-            walls,
-            jumps,
-            twin,
             origin: free,
-            rest,
-            fixed_end,
         })
     }
 
@@ -198,7 +178,8 @@ impl Cliques {
     }
 }
 
-/// Returns the greatest common divisor of the alignments of free buffers and of the fixed offsets; at least 1.
+/// Returns the greatest common divisor of the alignments of free buffers and of the fixed offsets; at least
+/// 1.
 fn step(instance: &Instance, free: &[BufferId], fixed: &[BufferId]) -> u64 {
     let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
     let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
@@ -224,6 +205,29 @@ fn grain(
         }
         grain = next;
     }
+}
+
+/// Returns, for each buffer, the positions of the sections that contain it, ascending.
+fn positions(instance: &Instance, sections: &[Vec<BufferId>]) -> Vec<Vec<u32>> {
+    let mut positions = vec![Vec::new(); instance.len()];
+    for (at, section) in (0..).zip(sections) {
+        for id in section {
+            positions[id.index()].push(at);
+        }
+    }
+    positions
+}
+
+/// Returns, for each section, its free buffers, ascending, and the position of the section among those that
+/// the buffer covers.
+fn members(sections: usize, cover: &Lists<u32>, buffers: usize) -> Lists<(u32, u32)> {
+    let mut members = vec![Vec::new(); sections];
+    for b in 0..buffers {
+        for (at, &s) in (0..).zip(cover.of_index(b)) {
+            members[s as usize].push((b as u32, at));
+        }
+    }
+    Lists::of(members)
 }
 
 /// Merges the pins of several sections.
@@ -264,18 +268,16 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
             cliques.push(members);
         }
     }
-    let mut of_buffer: Vec<Vec<u32>> = vec![Vec::new(); instance.len()];
-    let enter = |of_buffer: &mut Vec<Vec<u32>>, at: usize, clique: &[BufferId]| {
-        clique.iter().for_each(|id| of_buffer[id.index()].push(at as u32));
-    };
-    cliques.iter().enumerate().for_each(|(at, clique)| enter(&mut of_buffer, at, clique));
+    let mut of_buffer = positions(instance, &cliques);
     for (a, b) in instance.separations().iter() {
         watch.tick().is_none().then_some(())?;
         let meet = |x: &[u32], y: &[u32]| x.iter().any(|at| y.binary_search(at).is_ok());
         if instance.conflict(a, b) && !meet(&of_buffer[a.index()], &of_buffer[b.index()]) {
             let clique = grown(instance, [a, b], &mut lookups)?;
             covers = covers.checked_sub(clique.len())?;
-            enter(&mut of_buffer, cliques.len(), &clique);
+            for id in &clique {
+                of_buffer[id.index()].push(cliques.len() as u32);
+            }
             cliques.push(clique);
         }
     }
@@ -322,7 +324,9 @@ fn edge_cover(instance: &Instance, loose: &[BufferId], lookups: &mut usize) -> O
         }
         *lookups = lookups.checked_sub(n * members.len())?;
         for &a in &members {
-            members.iter().for_each(|&b| open[a * n + b] = false);
+            for &b in &members {
+                open[a * n + b] = false;
+            }
         }
         cliques.push(members.into_iter().map(|at| by_size[at]).collect());
     }
