@@ -24,7 +24,7 @@ use crate::lifespan::{Interval, Lifespan};
 use crate::units::{BufferId, Bytes, Step, gcd};
 
 /// Maximum number of pairs of a gap and a buffer that are examined.
-const LOOKUPS: u64 = 4_000_000;
+const LOOKUPS: u64 = 1_000_000;
 
 /// Returns the normal form of an instance without empty buffers, or `None` if the instance is in normal form.
 pub(crate) fn normalised(instance: &Instance) -> Option<Instance> {

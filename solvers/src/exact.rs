@@ -357,8 +357,8 @@ struct Ejecting<'a> {
 }
 
 impl Improve for Ejecting<'_> {
-    fn cost(&self) -> u64 {
-        10
+    fn speed(&self) -> u64 {
+        250
     }
 
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
@@ -375,8 +375,8 @@ struct Iterating<'a> {
 }
 
 impl Improve for Iterating<'_> {
-    fn cost(&self) -> u64 {
-        1
+    fn speed(&self) -> u64 {
+        2_500
     }
 
     fn improve(&mut self, _: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {

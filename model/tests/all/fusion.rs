@@ -105,7 +105,7 @@ fn errors_in_units_state_the_line() {
     assert!(fault("[[unit]]\nname = \"a\"\n").starts_with("u.toml, line 1: missing field `kinds`"));
     let twice = "[[unit]]\nname = \"a\"\nkinds = []\n[[unit]]\nname = \"a\"\nkinds = []\n";
     assert_eq!(fault(twice), "u.toml, line 5: unit names must be non-empty and unique: `name = \"a\"`");
-    assert_eq!(fault(""), "the list of processing units is empty");
+    assert_eq!(fault(""), "u.toml, line 1: the list of processing units is empty");
     assert!(Units::find("nothing").unwrap_err().to_string().contains("one, nvdla, dla-gpu-cpu"));
 }
 

@@ -23,7 +23,6 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Nodes for each capacity of the first round, except for the capacity with which the round begins.
 pub(super) const FIRST_ROUND: u64 = 2_000;
@@ -63,9 +62,8 @@ impl Progress {
 
 /// A search that improves a layout without proving anything.
 pub(crate) trait Improve {
-    /// Returns the approximate time of one of its nodes, in nodes of branching. It counts only if time is not
-    /// limited, because the answer must then not depend on the clock.
-    fn cost(&self) -> u64;
+    /// Returns the number of its nodes that take about as long as the nodes of the first round for one capacity.
+    fn speed(&self) -> u64;
 
     /// Searches for a layout better than `best` until it meets `bound` or the budget runs out.
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout>;
@@ -81,9 +79,6 @@ struct Helper<'a> {
 /// The share with which a helper starts. `SHARES` is the range of all shares.
 const SHARE: u64 = 8;
 const SHARES: (u64, u64) = (1, 64);
-
-/// The least time of a run of a helper.
-const LEAST_TIME: Duration = Duration::from_millis(5);
 
 /// A function that creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
@@ -332,7 +327,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
-            let (before, since, from) = (self.value(), budget.nodes(), budget.elapsed());
+            let (before, since) = (self.value(), budget.nodes());
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
@@ -343,7 +338,7 @@ impl Minimiser<'_, '_> {
             // search over orders does not count: with it, rounds would stay so short that sweeps do not
             // start.
             let grows = !self.is_much_better(before);
-            let helped = self.help((budget.nodes() - since, budget.elapsed().saturating_sub(from)), budget);
+            let helped = self.help(budget.nodes() - since, budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
@@ -493,21 +488,19 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Lets the helpers improve the best layout after a round that took `spent` nodes and `time`. Returns
-    /// true if one of them did.
-    fn help(&mut self, (spent, time): (u64, Duration), budget: &mut Budget) -> bool {
+    /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one of
+    /// them did.
+    fn help(&mut self, spent: u64, budget: &mut Budget) -> bool {
         let mut helped = false;
-        let is_timed = budget.time_left().is_some() && budget.nodes_left().is_none();
         let mut helpers = std::mem::take(&mut self.helpers);
         for helper in &mut helpers {
             if self.finished(budget).is_some() {
                 break;
             }
             let Some((best, before)) = self.progress.best.clone() else { break };
-            let nodes = (spent / helper.search.cost()).saturating_mul(helper.share) / SHARE;
-            let time = time.mul_f64(helper.share as f64 / SHARE as f64).max(LEAST_TIME);
-            let mut part =
-                if is_timed { budget.part(None, Some(time)) } else { budget.part(Some(nodes), None) };
+            // Where nodes take longer, the first round is shorter.
+            let nodes = spent.saturating_mul(helper.search.speed() * helper.share) / self.first_round / SHARE;
+            let mut part = budget.part(Some(nodes), None);
             let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
             budget.spend(part.nodes());
             let better = found.is_some_and(|layout| self.book(layout) < before);
