@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum DescriptionError {
     #[error("{file}: cannot read: {source}")]
     Io { file: String, source: std::io::Error },
-    #[error("{file}, line {line}: {reason}{text}")]
+    #[error("{file}, line {line}: {reason}{}", quoted(.text))]
     Line {
         file: String,
         /// The line number, counted from 1.
@@ -19,6 +19,11 @@ pub enum DescriptionError {
     },
     #[error("no {what} '{name}': neither a file nor one of {known}")]
     Unknown { what: &'static str, name: String, known: String },
+}
+
+/// Quotes a line at the end of a message, unless it is empty.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": `{text}`") }
 }
 
 /// A description as text, with the file name used in messages.
@@ -31,8 +36,7 @@ impl Source<'_> {
     /// Creates an error for the line that contains byte `at` of the text.
     pub fn line(&self, at: usize, reason: impl Into<String>) -> DescriptionError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-        let text = self.text.lines().nth(line).unwrap_or_default().trim();
-        let text = if text.is_empty() { String::new() } else { format!(": `{text}`") };
+        let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 

@@ -28,12 +28,15 @@ pub(crate) trait Decide: Send {
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }
 
-/// Two searches at the same capacity that alternate. The first has three quarters of the nodes.
+/// Two searches at the same capacity that alternate. A node of the second takes longer, so it has few nodes.
 pub(super) struct Alternating<A, B>(pub A, pub B);
+
+/// The fraction of the nodes that the second search of [`Alternating`] has.
+const SECOND_SHARE: u64 = 32;
 
 impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
     fn decide(&mut self, budget: &mut Budget) -> Verdict {
-        let nodes = budget.nodes_left().map(|left| left - left / 4);
+        let nodes = budget.nodes_left().map(|left| left - left / SECOND_SHARE);
         let mut part = budget.part(nodes, None);
         let first = self.0.decide(&mut part);
         budget.spend(part.nodes());

@@ -62,7 +62,8 @@ impl Progress {
 
 /// A search that improves a layout without proving anything.
 pub(crate) trait Improve {
-    /// Returns the number of its nodes that take about as long as the nodes of the first round for one capacity.
+    /// Returns the number of its nodes that take about as long as the nodes of the first round for one
+    /// capacity.
     fn speed(&self) -> u64;
 
     /// Searches for a layout better than `best` until it meets `bound` or the budget runs out.
@@ -488,8 +489,8 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one of
-    /// them did.
+    /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one
+    /// of them did.
     fn help(&mut self, spent: u64, budget: &mut Budget) -> bool {
         let mut helped = false;
         let mut helpers = std::mem::take(&mut self.helpers);
