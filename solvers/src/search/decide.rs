@@ -28,11 +28,11 @@ pub(crate) trait Decide: Send {
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }
 
-/// Two searches at the same capacity that alternate. A node of the second takes longer, so it has few nodes.
+/// Two searches at the same capacity that alternate. A node of the second takes longer, so it has fewer nodes.
 pub(super) struct Alternating<A, B>(pub A, pub B);
 
 /// The fraction of the nodes that the second search of [`Alternating`] has.
-const SECOND_SHARE: u64 = 32;
+const SECOND_SHARE: u64 = 4;
 
 impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
     fn decide(&mut self, budget: &mut Budget) -> Verdict {
