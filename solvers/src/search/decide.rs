@@ -28,7 +28,8 @@ pub(crate) trait Decide: Send {
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }
 
-/// Two searches at the same capacity that alternate. A node of the second takes longer, so it has fewer nodes.
+/// Two searches at the same capacity that alternate. A node of the second takes longer, so it has fewer
+/// nodes.
 pub(super) struct Alternating<A, B>(pub A, pub B);
 
 /// The fraction of the nodes that the second search of [`Alternating`] has.
