@@ -144,8 +144,8 @@ pub use spilling::{Spill, SpillError, SpillProblem, Spilling, check_spill, exces
 pub use topological::topological;
 pub use tracker::Tracker;
 pub use units::{
-    BufferId, Bytes, OperatorId, ParseBytesError, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd, lcm,
-    root,
+    BufferId, Bytes, OperatorId, ParseBytesError, PoolId, RegionId, Step, TensorId, TierId, UnitId,
+    common_grain, gcd, lcm, root,
 };
 pub use value::{Relations, Value, gap_percent};
 pub use words::{hexadecimal, json_error};

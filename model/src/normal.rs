@@ -21,7 +21,7 @@
 
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
-use crate::units::{BufferId, Bytes, Step, gcd};
+use crate::units::{BufferId, Bytes, Step, common_grain};
 
 /// Maximum number of pairs of a gap and a buffer that are examined.
 const LOOKUPS: u64 = 1_000_000;
@@ -65,20 +65,12 @@ pub(crate) fn rounded(instance: &Instance, mut offsets: Vec<Bytes>) -> Vec<Bytes
     offsets
 }
 
-/// Returns the greatest divisor of all sizes and fixed offsets that also divides every alignment of a free
-/// buffer by which it is not divisible. It is at least 1.
+/// Returns the grain of the sizes, fixed offsets and free alignments of an instance.
 fn grain(instance: &Instance) -> u64 {
     let sized = || instance.buffers().iter().filter(|b| !b.is_empty());
-    let mut grain = sized().fold(0, |g, b| gcd(gcd(g, b.size().get()), b.fixed().map_or(0, Bytes::get)));
-    loop {
-        let binding = |b: &&Buffer| b.fixed().is_none() && !grain.is_multiple_of(b.alignment().get());
-        // An alignment that divides the grain may cease to do so when the grain shrinks.
-        let next = sized().filter(binding).fold(grain, |g, b| gcd(g, b.alignment().get()));
-        if next == grain {
-            return grain.max(1);
-        }
-        grain = next;
-    }
+    let lengths = sized().flat_map(|b| [b.size(), b.fixed().unwrap_or_default()]).map(Bytes::get);
+    let alignments = sized().filter(|b| b.fixed().is_none()).map(|b| b.alignment().get());
+    common_grain(lengths, &alignments)
 }
 
 /// Returns, for each buffer, its lifespan without the gaps that have no effect, or `None` if all remain.

@@ -131,6 +131,24 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
+/// Returns the greatest divisor of all lengths that also divides every alignment by which it is not
+/// divisible. It is at least 1. Some optimal layout has only offsets that are multiples of it, if the lengths
+/// are sizes and fixed offsets.
+pub fn common_grain(
+    lengths: impl Iterator<Item = u64>,
+    alignments: &(impl Iterator<Item = u64> + Clone),
+) -> u64 {
+    let mut grain = lengths.fold(0, gcd).max(1);
+    loop {
+        // An alignment that divides the grain may cease to do so when the grain shrinks.
+        let next = alignments.clone().filter(|a| !grain.is_multiple_of(*a)).fold(grain, gcd);
+        if next == grain {
+            return grain;
+        }
+        grain = next;
+    }
+}
+
 /// Returns the least common multiple of two positive numbers; `None` on overflow.
 pub fn lcm(a: u64, b: u64) -> Option<u64> {
     (a / gcd(a, b)).checked_mul(b)

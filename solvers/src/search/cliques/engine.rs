@@ -5,7 +5,7 @@ use super::problem::Cliques;
 use super::state::{self, Dead, Member, State, buffer_hash};
 use crate::search::decide::{Decide, Verdict, deepen};
 use crate::search::memo::{Key, Memo};
-use crate::search::valley::{Rules, luby};
+use crate::search::valley::{FAILURE_GROWTH, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};
 use plimsoll_model::{Budget, Bytes};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -108,17 +108,12 @@ impl<'a> Engine<'a> {
         self.restarts > self.rules.plain_runs
     }
 
-    /// Computes a score with random noise for every buffer. Successive runs cycle through four base scores.
+    /// Computes a score with random noise for every buffer.
     fn draw_values(&mut self) {
         for b in 0..self.problem.len() {
             let width = self.problem.cover.of_index(b).len() as f64;
             let size = self.problem.size[b] as f64;
-            let base = match self.restarts % 4 {
-                0 => width * size,
-                1 => width * size.sqrt(),
-                2 => size * width.sqrt(),
-                _ => width,
-            };
+            let base = base_score(self.restarts, width, size);
             let noise = self.rules.noise * (self.rng.random::<f64>() - 0.5);
             self.value[b] = base * (1.0 + noise);
         }
@@ -279,7 +274,7 @@ impl<'a> Engine<'a> {
         }
         self.sort_options(first);
         if branch.raise.is_some() {
-            self.options.push((1e-9, NONE));
+            self.options.push((NOTHING, NONE));
         }
     }
 
@@ -321,7 +316,7 @@ impl<'a> Engine<'a> {
         for at in first..self.options.len() {
             let (value, option) = self.options[at];
             if at - first >= self.rules.looks && option != NONE {
-                self.options[kept] = (value.ln() - 1e6, option);
+                self.options[kept] = (value.ln() - UNSEEN, option);
                 kept += 1;
                 continue;
             }
@@ -330,7 +325,7 @@ impl<'a> Engine<'a> {
             let mark = self.mark();
             match self.apply(branch, option) {
                 Ok(_) => {
-                    let burnt = self.state.burnt_since(mark.0, 0.01);
+                    let burnt = self.state.burnt_since(mark.0, SOFT);
                     self.options[kept] = (value.ln() - self.rules.burn * burnt, option);
                     kept += 1;
                 }
@@ -348,7 +343,7 @@ impl<'a> Engine<'a> {
             return;
         }
         self.weight[section] += self.increment;
-        self.increment *= 1.00001;
+        self.increment *= FAILURE_GROWTH;
         if self.increment > 1e100 {
             for weight in &mut self.weight {
                 *weight = 1.0 + *weight / self.increment;

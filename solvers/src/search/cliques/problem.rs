@@ -1,7 +1,7 @@
 //! Converts an instance to buffers that cover sets of sections, with sizes in units of the grain.
 
 use crate::search::peaks::Peaks;
-use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, gcd, sections_within};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, common_grain, gcd, sections_within};
 use std::collections::HashMap;
 
 /// Maximum number of pairs of a buffer and a section that it covers. Larger instances are not searched.
@@ -98,7 +98,10 @@ impl Cliques {
             sized.partition(|&id| instance.buffer(id).fixed().is_none());
         let step = step(instance, &free, &fixed);
         let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
-        let grain = grain(instance, &free, &fixed, rounded);
+        let sizes = free.iter().chain(&fixed).map(|&id| rounded(id));
+        let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
+        let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
+        let grain = common_grain(sizes.chain(offsets), &alignments);
         let units = |id: BufferId| (rounded(id) / grain) as i64;
         let pin = |id: BufferId| {
             let low = (instance.buffer(id).fixed()?.get() / grain) as i64;
@@ -186,27 +189,6 @@ fn step(instance: &Instance, free: &[BufferId], fixed: &[BufferId]) -> u64 {
     if free.is_empty() { 1 } else { alignments.chain(offsets).fold(0, gcd).max(1) }
 }
 
-/// Returns the greatest divisor of all rounded sizes and fixed offsets that also divides every alignment by
-/// which it is not divisible; at least 1. See the module `normal` of the model.
-fn grain(
-    instance: &Instance,
-    free: &[BufferId],
-    fixed: &[BufferId],
-    rounded: impl Fn(BufferId) -> u64,
-) -> u64 {
-    let sizes = free.iter().chain(fixed).map(|&id| rounded(id));
-    let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
-    let mut grain = sizes.chain(offsets).fold(0, gcd).max(1);
-    loop {
-        let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
-        let next = alignments.filter(|a| !grain.is_multiple_of(*a)).fold(grain, gcd);
-        if next == grain {
-            return grain;
-        }
-        grain = next;
-    }
-}
-
 /// Returns, for each buffer, the positions of the sections that contain it, ascending.
 fn positions(instance: &Instance, sections: &[Vec<BufferId>]) -> Vec<Vec<u32>> {
     let mut positions = vec![Vec::new(); instance.len()];
@@ -281,6 +263,8 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
             cliques.push(clique);
         }
     }
+    // An incomplete list would lack conflicts.
+    watch.check().is_none().then_some(())?;
     // A clique with a member in no other clique is not contained in another one.
     let contained = |at: usize| {
         let rarest = cliques[at].iter().min_by_key(|id| of_buffer[id.index()].len());

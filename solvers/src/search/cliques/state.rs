@@ -407,7 +407,7 @@ impl<'a> State<'a> {
         (self.sections[s].floor - self.sections[s].base).min(self.problem.widest) as u64
     }
 
-    /// Returns the hash of a section, and that of an unplaced buffer.
+    /// Returns the hash of a section.
     #[inline]
     pub fn section_hash(&self, s: usize) -> u64 {
         let floor = (self.sections[s].floor as u64) << 1 | u64::from(self.depth(s) == 0);
@@ -437,6 +437,7 @@ impl NextMultiple for i64 {
     }
 }
 
+/// Returns the hash of an unplaced buffer.
 pub(super) fn buffer_hash(b: u32) -> u64 {
     mix(u64::from(b) | 1 << 62)
 }

@@ -71,5 +71,6 @@ mod state;
 
 pub(crate) use engine::Engine;
 pub(in crate::search) use engine::luby;
+pub(in crate::search) use options::{FAILURE_GROWTH, NOTHING, SOFT, UNSEEN, base_score};
 pub(crate) use reduce::{Reduced, Span, lifespans};
 pub(crate) use rules::Rules;

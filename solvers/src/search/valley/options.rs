@@ -7,30 +7,36 @@ use plimsoll_model::Budget;
 use rand::RngExt;
 
 /// Factor by which the weight of a failure grows from one failure to the next.
-const FAILURE_GROWTH: f64 = 1.00001;
+pub(in crate::search) const FAILURE_GROWTH: f64 = 1.00001;
 
 /// Score of the option that leaves the floor empty. It is far below the scores of buffers, but lookahead can
 /// rank it above a buffer that consumes nearly all slack.
-const NOTHING: f64 = 1e-9;
+pub(in crate::search) const NOTHING: f64 = 1e-9;
 
 /// Penalty of an option that lookahead did not try. It is larger than any penalty for consumed slack.
-const UNSEEN: f64 = 1e6;
+pub(in crate::search) const UNSEEN: f64 = 1e6;
 
 /// The fraction of the capacity that is added to every slack, so that small differences do not matter.
-const SOFT: f64 = 0.01;
+pub(in crate::search) const SOFT: f64 = 0.01;
+
+/// Returns the score of a buffer that covers `width` sections, without noise. Successive runs cycle through
+/// four scores.
+pub(in crate::search) fn base_score(run: u64, width: f64, size: f64) -> f64 {
+    match run % 4 {
+        0 => width * size,
+        1 => width * size.sqrt(),
+        2 => size * width.sqrt(),
+        _ => width,
+    }
+}
 
 impl Engine<'_> {
-    /// Computes a score with random noise for every buffer. Successive runs cycle through four base scores.
+    /// Computes a score with random noise for every buffer.
     pub(super) fn draw_values(&mut self) {
         for b in 0..self.reduced.len() {
             let width = f64::from(self.reduced.spans[b].end - self.reduced.spans[b].start);
             let size = self.reduced.spans[b].size as f64;
-            let base = match self.restarts % 4 {
-                0 => width * size,
-                1 => width * size.sqrt(),
-                2 => size * width.sqrt(),
-                _ => width,
-            };
+            let base = base_score(self.restarts, width, size);
             let noise = self.rules.noise * (self.rng.random::<f64>() - 0.5);
             self.value[b] = base * (1.0 + noise);
         }
