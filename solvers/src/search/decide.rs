@@ -33,7 +33,7 @@ pub(crate) trait Decide: Send {
 pub(super) struct Alternating<A, B>(pub A, pub B);
 
 /// The fraction of the nodes that the second search of [`Alternating`] has.
-const SECOND_SHARE: u64 = 4;
+const SECOND_SHARE: u64 = 32;
 
 impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
     fn decide(&mut self, budget: &mut Budget) -> Verdict {

@@ -1,373 +1,452 @@
-//! Assesses the sections of a component: which of them are ready, what may lie on their floors, and how high
-//! a floor rises if nothing does.
+//! Propagates within a component: finds valleys and the buffers that lie on their floors, applies forced
+//! raises, and rates the possible branches.
+//!
+//! Only valleys that a decision may have changed are analysed again. A valley depends on its own sections and
+//! its walls, and on the places of split buffers. A *level run* is a maximal run of sections with equal floors
+//! of which each shares an unplaced buffer with the next.
 
 use super::problem::Cliques;
-use super::state::{Dead, Member, State};
+use super::state::State;
 use crate::search::valley::Rules;
 
-const OPEN: i64 = i64::MAX;
+/// An unlimited height. It is above every floor and is never applied as a raise.
+pub(super) const OPEN: i64 = i64::MAX;
 
-/// A section on which the search branches.
+/// A section that rules out every continuation of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dead(pub usize);
+
+/// A half-open range of sections.
+pub(super) type Window = (u32, u32);
+
+/// The most promising section of a valley.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Branch {
+    /// The score of the branch. Smaller is better.
+    pub score: f64,
     pub section: u32,
-    /// The floor that the section has if no buffer lies on its present floor. `None` if this is impossible.
+    /// The first section of its valley.
+    pub left: u32,
+    /// The first section after its valley.
+    pub right: u32,
+    /// Height of the lower wall above the floor, or [`OPEN`] if both sides are borders.
+    pub depth: i64,
+    /// Amount by which the floor rises if no buffer lies on it, or `None` if this exceeds the slack.
     pub raise: Option<i64>,
 }
 
-/// A component: its sections and its unplaced buffers, as ranges of the stacks of [`Assessment`].
+/// Inputs of the analysis in addition to the state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub sections: (usize, usize),
-    pub buffers: (usize, usize),
+pub(super) struct View<'a> {
+    pub problem: &'a Cliques,
+    /// The split buffers of the component.
+    pub split: &'a [u32],
+    pub rules: &'a Rules,
+    /// Failure weight of each section. Later failures count more.
+    pub weight: &'a [f64],
 }
 
-/// What is known of a section, in addition to its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Info {
-    /// The lowest top of an unplaced buffer at its place.
-    least_top: i64,
-    /// The base of the section, or -1 before the first assessment.
-    base: i64,
-    /// Number of unplaced buffers that may lie on the floor, or `None` if the section is not ready.
-    options: Option<u32>,
-}
-
-/// What is known of an unplaced buffer, in addition to its place: whether it is closed, and whether it is
-/// also supported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Standing {
-    closed: bool,
-    supported: bool,
-}
-
-/// A position in the trail of an assessment.
+/// Aggregates of the buffers in the valley of a section. Heights are relative to its floor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
-    infos: usize,
-    standings: usize,
+struct Sums {
+    /// The total size of the buffers on the floor, minus the same total of the previous section. `options` is
+    /// the corresponding difference between the numbers of options.
+    fitting: i64,
+    options: i32,
+    /// Whether a split buffer on the floor is not level.
+    is_blocked: bool,
+    /// Lowest top of a buffer in the valley whose last section is this one. `starts_here` is the lowest top of
+    /// a buffer whose first section is this one.
+    ends_here: i64,
+    starts_here: i64,
+    /// Lowest place above the floor of a buffer of this section in the valley.
+    above: i64,
+    /// Lowest top of another buffer that may keep a buffer of this section from lying on the floor.
+    beside: i64,
 }
 
-/// The assessment of all sections and buffers.
+impl Sums {
+    const NONE: Self = Self {
+        fitting: 0,
+        options: 0,
+        is_blocked: false,
+        ends_here: OPEN,
+        starts_here: OPEN,
+        above: OPEN,
+        beside: OPEN,
+    };
+}
+
+/// Reusable arrays of the analysis, most of them indexed by section.
 #[derive(Clone, Debug)]
-pub(super) struct Assessment {
-    /// The sections and the buffers of the open components, as stacks.
-    pub sections: Vec<u32>,
-    pub buffers: Vec<u32>,
-    infos: Vec<Info>,
-    standings: Vec<Standing>,
-    old_infos: Vec<(u32, Info)>,
-    old_standings: Vec<(u32, Standing)>,
-    seen_sections: Vec<u32>,
-    seen_buffers: Vec<u32>,
-    stamp: u32,
-    recount: Vec<u32>,
-    /// Sections of which the least top or the base has changed, and the lowest place of a buffer that this
-    /// may affect.
-    affected: Vec<(u32, i64)>,
-    ready: Vec<(f64, u32)>,
-    forced: Vec<(u32, i64)>,
+pub(super) struct Scratch {
+    /// The sections that have changed since the last analysis.
+    pub changed: Vec<Window>,
+    /// End of the valley that contains the section, or 0 if there is none.
+    valley_end: Vec<u32>,
+    sums: Vec<Sums>,
+    /// Lowest top of a buffer that starts at or after the section, within its valley.
+    after: Vec<i64>,
+    /// Number of floors before the section that are bases.
+    real_before: Vec<u32>,
+    valleys: Vec<(u32, u32, i64)>,
+    raises: Vec<(u32, i64)>,
 }
 
-impl Assessment {
-    pub fn new(problem: &Cliques) -> Self {
+impl Scratch {
+    pub fn new(sections: usize) -> Self {
         Self {
-            sections: Vec::new(),
-            buffers: Vec::new(),
-            infos: vec![Info { least_top: OPEN, base: -1, options: None }; problem.sections()],
-            standings: vec![Standing { closed: false, supported: false }; problem.len()],
-            old_infos: Vec::new(),
-            old_standings: Vec::new(),
-            seen_sections: vec![0; problem.sections()],
-            seen_buffers: vec![0; problem.len()],
-            stamp: 0,
-            recount: Vec::new(),
-            affected: Vec::new(),
-            ready: Vec::new(),
-            forced: Vec::new(),
+            changed: Vec::new(),
+            valley_end: vec![0; sections + 1],
+            sums: vec![Sums::NONE; sections + 1],
+            after: vec![OPEN; sections + 2],
+            real_before: vec![0; sections + 1],
+            valleys: Vec::new(),
+            raises: Vec::new(),
         }
     }
 
-    #[inline]
-    pub fn mark(&self) -> Mark {
-        Mark { infos: self.old_infos.len(), standings: self.old_standings.len() }
+    /// Propagates to a fixpoint after the floors of the sections [`Scratch::changed`] have changed.
+    ///
+    /// On entry, `found[first..]` contains the best branch of every valley before the change. On success, it
+    /// contains the best branches after the change. The time is linear in the sections and unplaced buffers
+    /// of the affected level runs, in the number of valleys, and in the sections of all split buffers.
+    pub fn look(
+        &mut self,
+        view: View<'_>,
+        state: &mut State<'_>,
+        (found, first): (&mut Vec<Branch>, usize),
+    ) -> Result<(), Dead> {
+        loop {
+            if !view.split.is_empty() {
+                self.move_split(view, state)?;
+            }
+            for window in &mut self.changed {
+                *window = runs_around(state, *window);
+            }
+            merge(&mut self.changed);
+            self.raises.clear();
+            for at in 0..self.changed.len() {
+                let (from, to) = self.changed[at];
+                let mut at = first;
+                while at < found.len() {
+                    if found[at].right <= from || found[at].left >= to {
+                        at += 1;
+                    } else {
+                        found.swap_remove(at);
+                    }
+                }
+                self.analyse(view, state, (from as usize, to as usize), found)?;
+            }
+            self.changed.clear();
+            for &(s, height) in &self.raises {
+                state.raise(s as usize, height);
+                match self.changed.last_mut() {
+                    Some(last) if last.1 == s => last.1 = s + 1,
+                    _ => self.changed.push((s, s + 1)),
+                }
+            }
+            if self.changed.is_empty() {
+                return Ok(());
+            }
+        }
     }
 
-    /// Undoes all changes since `mark`.
-    pub fn undo(&mut self, mark: Mark) {
-        while self.old_infos.len() > mark.infos {
-            let (s, info) = self.old_infos.pop().expect("the trail is longer than the mark");
-            self.infos[s as usize] = info;
+    /// Computes the places of the split buffers that the change may have moved. Their sections count as
+    /// changed if they have moved.
+    fn move_split(&mut self, view: View<'_>, state: &mut State<'_>) -> Result<(), Dead> {
+        let windows = self.changed.len();
+        for &b in view.split {
+            let (b, hull) = (b as usize, view.problem.hull[b as usize]);
+            let near = |&(from, to): &Window| hull.0 < to && hull.1 > from;
+            if state.placed[b] || !self.changed[..windows].iter().any(near) || !state.move_up(b) {
+                continue;
+            }
+            if state.place(b).offset > state.highest[b] {
+                let by_floor = |&&s: &&u32| state.floor[s as usize];
+                let highest = view.problem.cover.of_index(b).iter().max_by_key(by_floor);
+                return Err(Dead(highest.map_or(0, |&s| s as usize)));
+            }
+            self.changed.extend_from_slice(view.problem.runs.of_index(b));
         }
-        while self.old_standings.len() > mark.standings {
-            let (b, standing) = self.old_standings.pop().expect("the trail is longer than the mark");
-            self.standings[b as usize] = standing;
-        }
+        Ok(())
     }
 
-    fn next_stamp(&mut self) -> u32 {
-        if self.stamp == u32::MAX {
-            self.seen_sections.fill(0);
-            self.seen_buffers.fill(0);
-            self.stamp = 0;
+    /// Analyses the level runs in a range of sections.
+    fn analyse(
+        &mut self,
+        view: View<'_>,
+        state: &State<'_>,
+        (left, right): (usize, usize),
+        found: &mut Vec<Branch>,
+    ) -> Result<(), Dead> {
+        self.find_valleys(state, (left, right));
+        self.sum_whole(view.problem, state, left, right)?;
+        for &b in view.split {
+            let hull = view.problem.hull[b as usize];
+            if !state.placed[b as usize] && (hull.0 as usize) < right && hull.1 as usize > left {
+                self.sum_split(view.problem, state, b as usize, (left, right));
+            }
         }
-        self.stamp += 1;
-        self.stamp
+        for v in 0..self.valleys.len() {
+            let (left, right, depth) = self.valleys[v];
+            let valley = (left as usize, right as usize, depth);
+            if let Some(branch) = self.assess_valley(view, state, valley)? {
+                found.push(branch);
+            }
+        }
+        Ok(())
     }
 
-    /// Appends the components of the sections in a range of the stack to `parts`.
-    pub fn split(
+    fn find_valleys(&mut self, state: &State<'_>, (left, right): (usize, usize)) {
+        self.valleys.clear();
+        let (floor, crossing) = (&state.floor, &state.crossing);
+        let wall = |s: usize, beside: usize| if crossing[s] > 0 { floor[beside] } else { OPEN };
+        let mut from = left;
+        let mut real = 0;
+        while from < right {
+            let height = floor[from];
+            let mut to = from;
+            while to < right && floor[to] == height && (to == from || crossing[to] > 0) {
+                self.real_before[to] = real;
+                real += u32::from(state.base[to] == height);
+                self.sums[to] = Sums::NONE;
+                to += 1;
+            }
+            let wall_left = if from > 0 { wall(from, from - 1) } else { OPEN };
+            let wall_right = if to < floor.len() { wall(to, to) } else { OPEN };
+            let is_valley = wall_left > height && wall_right > height && state.open[from] > 0;
+            let end = if is_valley { to as u32 } else { 0 };
+            self.valley_end[from..to].fill(end);
+            if is_valley {
+                let wall = wall_left.min(wall_right);
+                let depth = if wall == OPEN { OPEN } else { wall - height };
+                self.valleys.push((from as u32, to as u32, depth));
+            }
+            from = to;
+        }
+        self.real_before[right] = real;
+        self.sums[right] = Sums::NONE;
+    }
+
+    /// Adds the buffers that are not split.
+    fn sum_whole(
         &mut self,
         problem: &Cliques,
         state: &State<'_>,
-        (from, to): (usize, usize),
-        parts: &mut Vec<Part>,
-    ) {
-        let stamp = self.next_stamp();
-        for at in from..to {
-            let seed = self.sections[at];
-            if self.seen_sections[seed as usize] == stamp || state.sections[seed as usize].open == 0 {
-                continue;
+        left: usize,
+        right: usize,
+    ) -> Result<(), Dead> {
+        let mut dead = None;
+        state.each_unplaced(left, right, |b| {
+            let (start, end) = (problem.hull[b].0 as usize, problem.hull[b].1 as usize);
+            if end > self.valley_end[start] as usize {
+                return;
             }
-            let (sections, buffers) = (self.sections.len(), self.buffers.len());
-            self.seen_sections[seed as usize] = stamp;
-            self.sections.push(seed);
-            let mut next = sections;
-            while next < self.sections.len() {
-                let s = self.sections[next] as usize;
-                next += 1;
-                for &Member { buffer, .. } in state.unplaced(s) {
-                    if std::mem::replace(&mut self.seen_buffers[buffer as usize], stamp) == stamp {
-                        continue;
-                    }
-                    self.buffers.push(buffer);
-                    for &t in problem.cover.of_index(buffer as usize) {
-                        if std::mem::replace(&mut self.seen_sections[t as usize], stamp) != stamp {
-                            self.sections.push(t);
-                        }
-                    }
+            let (size, floor) = (problem.size[b], state.floor[start]);
+            let place = if problem.is_plain[b] { floor } else { state.settled(b, floor) };
+            if place > state.highest[b] {
+                dead = Some(Dead(start));
+            }
+            let top = place - floor + size;
+            let first = &mut self.sums[start];
+            first.starts_here = first.starts_here.min(top);
+            let last = &mut self.sums[end - 1];
+            last.ends_here = last.ends_here.min(top);
+            if place > floor {
+                for sums in &mut self.sums[start..end] {
+                    sums.above = sums.above.min(place - floor);
                 }
+                return;
             }
-            let part =
-                Part { sections: (sections, self.sections.len()), buffers: (buffers, self.buffers.len()) };
-            parts.push(part);
-        }
+            let supported = self.real_before[end] > self.real_before[start]
+                || problem.alignment[b] > 1 && state.is_supported(b);
+            let option = i32::from(supported);
+            let first = &mut self.sums[start];
+            first.fitting += size;
+            first.options += option;
+            let after = &mut self.sums[end];
+            after.fitting -= size;
+            after.options -= option;
+        });
+        dead.map_or(Ok(()), Err)
     }
 
-    /// Assesses what has changed, and applies all forced raises.
-    pub fn look(&mut self, problem: &Cliques, state: &mut State<'_>, rules: &Rules) -> Result<(), Dead> {
-        while !state.stale.is_empty() {
-            self.assess(problem, state, rules)?;
-            for at in 0..self.forced.len() {
-                let (s, height) = self.forced[at];
-                // An earlier raise may have lifted the floor as well.
-                if height > state.sections[s as usize].floor {
-                    state.raise(s as usize, height)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn assess(&mut self, problem: &Cliques, state: &mut State<'_>, rules: &Rules) -> Result<(), Dead> {
-        self.forced.clear();
-        self.recount.clear();
-        self.affected.clear();
-        for at in 0..state.stale.len() {
-            let s = state.stale[at] as usize;
-            let known = self.infos[s];
-            let info = Info {
-                least_top: least_top(state, s, rules)?,
-                base: state.sections[s].base,
-                options: known.options,
-            };
-            if info != known {
-                self.old_infos.push((s as u32, known));
-                self.infos[s] = info;
-                // A buffer below the least top was closed with respect to this section, and remains so.
-                let from = if info.base == known.base { known.least_top } else { 0 };
-                self.affected.push((s as u32, from));
-            }
-        }
-        let stamp = self.next_stamp();
-        for at in 0..state.stale.len() {
-            let s = state.stale[at];
-            self.seen_sections[s as usize] = stamp;
-            self.recount.push(s);
-        }
-        for at in 0..state.risen.len() {
-            let b = state.risen[at];
-            if std::mem::replace(&mut self.seen_buffers[b as usize], stamp) != stamp {
-                self.stand(problem, state, b as usize, stamp);
-            }
-        }
-        for at in 0..self.affected.len() {
-            let (s, from) = self.affected[at];
-            for member in state.unplaced(s as usize) {
-                let b = member.buffer as usize;
-                if member.place >= from && std::mem::replace(&mut self.seen_buffers[b], stamp) != stamp {
-                    self.stand(problem, state, b, stamp);
-                }
-            }
-        }
-        state.clear_stale();
-        for at in 0..self.recount.len() {
-            let s = self.recount[at] as usize;
-            let options = self.count(state, s);
-            if options != self.infos[s].options {
-                self.old_infos.push((s as u32, self.infos[s]));
-                self.infos[s].options = options;
-            }
-            if options == Some(0) {
-                let height = self.raised(problem, state, s);
-                if !can_raise(state, s, height) {
-                    return Err(Dead(s));
-                }
-                self.forced.push((s as u32, height));
-            }
-        }
-        Ok(())
-    }
-
-    /// Determines whether a buffer is closed and supported. If this has changed, its sections are counted
-    /// again.
-    fn stand(&mut self, problem: &Cliques, state: &State<'_>, b: usize, stamp: u32) {
-        let (place, cover) = (state.place[b], problem.cover.of_index(b));
-        let closed = cover.iter().all(|&s| self.infos[s as usize].least_top > place);
-        let standing = Standing { closed, supported: closed && state.is_supported(b) };
-        if standing == self.standings[b] {
-            return;
-        }
-        self.old_standings.push((b as u32, self.standings[b]));
-        self.standings[b] = standing;
-        for &s in cover {
-            if std::mem::replace(&mut self.seen_sections[s as usize], stamp) != stamp {
-                self.recount.push(s);
-            }
-        }
-    }
-
-    /// Returns the number of buffers that may lie on the floor of a section, or `None` if it is not ready.
-    fn count(&self, state: &State<'_>, s: usize) -> Option<u32> {
-        let floor = state.sections[s].floor;
-        let mut options = 0;
-        for member in state.unplaced(s) {
-            if member.place == floor {
-                let standing = self.standings[member.buffer as usize];
-                if !standing.closed {
-                    return None;
-                }
-                options += u32::from(standing.supported);
-            }
-        }
-        (state.sections[s].open > 0).then_some(options)
-    }
-
-    /// Returns the floor that a ready section has if no unplaced buffer lies on its present floor.
-    fn raised(&mut self, problem: &Cliques, state: &State<'_>, s: usize) -> i64 {
-        let stamp = self.next_stamp();
-        let floor = state.sections[s].floor;
-        let mut height = OPEN;
-        for member in state.unplaced(s) {
-            self.seen_buffers[member.buffer as usize] = stamp;
-            if member.place > floor {
-                height = height.min(member.place);
-            }
-        }
-        self.seen_sections[s] = stamp;
-        for member in state.unplaced(s).iter().filter(|member| member.place == floor) {
-            for &t in problem.cover.of_index(member.buffer as usize) {
-                let t = t as usize;
-                if std::mem::replace(&mut self.seen_sections[t], stamp) == stamp
-                    || self.infos[t].least_top >= height
-                {
+    /// Adds a split buffer to the valleys between `left` and `right` that it covers in part.
+    fn sum_split(&mut self, problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) {
+        let (place, size) = (state.place(b), problem.size[b]);
+        let runs = problem.runs.of_index(b);
+        let option = i32::from(place.is_level && state.is_supported(b));
+        let mut last_valley = (0, 0);
+        for (at, &(start, end)) in runs.iter().enumerate() {
+            let (mut s, end) = ((start as usize).max(left), (end as usize).min(right));
+            while s < end {
+                let valley_end = self.valley_end[s] as usize;
+                if valley_end == 0 {
+                    s += 1;
                     continue;
                 }
-                for other in state.unplaced(t) {
-                    if other.top() < height && self.seen_buffers[other.buffer as usize] != stamp {
-                        height = other.top();
+                let to = end.min(valley_end);
+                let floor = state.floor[s];
+                let top = place.offset - floor + size;
+                if last_valley.1 == valley_end {
+                    // Sections of this valley between two runs.
+                    for sums in &mut self.sums[last_valley.0..s] {
+                        sums.beside = sums.beside.min(top);
                     }
+                } else {
+                    self.sums[s].starts_here = self.sums[s].starts_here.min(top);
+                }
+                let more = runs.get(at + 1).is_some_and(|next| (next.0 as usize) < valley_end);
+                if !more {
+                    self.sums[to - 1].ends_here = self.sums[to - 1].ends_here.min(top);
+                }
+                last_valley = (to, valley_end);
+                self.sum_run(problem, state, b, (s, to), option);
+                s = to;
+            }
+        }
+    }
+
+    /// Adds a split buffer to the sections `from..to` of a valley, all of which it covers.
+    fn sum_run(
+        &mut self,
+        problem: &Cliques,
+        state: &State<'_>,
+        b: usize,
+        (from, to): (usize, usize),
+        option: i32,
+    ) {
+        let (place, size, floor) = (state.place(b), problem.size[b], state.floor[from]);
+        if place.offset > floor {
+            for sums in &mut self.sums[from..to] {
+                sums.above = sums.above.min(place.offset - floor);
+            }
+            return;
+        }
+        self.sums[from].fitting += size;
+        self.sums[to].fitting -= size;
+        self.sums[from].options += option;
+        self.sums[to].options -= option;
+        let beside =
+            if place.is_level { least_beside(problem, state, b, self.valley_of(from)) } else { OPEN };
+        for sums in &mut self.sums[from..to] {
+            sums.is_blocked |= !place.is_level;
+            sums.beside = sums.beside.min(beside);
+        }
+    }
+
+    /// Returns the valley that contains a section.
+    fn valley_of(&self, s: usize) -> (usize, usize) {
+        let end = self.valley_end[s];
+        let from = self.valleys.partition_point(|&(_, to, _)| to < end);
+        (self.valleys[from].0 as usize, end as usize)
+    }
+
+    /// Analyses every section of a valley. Returns the best branch, or `None` if floors must be raised first
+    /// or no section is ready.
+    fn assess_valley(
+        &mut self,
+        View { problem, rules, weight, .. }: View<'_>,
+        state: &State<'_>,
+        (from, to, depth): (usize, usize, i64),
+    ) -> Result<Option<Branch>, Dead> {
+        let mut least = OPEN;
+        self.after[to] = OPEN;
+        for s in (from..to).rev() {
+            least = least.min(self.sums[s].starts_here);
+            self.after[s] = least;
+        }
+        let mut best: Option<Branch> = None;
+        let raises_before = self.raises.len();
+        let (mut options, mut fitting, mut before) = (0i32, 0i64, OPEN);
+        for (s, &weight) in (from..to).zip(&weight[from..to]) {
+            let sums = self.sums[s];
+            options += sums.options;
+            fitting += sums.fitting;
+            // A buffer that ends before `s` or starts after `s` does not cover `s`.
+            let lowest_beside = before.min(self.after[s + 1]).min(sums.beside);
+            before = before.min(sums.ends_here);
+            let slack = state.slack(s);
+            let wall = depth.min(sums.above);
+            let fixed = |height: i64| {
+                if problem.has_pins { state.fixed_below(s, state.floor[s] + height) } else { 0 }
+            };
+            if rules.wall_waste
+                && wall != OPEN
+                && wall - fitting > slack
+                && wall - fitting - fixed(wall) > slack
+            {
+                return Err(Dead(s));
+            }
+            if sums.is_blocked {
+                continue;
+            }
+            let raise = wall.min(lowest_beside);
+            let may_raise =
+                raise <= slack || raise != OPEN && problem.has_pins && raise - fixed(raise) <= slack;
+            if options == 0 {
+                if !may_raise {
+                    return Err(Dead(s));
+                }
+                self.raises.push((s as u32, state.floor[s] + raise));
+            } else {
+                // Sections with few branches come first. A section that often failed may have more branches.
+                let branches = f64::from(options + i32::from(may_raise));
+                let score = branches * branches / weight;
+                if best.is_none_or(|best| score < best.score) {
+                    let raise = may_raise.then_some(raise);
+                    let (section, left, right) = (s as u32, from as u32, to as u32);
+                    best = Some(Branch { score, section, left, right, depth, raise });
                 }
             }
         }
-        height
-    }
-
-    /// Returns true if a ready section has an unplaced buffer on its floor that fits below `height`, the
-    /// result of [`Assessment::raised`] just before, and nothing else can be in its way.
-    fn has_hole(&self, problem: &Cliques, state: &State<'_>, s: usize, height: i64) -> bool {
-        let (floor, stamp) = (state.sections[s].floor, self.stamp);
-        let is_free = |b: usize, top: i64| {
-            let others = problem.cover.of_index(b).iter().map(|&t| t as usize);
-            let mut others = others.filter(|&t| t != s && state.sections[t].floor < top);
-            let inside = |member: &Member| self.seen_buffers[member.buffer as usize] == stamp;
-            others.all(|t| state.unplaced(t).iter().all(|member| member.place >= top || inside(member)))
-        };
-        let fits = |member: &Member| {
-            member.place == floor && member.top() <= height && is_free(member.buffer as usize, member.top())
-        };
-        state.unplaced(s).iter().any(fits)
-    }
-
-    /// Returns the most promising ready section of a component.
-    pub fn choose(&mut self, problem: &Cliques, state: &State<'_>, part: Part, weight: &[f64]) -> Branch {
-        let mut ready = std::mem::take(&mut self.ready);
-        ready.clear();
-        // Sections with few branches come first. A section that often failed may have more branches.
-        let score = |options: u32, s: u32| f64::from(options * options) / weight[s as usize];
-        for &s in &self.sections[part.sections.0..part.sections.1] {
-            if let Some(options) = self.infos[s as usize].options {
-                ready.push((score(options, s), s));
-            }
-        }
-        let mut best: Option<(f64, Branch)> = None;
-        let by_score = |x: &(f64, u32), y: &(f64, u32)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
-        while let Some(at) = (0..ready.len()).min_by(|&x, &y| by_score(&ready[x], &ready[y])) {
-            let (least, s) = ready.swap_remove(at);
-            if best.is_some_and(|(known, _)| known <= least) {
-                break;
-            }
-            let height = self.raised(problem, state, s as usize);
-            let may_raise =
-                can_raise(state, s as usize, height) && !self.has_hole(problem, state, s as usize, height);
-            let options = self.infos[s as usize].options.unwrap_or(0) + u32::from(may_raise);
-            if best.is_none_or(|(known, _)| score(options, s) < known) {
-                let branch = Branch { section: s, raise: may_raise.then_some(height) };
-                best = Some((score(options, s), branch));
-            }
-        }
-        self.ready = ready;
-        best.expect("a section with the lowest floor is ready").1
-    }
-
-    /// Returns true if an unplaced buffer may lie on the floor of a ready section.
-    pub fn is_option(&self, state: &State<'_>, s: usize, b: usize) -> bool {
-        state.place[b] == state.sections[s].floor && self.standings[b].supported
+        // If floors are raised, the valley changes and is analysed again.
+        Ok(best.filter(|_| self.raises.len() == raises_before))
     }
 }
 
-/// Returns true if the slack of a section allows its floor to rise to `height`.
-fn can_raise(state: &State<'_>, s: usize, height: i64) -> bool {
-    let floor = state.sections[s].floor;
-    height != OPEN && height - floor - state.fixed_below(s, height) <= state.slack(s)
+/// Returns the least size of an unplaced buffer that shares a section outside a valley with a split buffer.
+fn least_beside(problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) -> i64 {
+    let outside = problem.cover.of_index(b).iter().map(|&t| t as usize).filter(|&t| t < left || t >= right);
+    let others = outside.flat_map(|t| state.unplaced(t)).filter(|&other| other != b);
+    others.map(|other| problem.size[other]).min().unwrap_or(OPEN)
 }
 
-/// Returns the lowest top of an unplaced buffer of a section. Fails if too much of the section would remain
-/// empty.
-fn least_top(state: &State<'_>, s: usize, rules: &Rules) -> Result<i64, Dead> {
-    let floor = state.sections[s].floor;
-    let (mut least_top, mut wall, mut filled) = (OPEN, OPEN, 0);
-    for member in state.unplaced(s) {
-        least_top = least_top.min(member.top());
-        let rests = member.place == floor;
-        filled += if rests { member.size } else { 0 };
-        wall = wall.min(if rests { OPEN } else { member.place });
+/// Returns the range of the level runs that overlap a window or are its neighbours.
+fn runs_around(state: &State<'_>, (a, b): Window) -> Window {
+    let (floor, crossing, sections) = (&state.floor, &state.crossing, state.floor.len());
+    let (mut from, mut to) = (a as usize, b as usize);
+    if crossing[from] > 0 {
+        from -= 1;
     }
-    if rules.wall_waste && wall != OPEN && wall - floor > filled {
-        let waste = wall - floor - filled - state.fixed_below(s, wall);
-        if waste > state.slack(s) {
-            return Err(Dead(s));
+    while crossing[from] > 0 && floor[from - 1] == floor[from] {
+        from -= 1;
+    }
+    if to < sections && crossing[to] > 0 {
+        to += 1;
+    }
+    while to < sections && crossing[to] > 0 && floor[to] == floor[to - 1] {
+        to += 1;
+    }
+    (from as u32, to as u32)
+}
+
+/// Sorts windows and joins those that overlap.
+fn merge(windows: &mut Vec<Window>) {
+    if windows.len() < 2 {
+        return;
+    }
+    windows.sort_unstable();
+    let mut kept = 0;
+    for at in 1..windows.len() {
+        let next = windows[at];
+        if next.0 < windows[kept].1 {
+            windows[kept].1 = windows[kept].1.max(next.1);
+        } else {
+            kept += 1;
+            windows[kept] = next;
         }
     }
-    Ok(least_top)
+    windows.truncate(kept + 1);
 }

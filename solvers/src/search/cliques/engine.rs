@@ -1,17 +1,14 @@
 //! The search, with restarts. Components are solved separately.
 
-use super::analyse::{self, Assessment, Branch, Part};
+use super::analyse::{Branch, Dead, OPEN, Scratch, View};
 use super::problem::Cliques;
-use super::state::{self, Dead, Member, State, buffer_hash};
+use super::state::{NONE, State};
 use crate::search::decide::{Decide, Verdict, deepen};
-use crate::search::memo::{Key, Memo};
+use crate::search::memo::Memo;
 use crate::search::valley::{FAILURE_GROWTH, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};
 use plimsoll_model::{Budget, Bytes};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-
-/// The option of an empty floor.
-const NONE: u32 = u32::MAX;
 
 enum End {
     Fits,
@@ -20,41 +17,67 @@ enum End {
     Pause,
 }
 
+/// A component: ranges of sections and split buffers, as ranges of the stacks of [`Engine`].
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    ranges: (usize, usize),
+    split: (usize, usize),
+    mean_slack: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    part: Part,
+    /// The hash of the rest of the state. The XOR of this hash and the hash of the state is the hash of the
+    /// component.
+    others: u64,
+    /// Index of the first branch of this node in [`Engine::valleys`].
+    valleys: usize,
+}
+
 /// A resumable search at one capacity.
 #[derive(Debug)]
 pub(crate) struct Engine<'a> {
     problem: &'a Cliques,
     rules: Rules,
     state: State<'a>,
-    seen: Assessment,
+    scratch: Scratch,
     memo: Memo,
     rng: Xoshiro256PlusPlus,
     weight: Vec<f64>,
     increment: f64,
+    /// Score of each buffer in the current run.
     value: Vec<f64>,
+    /// The options of all open nodes, stored as one stack.
     options: Vec<(f64, u32)>,
     parts: Vec<Part>,
+    /// The ranges of sections and the split buffers of all open components, as stacks.
+    ranges: Vec<(u32, u32)>,
+    split: Vec<u32>,
+    /// The best branches of the valleys of all open nodes, stored as one stack.
+    valleys: Vec<Branch>,
+    /// Per range of the part being divided: itself, or an earlier range to which it is joined.
+    roots: Vec<u32>,
     restarts: u64,
     run_left: u64,
+    /// Number of nodes so far, excluding those of lookahead.
     visited: u64,
+    /// The highest level on the path to the current node (see [`Rules::levels`]).
     level: i128,
-    /// Whether the fixed buffers fit and every buffer has a place.
     is_open: bool,
 }
 
 impl<'a> Engine<'a> {
     /// Creates a search for layouts of at most `capacity` bytes.
     pub fn new(problem: &'a Cliques, capacity: Bytes, rules: Rules, seed: u64) -> Self {
-        let mut state = State::new(problem, capacity.get());
-        let mut seen = Assessment::new(problem);
-        let is_open = problem.fixed_end <= capacity.get()
-            && state.start().is_ok()
-            && seen.look(problem, &mut state, &rules).is_ok();
+        let state = State::new(problem, capacity.get());
+        let is_open =
+            problem.fixed_end <= capacity.get() && (0..problem.sections()).all(|s| state.slack(s) >= 0);
         Self {
             problem,
             rules,
             state,
-            seen,
+            scratch: Scratch::new(problem.sections()),
             memo: Memo::new(rules.memo_bytes),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             weight: vec![1.0; problem.sections()],
@@ -62,6 +85,10 @@ impl<'a> Engine<'a> {
             value: vec![0.0; problem.len()],
             options: Vec::new(),
             parts: Vec::new(),
+            ranges: Vec::new(),
+            split: Vec::new(),
+            valleys: Vec::new(),
+            roots: Vec::new(),
             restarts: 0,
             run_left: 0,
             visited: 0,
@@ -76,19 +103,22 @@ impl<'a> Engine<'a> {
         if !self.is_open {
             return Verdict::Impossible;
         }
-        let start = self.mark();
+        let problem = self.problem;
+        let start = self.state.mark();
         loop {
             if let Some(stop) = budget.check() {
                 return Verdict::Stopped(stop);
             }
             self.start_run();
-            self.parts.clear();
-            self.seen.sections.clear();
-            self.seen.buffers.clear();
-            self.seen.sections.extend(0..self.problem.sections() as u32);
-            let end = self.solve((0, self.problem.sections()), budget);
-            let layout = matches!(end, End::Fits).then(|| self.problem.layout(&self.state.place));
-            self.undo(start);
+            self.valleys.clear();
+            self.ranges.clear();
+            self.split.clear();
+            self.ranges.push((0, problem.sections() as u32));
+            self.split.extend(problem.whole as u32..problem.len() as u32);
+            let whole = Part { ranges: (0, 1), split: (0, self.split.len()), mean_slack: 0.0 };
+            let end = self.solve(whole, budget);
+            let layout = matches!(end, End::Fits).then(|| problem.layout(&self.state.offset));
+            self.state.undo(start);
             match (end, layout) {
                 (End::Impossible, _) => return Verdict::Impossible,
                 (_, Some(layout)) => return Verdict::Fits(layout),
@@ -119,124 +149,219 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Completes some sections component by component, the tightest first. Ends at the first component that
-    /// is not completed.
-    fn solve(&mut self, sections: (usize, usize), budget: &mut Budget) -> End {
-        let (first, stacks) = (self.parts.len(), (self.seen.sections.len(), self.seen.buffers.len()));
-        self.seen.split(self.problem, &self.state, sections, &mut self.parts);
+    /// Completes a part component by component, the tightest first. Ends at the first component that is not
+    /// completed.
+    fn solve(&mut self, part: Part, budget: &mut Budget) -> End {
+        let (first, stacks) = (self.parts.len(), (self.ranges.len(), self.split.len()));
+        self.divide(part);
         if self.parts.len() > first + 1 {
-            let (state, all) = (&self.state, &self.seen.sections);
-            let mean_slack = |part: &Part| {
-                let own = &all[part.sections.0..part.sections.1];
-                own.iter().map(|&s| state.slack(s as usize) as f64).sum::<f64>() / own.len() as f64
-            };
-            self.parts[first..].sort_by(|a, b| mean_slack(b).total_cmp(&mean_slack(a)));
+            self.parts[first..].sort_by(|a, b| b.mean_slack.total_cmp(&a.mean_slack));
         }
         let mut end = End::Fits;
         while self.parts.len() > first && matches!(end, End::Fits) {
-            let part = self.parts.pop().expect("there is another part");
-            end = deepen(|| self.solve_component(part, budget));
+            let part = self.parts.pop().expect("a part was pushed");
+            let ranges = &self.ranges[part.ranges.0..part.ranges.1];
+            let split = &self.split[part.split.0..part.split.1];
+            let others = self.state.hash ^ self.state.hash_of(ranges, split);
+            self.scratch.changed.clear();
+            self.scratch.changed.extend_from_slice(ranges);
+            let node = Node { part, others, valleys: self.valleys.len() };
+            end = deepen(|| self.solve_component(node, budget));
         }
         self.parts.truncate(first);
-        self.seen.sections.truncate(stacks.0);
-        self.seen.buffers.truncate(stacks.1);
+        self.ranges.truncate(stacks.0);
+        self.split.truncate(stacks.1);
         end
     }
 
-    fn solve_component(&mut self, part: Part, budget: &mut Budget) -> End {
+    /// Pushes the components of a part that have unplaced buffers.
+    fn divide(&mut self, part: Part) {
+        let first = self.ranges.len();
+        for at in part.ranges.0..part.ranges.1 {
+            let (left, right) = self.ranges[at];
+            let mut start = left;
+            for s in left..right {
+                if s > start && self.state.crossing[s as usize] == 0 {
+                    self.push_range(start, s);
+                    start = s;
+                }
+            }
+            self.push_range(start, right);
+        }
+        let last = self.ranges.len();
+        self.roots.clear();
+        self.roots.extend(0..(last - first) as u32);
+        for at in part.split.0..part.split.1 {
+            let b = self.split[at] as usize;
+            if !self.state.placed[b] {
+                let one = self.root_of(first, b, 0);
+                for run in 1..self.problem.runs.of_index(b).len() {
+                    let (one, other) = (self.root(one), self.root_of(first, b, run));
+                    self.roots[one.max(other) as usize] = one.min(other);
+                }
+            }
+        }
+        for root in 0..last - first {
+            if self.roots[root] == root as u32 {
+                self.push_part(part, (first, last), root as u32);
+            }
+        }
+    }
+
+    fn push_range(&mut self, start: u32, end: u32) {
+        if self.state.open[start as usize] > 0 {
+            self.ranges.push((start, end));
+        }
+    }
+
+    fn root(&self, mut at: u32) -> u32 {
+        while self.roots[at as usize] != at {
+            at = self.roots[at as usize];
+        }
+        at
+    }
+
+    /// Returns the root of the range, among those from `first` on, that contains a run of a split buffer.
+    fn root_of(&self, first: usize, b: usize, run: usize) -> u32 {
+        let start = self.problem.runs.of_index(b)[run].0;
+        self.root(self.ranges[first..].partition_point(|&(_, end)| end <= start) as u32)
+    }
+
+    /// Pushes the component of all ranges with a root.
+    fn push_part(&mut self, whole: Part, (first, last): (usize, usize), root: u32) {
+        let (ranges, split) = (self.ranges.len(), self.split.len());
+        let (mut slack, mut sections) = (0.0, 0);
+        for at in first..last {
+            if self.root((at - first) as u32) == root {
+                let (left, right) = self.ranges[at];
+                slack += (left..right).map(|s| self.state.slack(s as usize) as f64).sum::<f64>();
+                sections += right - left;
+                self.ranges.push((left, right));
+            }
+        }
+        for at in whole.split.0..whole.split.1 {
+            let b = self.split[at];
+            if !self.state.placed[b as usize] {
+                let start = self.problem.hull[b as usize].0;
+                let at = self.ranges[first..last].partition_point(|&(_, end)| end <= start);
+                if self.root(at as u32) == root {
+                    self.split.push(b);
+                }
+            }
+        }
+        let mean_slack = slack / f64::from(sections);
+        let (ranges, split) = ((ranges, self.ranges.len()), (split, self.split.len()));
+        self.parts.push(Part { ranges, split, mean_slack });
+    }
+
+    /// Completes a component after the floors of the sections in [`Scratch::changed`] have changed.
+    /// `self.valleys[node.valleys..]` must contain the branches before the change. On return, these entries
+    /// are removed.
+    fn solve_component(&mut self, node: Node, budget: &mut Budget) -> End {
         if self.run_left == 0 || budget.tick().is_some() {
+            self.valleys.truncate(node.valleys);
             return End::Pause;
         }
         self.run_left -= 1;
         self.visited += 1;
-        self.try_known(part, budget)
-    }
-
-    fn mark(&self) -> (state::Mark, analyse::Mark) {
-        (self.state.mark(), self.seen.mark())
-    }
-
-    fn undo(&mut self, mark: (state::Mark, analyse::Mark)) {
-        self.state.undo(mark.0);
-        self.seen.undo(mark.1);
-    }
-
-    /// Branches unless the memo refutes the component.
-    fn try_known(&mut self, part: Part, budget: &mut Budget) -> End {
-        if !self.rules.memo {
-            return self.try_runs(part, budget);
-        }
-        let hash = self.hash_of(part);
-        let (seen, state) = (&self.seen, &self.state);
-        if self.memo.contains(hash, |key| write_key(seen, state, part, key)) {
-            return End::Impossible;
-        }
-        let visited = self.visited;
-        let end = self.try_runs(part, budget);
-        if matches!(end, End::Impossible) && self.visited - visited >= self.rules.memo_least {
-            let (seen, state) = (&self.seen, &self.state);
-            self.memo.insert(hash, |key| write_key(seen, state, part, key));
+        let mark = self.state.mark();
+        let end =
+            if self.look(node.part, node.valleys) { self.try_known(node, budget) } else { End::Impossible };
+        self.valleys.truncate(node.valleys);
+        if !matches!(end, End::Fits) {
+            self.state.undo(mark);
         }
         end
     }
 
-    fn hash_of(&self, part: Part) -> u64 {
-        let sections = self.seen.sections[part.sections.0..part.sections.1].iter();
-        let buffers = self.seen.buffers[part.buffers.0..part.buffers.1].iter();
-        let buffers = buffers.filter(|&&b| !self.state.placed[b as usize]);
-        let sections = sections.map(|&s| self.state.section_hash(s as usize));
-        sections.chain(buffers.map(|&b| buffer_hash(b))).fold(0, |hash, one| hash ^ one)
+    /// Propagates within a component. Returns false if it cannot be completed.
+    fn look(&mut self, part: Part, valleys: usize) -> bool {
+        let view = View {
+            problem: self.problem,
+            split: &self.split[part.split.0..part.split.1],
+            rules: &self.rules,
+            weight: &self.weight,
+        };
+        match self.scratch.look(view, &mut self.state, (&mut self.valleys, valleys)) {
+            Ok(()) => true,
+            Err(Dead(section)) => {
+                self.blame(section);
+                false
+            }
+        }
+    }
+
+    /// Branches unless the memo refutes the component.
+    fn try_known(&mut self, node: Node, budget: &mut Budget) -> End {
+        if !self.rules.memo {
+            return self.try_runs(node, budget);
+        }
+        let hash = self.state.hash ^ node.others;
+        let (ranges, split) = (node.part.ranges, node.part.split);
+        let (state, all, all_split) = (&self.state, &self.ranges, &self.split);
+        let write =
+            |key: &mut _| state.write_key(&all[ranges.0..ranges.1], &all_split[split.0..split.1], key);
+        if self.memo.contains(hash, write) {
+            return End::Impossible;
+        }
+        let visited = self.visited;
+        let end = self.try_runs(node, budget);
+        if matches!(end, End::Impossible) && self.visited - visited >= self.rules.memo_least {
+            let (state, all, all_split) = (&self.state, &self.ranges, &self.split);
+            let write =
+                |key: &mut _| state.write_key(&all[ranges.0..ranges.1], &all_split[split.0..split.1], key);
+            self.memo.insert(hash, write);
+        }
+        end
     }
 
     /// Branches on a component. If the path has just reached a new level, an undecided run is followed by
     /// further runs from this node.
-    fn try_runs(&mut self, part: Part, budget: &mut Budget) -> End {
+    fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
         if !self.rules.restarts || !self.is_past_plain_runs() {
-            return self.branch(part, budget);
+            return self.branch(node, budget);
         }
         let level = i128::from(self.rules.levels) * self.state.area / self.state.total_area;
         if level <= self.level {
-            return self.branch(part, budget);
+            return self.branch(node, budget);
         }
         let lower = std::mem::replace(&mut self.level, level);
-        let mark = self.mark();
-        let mut end = self.branch(part, budget);
+        let mark = self.state.mark();
+        let mut end = self.branch(node, budget);
         for _ in 1..self.rules.tries {
             if !matches!(end, End::Pause) || budget.check().is_some() {
                 break;
             }
-            self.undo(mark);
+            self.state.undo(mark);
             self.start_run();
-            end = self.branch(part, budget);
+            end = self.branch(node, budget);
         }
         self.level = lower;
         end
     }
 
     /// Tries the options of the most promising section in order.
-    fn branch(&mut self, part: Part, budget: &mut Budget) -> End {
-        let branch = self.seen.choose(self.problem, &self.state, part, &self.weight);
+    fn branch(&mut self, node: Node, budget: &mut Budget) -> End {
+        let known = node.valleys..self.valleys.len();
+        let least = |a: &&Branch, b: &&Branch| a.score.total_cmp(&b.score).then(a.section.cmp(&b.section));
+        let branch = *self.valleys[known]
+            .iter()
+            .min_by(least)
+            .expect("the lowest floor of a component lies in a valley with options");
         let first = self.options.len();
-        self.gather(branch);
+        self.gather(node.part, branch);
         if self.rules.lookahead && self.is_past_plain_runs() && self.options.len() > first + 1 {
-            self.look_ahead(branch, first, budget);
+            self.look_ahead(node, branch, first, budget);
         }
         let mut end = End::Impossible;
         for at in first..self.options.len() {
             let option = self.options[at].1;
-            let mark = self.mark();
-            end = match self.apply(branch, option) {
-                Ok(true) => self.solve(part.sections, budget),
-                Ok(false) => deepen(|| self.solve_component(part, budget)),
-                Err(Dead(section)) => {
-                    self.blame(section);
-                    End::Impossible
-                }
-            };
+            let mark = self.state.mark();
+            end = self.follow(node, branch, option, budget);
             if !matches!(end, End::Impossible) {
                 break;
             }
-            self.undo(mark);
+            self.state.undo(mark);
         }
         self.options.truncate(first);
         if matches!(end, End::Impossible) && branch.raise.is_none() {
@@ -245,31 +370,77 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Applies an option and all its consequences. Returns true if the component may have split.
-    fn apply(&mut self, branch: Branch, option: u32) -> Result<bool, Dead> {
-        let apart = if option == NONE {
-            let height = branch.raise.expect("an empty floor is an option only if it may be raised");
-            self.state.raise(branch.section as usize, height)?;
-            false
-        } else {
-            self.state.put(option as usize)?
-        };
-        self.seen.look(self.problem, &mut self.state, &self.rules)?;
-        Ok(apart)
+    /// Solves the components that remain after an option.
+    fn follow(&mut self, node: Node, branch: Branch, option: u32, budget: &mut Budget) -> End {
+        let known = node.valleys..self.valleys.len();
+        if self.apply(branch, option) {
+            return self.solve(node.part, budget);
+        }
+        let valleys = self.valleys.len();
+        self.valleys.extend_from_within(known);
+        deepen(|| self.solve_component(Node { valleys, ..node }, budget))
+    }
+
+    /// Applies an option, and notes the sections whose floors have changed. Returns true if the component may
+    /// have split.
+    fn apply(&mut self, branch: Branch, option: u32) -> bool {
+        self.scratch.changed.clear();
+        if option == NONE {
+            let section = branch.section as usize;
+            let raise = branch.raise.expect("an empty floor is an option only if it may be raised");
+            self.state.raise(section, self.state.floor[section] + raise);
+            self.scratch.changed.push((branch.section, branch.section + 1));
+            return false;
+        }
+        self.scratch.changed.extend_from_slice(self.problem.runs.of_index(option as usize));
+        self.state.put(option as usize)
     }
 
     /// Pushes the unplaced buffers that can lie on the floor of the section, the most promising first. Then
     /// pushes [`NONE`], the option of an empty floor, if the slack allows it.
-    fn gather(&mut self, branch: Branch) {
+    fn gather(&mut self, part: Part, branch: Branch) {
         let first = self.options.len();
-        let s = branch.section as usize;
-        let mut seen: Vec<u32> = Vec::new();
-        for &Member { buffer: b, .. } in self.state.unplaced(s) {
-            let twin = self.problem.twin[b as usize];
-            if self.seen.is_option(&self.state, s, b as usize) && !(self.rules.twins && seen.contains(&twin))
+        let (problem, state) = (self.problem, &self.state);
+        let (section, left, right) = (branch.section as usize, branch.left as usize, branch.right as usize);
+        let floor = state.floor[section];
+        let mut b = state.first_unplaced(left);
+        let mut last_twin = NONE;
+        while b != NONE {
+            let at = b as usize;
+            let (start, end) = (problem.hull[at].0 as usize, problem.hull[at].1 as usize);
+            if start > section {
+                break;
+            }
+            let covers = end > section && end <= right;
+            let seen = self.rules.twins && problem.twin[at] == last_twin;
+            if covers
+                && !seen
+                && (problem.is_plain[at] || state.settled(at, floor) == floor)
+                && state.is_supported(at)
             {
-                seen.push(twin);
-                self.options.push((self.score(b as usize), b));
+                last_twin = problem.twin[at];
+                let touches = u32::from(start == left) + u32::from(end == right);
+                let is_flush = branch.depth != OPEN && problem.size[at] == branch.depth;
+                self.options.push((self.score(at, f64::from(touches), is_flush), b));
+            }
+            b = state.next_unplaced(b);
+        }
+        for at in part.split.0..part.split.1 {
+            let b = self.split[at] as usize;
+            let covers = |&(start, end): &(u32, u32)| start <= branch.section && branch.section < end;
+            let place = self.state.place(b);
+            if !self.state.placed[b]
+                && place.offset == floor
+                && self.problem.runs.of_index(b).iter().any(covers)
+                && self.state.is_supported(b)
+            {
+                debug_assert!(place.is_level, "the section is not blocked");
+                let twin =
+                    |&(_, other): &(f64, u32)| self.problem.twin[other as usize] == self.problem.twin[b];
+                if !(self.rules.twins && self.options[first..].iter().any(twin)) {
+                    let (touches, is_flush) = self.beside(b, floor);
+                    self.options.push((self.score(b, touches, is_flush), b as u32));
+                }
             }
         }
         self.sort_options(first);
@@ -278,31 +449,29 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Returns the score of a buffer at its place, with bonuses for walls beside it.
-    fn score(&self, b: usize) -> f64 {
-        let (place, top) = (self.state.place[b], self.state.top(b));
-        let cover = self.problem.cover.of_index(b);
-        let (mut ends, mut touches, mut flush) = (0, 0, false);
-        let mut beside = |s: Option<usize>| {
-            ends += 1;
-            let floor = match s.map(|s| &self.state.sections[s]) {
-                Some(section) if section.open > 0 => section.floor,
-                _ => i64::MAX,
-            };
-            touches += u32::from(floor > place);
-            flush |= floor == top;
+    fn score(&self, b: usize, touches: f64, is_flush: bool) -> f64 {
+        let value = self.value[b] * (1.0 + self.rules.touch * touches);
+        if is_flush { value * self.rules.flush } else { value }
+    }
+
+    /// Returns twice the share of the ends of the runs of a split buffer that touch a wall, and whether a wall
+    /// is as high as its top.
+    fn beside(&self, b: usize, floor: i64) -> (f64, bool) {
+        let (state, top) = (&self.state, floor + self.problem.size[b]);
+        let wall = |border: usize, beside: usize| {
+            let linked = border < state.floor.len() && state.crossing[border] > 0;
+            if linked { state.floor[beside] } else { OPEN }
         };
-        for (at, &s) in cover.iter().enumerate() {
-            if at == 0 || cover[at - 1] + 1 != s {
-                beside((s as usize).checked_sub(1));
-            }
-            if at + 1 == cover.len() || cover[at + 1] != s + 1 {
-                beside(Some(s as usize + 1).filter(|&next| next < self.problem.sections()));
+        let runs = self.problem.runs.of_index(b);
+        let (mut touches, mut is_flush) = (0, false);
+        for &(start, end) in runs {
+            let (start, end) = (start as usize, end as usize);
+            for wall in [wall(start, start.wrapping_sub(1)), wall(end, end)] {
+                touches += u32::from(wall > floor);
+                is_flush |= wall == top;
             }
         }
-        let share = 2.0 * f64::from(touches) / f64::from(ends);
-        let value = self.value[b] * (1.0 + self.rules.touch * share);
-        if flush { value * self.rules.flush } else { value }
+        (f64::from(touches) / runs.len() as f64, is_flush)
     }
 
     fn sort_options(&mut self, first: usize) {
@@ -311,7 +480,7 @@ impl<'a> Engine<'a> {
 
     /// Tries the best options from index `first` on for one step. Removes those that fail immediately and
     /// sorts the others by score and consumed slack. Every trial counts as a node.
-    fn look_ahead(&mut self, branch: Branch, first: usize, budget: &mut Budget) {
+    fn look_ahead(&mut self, node: Node, branch: Branch, first: usize, budget: &mut Budget) {
         let mut kept = first;
         for at in first..self.options.len() {
             let (value, option) = self.options[at];
@@ -322,19 +491,28 @@ impl<'a> Engine<'a> {
             }
             budget.tick();
             self.run_left = self.run_left.saturating_sub(1);
-            let mark = self.mark();
-            match self.apply(branch, option) {
-                Ok(_) => {
-                    let burnt = self.state.burnt_since(mark.0, SOFT);
-                    self.options[kept] = (value.ln() - self.rules.burn * burnt, option);
-                    kept += 1;
-                }
-                Err(Dead(section)) => self.blame(section),
+            if let Some(burnt) = self.burnt_by(node, branch, option) {
+                self.options[kept] = (value.ln() - self.rules.burn * burnt, option);
+                kept += 1;
             }
-            self.undo(mark);
         }
         self.options.truncate(kept);
         self.sort_options(first);
+    }
+
+    /// Returns the slack consumed by the raises that an option forces, as a difference of logarithms summed
+    /// over sections. Returns `None` if the option fails.
+    fn burnt_by(&mut self, node: Node, branch: Branch, option: u32) -> Option<f64> {
+        let mark = self.state.mark();
+        let known = node.valleys..self.valleys.len();
+        self.apply(branch, option);
+        let valleys = self.valleys.len();
+        self.valleys.extend_from_within(known);
+        let placed = if option == NONE { mark } else { self.state.mark() };
+        let burnt = self.look(node.part, valleys).then(|| self.state.burnt_since(placed, SOFT));
+        self.valleys.truncate(valleys);
+        self.state.undo(mark);
+        burnt
     }
 
     /// Records a failure of a section.
@@ -350,26 +528,6 @@ impl<'a> Engine<'a> {
             }
             self.increment = 1.0;
         }
-    }
-}
-
-/// Writes the key of a component: its sections with their floors, and its unplaced buffers.
-fn write_key(seen: &Assessment, state: &State<'_>, part: Part, key: &mut Key) {
-    let mut sections = seen.sections[part.sections.0..part.sections.1].to_vec();
-    let mut buffers = seen.buffers[part.buffers.0..part.buffers.1].to_vec();
-    buffers.retain(|&b| !state.placed[b as usize]);
-    sections.sort_unstable();
-    buffers.sort_unstable();
-    key.put(sections.len() as u64);
-    for s in sections {
-        key.put(u64::from(s));
-        key.put(state.sections[s as usize].floor as u64);
-        key.put(state.depth(s as usize));
-    }
-    let mut last = 0;
-    for b in buffers {
-        key.put(u64::from(b - last));
-        last = b;
     }
 }
 

@@ -56,6 +56,9 @@ pub(super) type Pin = (i64, i64);
 /// `size` bytes at offset `p` ends within `C` bytes if and only if `p <= C - size`. In units of the grain G,
 /// the rounded top is then at most `floor((C + excess) / G)`, where `excess` is the difference between the
 /// rounded and the real size. This is the *ceiling* of the buffer.
+///
+/// Buffers that cover one run of sections come first, by start, end and descending size. The others are
+/// *split*.
 #[derive(Clone, Debug)]
 pub(crate) struct Cliques {
     /// Bytes per unit.
@@ -69,14 +72,24 @@ pub(crate) struct Cliques {
     pub excess: Vec<u64>,
     /// Per free buffer: the sections that it covers, ascending.
     pub(super) cover: Lists<u32>,
-    /// Per section: its free buffers, and the position of the section among those that the buffer covers.
-    pub(super) members: Lists<(u32, u32)>,
+    /// Per free buffer: the same sections as half-open ranges, ascending, and the shortest range that contains
+    /// all of them.
+    pub(super) runs: Lists<(u32, u32)>,
+    pub hull: Vec<(u32, u32)>,
+    /// Number of free buffers that are not split. Those that start at section `s` are
+    /// `first_at[s]..first_at[s + 1]`.
+    pub whole: usize,
+    pub first_at: Vec<u32>,
+    /// Per section: its free buffers.
+    pub(super) members: Lists<u32>,
     /// Per section: its fixed buffers, ascending.
     pub(super) pins: Lists<Pin>,
+    pub has_pins: bool,
     /// Per free buffer: the addresses of all fixed buffers with which it conflicts, merged and ascending.
     pub(super) walls: Lists<Pin>,
-    /// Per free buffer: whether it covers two sections but not all between them.
-    pub jumps: Vec<bool>,
+    /// Per free buffer: whether its place in a valley is always the floor: it has no alignment, and no fixed
+    /// buffer is in its way.
+    pub is_plain: Vec<bool>,
     /// Per free buffer: the first buffer with the same sections, size, alignment and excess.
     pub twin: Vec<u32>,
     /// Per free buffer: its id in the instance.
@@ -94,7 +107,7 @@ impl Cliques {
         let sections = cover(instance, watch)?;
         let covers = positions(instance, &sections);
         let sized = instance.ids().filter(|&id| !instance.buffer(id).is_empty());
-        let (free, fixed): (Vec<BufferId>, Vec<BufferId>) =
+        let (mut free, fixed): (Vec<BufferId>, Vec<BufferId>) =
             sized.partition(|&id| instance.buffer(id).fixed().is_none());
         let step = step(instance, &free, &fixed);
         let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
@@ -112,8 +125,17 @@ impl Cliques {
             pins.sort_unstable();
             pins
         }));
+        free.sort_by_cached_key(|&id| {
+            let cover = &covers[id.index()];
+            let (start, end) = (cover[0], cover[cover.len() - 1] + 1);
+            ((end - start) as usize != cover.len(), start, end, std::cmp::Reverse(units(id)), id)
+        });
         let cover = Lists::of(free.iter().map(|id| covers[id.index()].iter().copied()));
-        let jumps = |b: usize| cover.of_index(b).windows(2).any(|pair| pair[0] + 1 != pair[1]);
+        let runs = Lists::of((0..free.len()).map(|b| runs(cover.of_index(b))));
+        let hull: Vec<(u32, u32)> = (0..free.len()).map(|b| hull(runs.of_index(b))).collect();
+        let whole = (0..free.len()).take_while(|&b| runs.of_index(b).len() == 1).count();
+        let first_at = |s: usize| hull[..whole].partition_point(|&(start, _)| (start as usize) < s) as u32;
+        let walls = Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins)));
         let alignment = |&id: &BufferId| (instance.buffer(id).alignment().get() / grain).max(1) as i64;
         let alignment: Vec<i64> = free.iter().map(alignment).collect();
         let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
@@ -131,14 +153,19 @@ impl Cliques {
             grain,
             widest: alignment.iter().copied().max().unwrap_or(1),
             members: members(sections.len(), &cover, free.len()),
-            walls: Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins))),
-            jumps: (0..free.len()).map(jumps).collect(),
+            is_plain: (0..free.len()).map(|b| alignment[b] == 1 && walls.of_index(b).is_empty()).collect(),
+            walls,
+            first_at: (0..=sections.len()).map(first_at).collect(),
+            runs,
+            hull,
+            whole,
             twin,
             rest: instance.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect(),
             fixed_end: fixed.iter().filter_map(end).max().unwrap_or(0),
             size,
             alignment,
             excess,
+            has_pins: !fixed.is_empty(),
             cover,
             pins,
             origin: free,
@@ -200,13 +227,22 @@ fn positions(instance: &Instance, sections: &[Vec<BufferId>]) -> Vec<Vec<u32>> {
     positions
 }
 
-/// Returns, for each section, its free buffers, ascending, and the position of the section among those that
-/// the buffer covers.
-fn members(sections: usize, cover: &Lists<u32>, buffers: usize) -> Lists<(u32, u32)> {
+/// Returns ascending sections as half-open ranges.
+fn runs(sections: &[u32]) -> Vec<(u32, u32)> {
+    sections.chunk_by(|a, b| a + 1 == *b).map(|run| (run[0], run[0] + run.len() as u32)).collect()
+}
+
+/// Returns the shortest range that contains some runs.
+fn hull(runs: &[(u32, u32)]) -> (u32, u32) {
+    runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.0, last.1))
+}
+
+/// Returns, for each section, its free buffers.
+fn members(sections: usize, cover: &Lists<u32>, buffers: usize) -> Lists<u32> {
     let mut members = vec![Vec::new(); sections];
     for b in 0..buffers {
-        for (at, &s) in (0..).zip(cover.of_index(b)) {
-            members[s as usize].push((b as u32, at));
+        for &s in cover.of_index(b) {
+            members[s as usize].push(b as u32);
         }
     }
     Lists::of(members)

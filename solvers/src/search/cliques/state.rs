@@ -1,51 +1,27 @@
-//! The state of the search: floors, places of unplaced buffers, and a trail for undoing decisions.
+//! The state of the search: floors, placed and unplaced buffers, and a trail for undoing decisions.
 
 use super::problem::Cliques;
-use crate::search::memo::mix;
+use crate::search::memo::{Key, mix};
 
-/// A decision that leaves no layout within the capacity. The section is the reason.
+/// The index that marks the end of the list of unplaced buffers.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The previous values of a section.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    section: u32,
+    pin: u32,
+    floor: i64,
+    base: i64,
+}
+
+/// The place of an unplaced split buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dead(pub usize);
-
-/// What the state knows of a section.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Section {
-    /// No unplaced buffer of the section lies below this offset.
-    pub floor: i64,
-    /// The top of the highest placed or fixed buffer at or below the floor, or 0.
-    pub base: i64,
-    /// Total size of the unplaced buffers and of the fixed buffers above the floor.
-    pub rest: i64,
-    /// Number of unplaced buffers.
-    pub open: u32,
-    /// Position of the lowest fixed buffer above the floor.
-    pub pin: u32,
-}
-
-/// An unplaced or placed member of a section. Place and size are stored here, too, for locality.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub place: i64,
-    pub size: i64,
-    pub buffer: u32,
-    /// The position of the section among those that the buffer covers.
-    cover: u32,
-}
-
-impl Member {
-    /// Returns the top of the buffer at its place.
-    #[inline]
-    pub fn top(self) -> i64 {
-        self.place + self.size
-    }
-}
-
-/// A position in the trail to which decisions can be undone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
-    sections: usize,
-    places: usize,
-    rises: usize,
+pub(super) struct Place {
+    /// The lowest offset that the floors of its sections, its alignment and fixed buffers allow.
+    pub offset: i64,
+    /// Whether all its sections have this offset as their floor.
+    pub is_level: bool,
 }
 
 /// The state of the search.
@@ -55,34 +31,58 @@ pub(super) struct State<'a> {
     /// Per section: the highest top that one of its buffers can have.
     capacity: Vec<i64>,
     /// Per buffer: the highest offset.
-    highest: Vec<i64>,
-    pub sections: Vec<Section>,
-    /// Per unplaced buffer: the lowest offset that its sections, its alignment and fixed buffers allow. Per
-    /// placed buffer: its offset.
-    pub place: Vec<i64>,
+    pub highest: Vec<i64>,
+    /// Per section: no unplaced buffer lies below this offset.
+    pub floor: Vec<i64>,
+    /// Per section: the top of the highest placed or fixed buffer at or below the floor, or the ground.
+    pub base: Vec<i64>,
+    /// Per section: total size of the unplaced buffers, and of the fixed buffers above the floor.
+    rest: Vec<i64>,
+    /// Per section: number of unplaced buffers.
+    pub open: Vec<u32>,
+    /// Per section: position of the lowest fixed buffer above the floor.
+    pin: Vec<u32>,
+    /// Offset of each buffer in units, valid only for placed buffers.
+    pub offset: Vec<i64>,
     pub placed: Vec<bool>,
-    /// Per section: its members, the unplaced ones first.
-    members: Vec<Member>,
-    /// Per buffer and section that it covers: its position in `members`.
-    position: Vec<u32>,
+    /// Per split buffer: its place as of the last assessment.
+    places: Vec<Place>,
+    /// The unplaced buffers that are not split, as a doubly linked list. Position `whole` is the head.
+    next: Vec<u32>,
+    prev: Vec<u32>,
+    /// Per section: number of unplaced buffers that cover both this section and the previous one.
+    pub crossing: Vec<u32>,
+    /// Hash of the floors, of whether they are bases, and of the set of unplaced buffers.
+    pub hash: u64,
     /// Area of the placed buffers, in units times sections. `total_area` is that of all buffers.
     pub area: i128,
     pub total_area: i128,
-    changed: Vec<(u32, Section)>,
-    places: Vec<u32>,
-    rises: Vec<(u32, i64)>,
-    /// Per section: the number of unplaced buffers that cover both this section and the previous one.
-    crossing: Vec<u32>,
-    /// Sections that have changed, or whose members have. They must be settled; `is_due` marks them.
-    due: Vec<u32>,
-    is_due: Vec<bool>,
-    /// Sections that have changed since the last assessment. `is_stale` marks them.
-    pub stale: Vec<u32>,
-    /// Unplaced buffers that have risen since the last assessment.
-    pub risen: Vec<u32>,
-    is_stale: Vec<bool>,
+    /// Per section: the number of the last pass of [`State::burnt_since`] that visited it. `stamp` is the
+    /// number of the current pass.
     stamps: Vec<u32>,
     stamp: u32,
+    changes: Vec<Change>,
+    puts: Vec<u32>,
+    moves: Vec<(u32, Place)>,
+}
+
+#[inline]
+fn section_hash(s: usize, floor: i64, is_base: bool) -> u64 {
+    mix(((floor as u64) << 1 | u64::from(is_base)) << 20 ^ s as u64)
+}
+
+#[inline]
+fn buffer_hash(b: u32) -> u64 {
+    mix(u64::from(b) | 1 << 62)
+}
+
+/// A position in the trail to which decisions can be undone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    changes: usize,
+    puts: usize,
+    moves: usize,
+    hash: u64,
 }
 
 impl<'a> State<'a> {
@@ -91,353 +91,325 @@ impl<'a> State<'a> {
         let (n, sections) = (problem.len(), problem.sections());
         let ceiling: Vec<i64> = (0..n).map(|b| problem.ceiling(b, capacity)).collect();
         let highest = (0..n).map(|b| ceiling[b] - problem.size[b]).collect();
-        let of_section = |s: usize| {
-            let members = problem.members.of_index(s);
-            let free: i64 = members.iter().map(|&(b, _)| problem.size[b as usize]).sum();
+        let rest = |s: usize| {
+            let free: i64 = problem.members.of_index(s).iter().map(|&b| problem.size[b as usize]).sum();
             let pins: i64 = problem.pins.of_index(s).iter().map(|&(low, top)| top - low).sum();
-            let pin = problem.pins.range(s).start as u32;
-            Section { floor: 0, base: 0, rest: free + pins, open: members.len() as u32, pin }
+            free + pins
         };
         let highest_top = |s: usize| {
-            let free = problem.members.of_index(s).iter().map(|&(b, _)| ceiling[b as usize]);
+            let free = problem.members.of_index(s).iter().map(|&b| ceiling[b as usize]);
             let fixed = problem.pins.of_index(s).iter().map(|&(_, top)| top);
             free.chain(fixed).max().unwrap_or(0)
         };
-        let mut position = vec![0; problem.cover.items().len()];
-        for s in 0..sections {
-            for (at, &(b, k)) in problem.members.range(s).zip(problem.members.of_index(s)) {
-                position[problem.cover.range(b as usize).start + k as usize] = at as u32;
-            }
+        let whole = problem.whole;
+        let mut next: Vec<u32> = (1..=whole as u32 + 1).collect();
+        let mut prev: Vec<u32> = (0..=whole as u32).map(|i| i.wrapping_sub(1)).collect();
+        // The head precedes the first buffer and follows the last.
+        next[whole] = 0;
+        prev[0] = whole as u32;
+        if whole > 0 {
+            next[whole - 1] = whole as u32;
+            prev[whole] = whole as u32 - 1;
         }
-        let member = |&(buffer, cover): &(u32, u32)| Member {
-            place: 0,
-            size: problem.size[buffer as usize],
-            buffer,
-            cover,
-        };
         let mut crossing = vec![0; sections + 1];
-        for b in 0..n {
-            each_crossing(problem.cover.of_index(b), |s| crossing[s] += 1);
+        for &(start, end) in problem.runs.items() {
+            (start + 1..end).for_each(|s| crossing[s as usize] += 1);
         }
         let area = |b: usize| i128::from(problem.size[b]) * problem.cover.of_index(b).len() as i128;
-        Self {
+        let mut state = Self {
             problem,
             capacity: (0..sections).map(highest_top).collect(),
             highest,
-            sections: (0..sections).map(of_section).collect(),
-            place: vec![0; n],
+            floor: vec![0; sections],
+            base: vec![0; sections],
+            rest: (0..sections).map(rest).collect(),
+            open: (0..sections).map(|s| problem.members.range(s).len() as u32).collect(),
+            pin: (0..sections).map(|s| problem.pins.range(s).start as u32).collect(),
+            offset: vec![0; n],
             placed: vec![false; n],
-            members: problem.members.items().iter().map(member).collect(),
-            position,
-            area: 0,
-            total_area: (0..n).map(area).sum::<i128>().max(1),
-            changed: Vec::new(),
-            places: Vec::new(),
-            rises: Vec::new(),
+            places: vec![Place { offset: -1, is_level: false }; n - whole],
+            next,
+            prev,
             crossing,
-            due: Vec::new(),
-            is_due: vec![false; sections],
-            stale: Vec::new(),
-            risen: Vec::new(),
-            is_stale: vec![false; sections],
+            hash: 0,
+            area: 0,
+            // This is a divisor, so it must not be zero for an empty instance.
+            total_area: (0..n).map(area).sum::<i128>().max(1),
             stamps: vec![0; sections],
             stamp: 0,
-        }
-    }
-
-    #[inline]
-    pub fn mark(&self) -> Mark {
-        Mark { sections: self.changed.len(), places: self.places.len(), rises: self.rises.len() }
+            changes: Vec::new(),
+            puts: Vec::new(),
+            moves: Vec::new(),
+        };
+        (0..sections).for_each(|s| state.rise(s, 0));
+        state.hash = (0..n as u32).fold(state.hash, |hash, b| hash ^ buffer_hash(b));
+        state
     }
 
     #[inline]
     pub fn slack(&self, s: usize) -> i64 {
-        self.capacity[s] - self.sections[s].floor - self.sections[s].rest
+        self.capacity[s] - self.floor[s] - self.rest[s]
+    }
+
+    #[inline]
+    pub fn mark(&self) -> Mark {
+        let (changes, puts, moves) = (self.changes.len(), self.puts.len(), self.moves.len());
+        Mark { changes, puts, moves, hash: self.hash }
+    }
+
+    /// Returns the first unplaced buffer that is not split and starts at or after `section`, or [`NONE`].
+    #[inline]
+    pub fn first_unplaced(&self, section: usize) -> u32 {
+        let whole = self.problem.whole as u32;
+        let mut b = self.problem.first_at[section];
+        while b < whole && self.placed[b as usize] {
+            b += 1;
+        }
+        if b < whole { b } else { NONE }
+    }
+
+    /// Returns the next unplaced buffer after an unplaced one, or [`NONE`].
+    #[inline]
+    pub fn next_unplaced(&self, b: u32) -> u32 {
+        let next = self.next[b as usize];
+        if next as usize == self.problem.whole { NONE } else { next }
+    }
+
+    /// Calls `visit` with every unplaced buffer that is not split and starts in `left..right`.
+    #[inline]
+    pub fn each_unplaced(&self, left: usize, right: usize, mut visit: impl FnMut(usize)) {
+        let mut b = self.first_unplaced(left);
+        while b != NONE && (self.problem.hull[b as usize].0 as usize) < right {
+            visit(b as usize);
+            b = self.next_unplaced(b);
+        }
     }
 
     /// Returns the unplaced buffers of a section.
+    pub fn unplaced(&self, s: usize) -> impl Iterator<Item = usize> {
+        let members = self.problem.members.of_index(s).iter().map(|&b| b as usize);
+        members.filter(|&b| !self.placed[b])
+    }
+
+    /// Returns the place of an unplaced split buffer as of the last assessment.
     #[inline]
-    pub fn unplaced(&self, s: usize) -> &[Member] {
-        let from = self.problem.members.range(s).start;
-        &self.members[from..from + self.sections[s].open as usize]
+    pub fn place(&self, b: usize) -> Place {
+        self.places[b - self.problem.whole]
     }
 
+    /// Computes the place of an unplaced split buffer anew. Returns true if it has changed.
+    pub fn move_up(&mut self, b: usize) -> bool {
+        let floors = self.problem.cover.of_index(b).iter().map(|&s| self.floor[s as usize]);
+        let (low, high) = floors.fold((i64::MAX, 0), |(low, high), floor| (low.min(floor), high.max(floor)));
+        let offset = self.settled(b, high);
+        let place = Place { offset, is_level: low == offset };
+        let before = std::mem::replace(&mut self.places[b - self.problem.whole], place);
+        if place != before {
+            self.moves.push((b as u32, before));
+        }
+        place != before
+    }
+
+    /// Returns the lowest possible offset of a buffer that is at least `height`.
     #[inline]
-    pub fn top(&self, b: usize) -> i64 {
-        self.place[b] + self.problem.size[b]
-    }
-
-    /// Returns the size of the fixed buffers of a section from its floor up to `height`.
-    pub fn fixed_below(&self, s: usize, height: i64) -> i64 {
-        let pins = &self.problem.pins.items()[self.sections[s].pin as usize..self.problem.pins.range(s).end];
-        pins.iter().take_while(|pin| pin.0 < height).map(|&(low, top)| top.min(height) - low).sum()
-    }
-
-    /// Returns true if something supports an unplaced buffer at its place.
-    pub fn is_supported(&self, b: usize) -> bool {
-        let (problem, place) = (self.problem, self.place[b]);
-        let alignment = problem.alignment[b];
-        let touches = |height: i64| height <= place && place - height < alignment;
-        problem.cover.of_index(b).iter().any(|&s| touches(self.sections[s as usize].base))
-            || problem.walls.of_index(b).iter().any(|&(_, top)| touches(top))
-    }
-
-    /// Computes the places of all buffers. Must be called once, before the first decision.
-    pub fn start(&mut self) -> Result<(), Dead> {
-        for s in 0..self.sections.len() {
-            self.rise(s, self.sections[s].floor);
-            self.note(s);
-        }
-        for b in 0..self.problem.len() {
-            self.lift(b)?;
-        }
-        self.settle()
-    }
-
-    /// Places an unplaced buffer that is closed at its place. Every section that it covers then has the top
-    /// of the buffer as its floor. Returns true if the component may split.
-    pub fn put(&mut self, b: usize) -> Result<bool, Dead> {
-        let (problem, top, size) = (self.problem, self.top(b), self.problem.size[b]);
-        self.area += i128::from(size) * problem.cover.of_index(b).len() as i128;
-        self.placed[b] = true;
-        self.places.push(b as u32);
-        let mut apart = problem.jumps[b];
-        each_crossing(problem.cover.of_index(b), |s| {
-            self.crossing[s] -= 1;
-            apart |= self.crossing[s] == 0;
-        });
-        for at in problem.cover.range(b) {
-            let s = problem.cover.items()[at] as usize;
-            self.changed.push((s as u32, self.sections[s]));
-            let section = &mut self.sections[s];
-            section.open -= 1;
-            section.rest -= size;
-            apart |= section.open == 0;
-            let last = problem.members.range(s).start + section.open as usize;
-            self.swap(at, last);
-            self.rise(s, top);
-            self.sections[s].base = self.sections[s].base.max(top);
-            self.note(s);
-        }
-        self.lift_members(problem.cover.of_index(b))?;
-        self.settle()?;
-        Ok(apart)
-    }
-
-    /// Raises the floor of a section to a height below which no unplaced buffer lies.
-    pub fn raise(&mut self, s: usize, height: i64) -> Result<(), Dead> {
-        self.changed.push((s as u32, self.sections[s]));
-        self.rise(s, height);
-        self.note(s);
-        self.lift_members(&[s as u32])?;
-        self.settle()
-    }
-
-    /// Moves the member at the position stored in `at` to the position `to`.
-    fn swap(&mut self, at: usize, to: usize) {
+    pub fn settled(&self, b: usize, height: i64) -> i64 {
         let problem = self.problem;
-        let from = self.position[at] as usize;
-        let other = self.members[to];
-        self.members.swap(from, to);
-        self.position[problem.cover.range(other.buffer as usize).start + other.cover as usize] = from as u32;
-        self.position[at] = to as u32;
-    }
-
-    /// Sets the floor of a section, and passes the fixed buffers below it.
-    fn rise(&mut self, s: usize, floor: i64) {
-        let (section, pins) = (&mut self.sections[s], &self.problem.pins);
-        section.floor = floor;
-        let end = pins.range(s).end;
-        while (section.pin as usize) < end {
-            let (low, top) = pins.items()[section.pin as usize];
-            if low > section.floor {
-                break;
-            }
-            section.floor = section.floor.max(top);
-            section.base = section.base.max(top);
-            section.rest -= top - low;
-            section.pin += 1;
-        }
-    }
-
-    /// Notes that a section must be settled.
-    fn note(&mut self, s: usize) {
-        if !std::mem::replace(&mut self.is_due[s], true) {
-            self.due.push(s as u32);
-        }
-    }
-
-    fn lift_members(&mut self, sections: &[u32]) -> Result<(), Dead> {
-        for &s in sections {
-            for at in 0..self.sections[s as usize].open as usize {
-                let member = self.unplaced(s as usize)[at];
-                if member.place < self.sections[s as usize].floor
-                    && let Err(dead) = self.lift(member.buffer as usize)
-                {
-                    self.forget();
-                    return Err(dead);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Computes the place of an unplaced buffer.
-    fn lift(&mut self, b: usize) -> Result<(), Dead> {
-        let problem = self.problem;
-        let floor = |s: &u32| self.sections[*s as usize].floor;
-        let floors = problem.cover.of_index(b).iter().map(floor);
-        let mut place = floors.max().unwrap_or(0).max(self.place[b]);
         let alignment = problem.alignment[b];
-        if alignment > 1 {
-            place = place.next_multiple_of_(alignment);
-        }
+        let mut place = if alignment > 1 { next_multiple(height, alignment) } else { height };
         let walls = problem.walls.of_index(b);
         if !walls.is_empty() {
             for &(low, top) in &walls[walls.partition_point(|wall| wall.1 <= place)..] {
                 if place + problem.size[b] <= low {
                     break;
                 }
-                place = top.next_multiple_of_(alignment);
+                place = next_multiple(top, alignment);
             }
         }
-        if place == self.place[b] {
-            return Ok(());
-        }
-        self.rises.push((b as u32, self.place[b]));
-        self.risen.push(b as u32);
-        self.move_to(b, place);
-        for &s in problem.cover.of_index(b) {
-            self.note(s as usize);
-        }
-        if place > self.highest[b] {
-            let by_floor = |s: &&u32| self.sections[**s as usize].floor;
-            let highest = problem.cover.of_index(b).iter().max_by_key(by_floor);
-            return Err(Dead(highest.map_or(0, |&s| s as usize)));
-        }
-        Ok(())
+        place
     }
 
-    fn move_to(&mut self, b: usize, place: i64) {
-        self.place[b] = place;
-        for at in self.problem.cover.range(b) {
-            self.members[self.position[at] as usize].place = place;
-        }
+    /// Returns true if something supports a buffer at the common floor of its sections.
+    pub fn is_supported(&self, b: usize) -> bool {
+        let alignment = self.problem.alignment[b];
+        let touches = |&s: &u32| self.floor[s as usize] - self.base[s as usize] < alignment;
+        self.problem.cover.of_index(b).iter().any(touches)
     }
 
-    /// Raises the floor of every noted section to the lowest place of its unplaced buffers.
-    fn settle(&mut self) -> Result<(), Dead> {
-        while let Some(s) = self.due.pop() {
-            let s = s as usize;
-            self.is_due[s] = false;
-            if !std::mem::replace(&mut self.is_stale[s], true) {
-                self.stale.push(s as u32);
-            }
-            let Some(least) = self.unplaced(s).iter().map(|member| member.place).min() else { continue };
-            if least > self.sections[s].floor {
-                self.changed.push((s as u32, self.sections[s]));
-                self.rise(s, least);
-                debug_assert_eq!(self.sections[s].floor, least, "places avoid fixed buffers");
-            }
-            if self.slack(s) < 0 {
-                self.forget();
-                return Err(Dead(s));
+    /// Returns the size of the fixed buffers of a section from its floor up to `height`.
+    #[inline]
+    pub fn fixed_below(&self, s: usize, height: i64) -> i64 {
+        let pins = &self.problem.pins.items()[self.pin[s] as usize..self.problem.pins.range(s).end];
+        pins.iter().take_while(|pin| pin.0 < height).map(|&(low, top)| top.min(height) - low).sum()
+    }
+
+    /// Places a buffer on the common floor of its sections. Returns true if the component may split: one of
+    /// the sections is complete, two neighbouring sections no longer share an unplaced buffer, or the buffer
+    /// is split.
+    pub fn put(&mut self, b: usize) -> bool {
+        let (problem, size) = (self.problem, self.problem.size[b]);
+        let cover = problem.cover.of_index(b);
+        let bottom = self.floor[cover[0] as usize];
+        self.offset[b] = bottom;
+        let mut apart = b >= problem.whole;
+        for &(start, end) in problem.runs.of_index(b) {
+            for s in start as usize..end as usize {
+                debug_assert_eq!(self.floor[s], bottom, "the floor under a placed buffer is level");
+                self.record(s);
+                self.rest[s] -= size;
+                self.open[s] -= 1;
+                apart |= self.open[s] == 0;
+                self.base[s] = bottom + size;
+                self.rise(s, bottom + size);
+                if s > start as usize {
+                    self.crossing[s] -= 1;
+                    apart |= self.crossing[s] == 0;
+                }
             }
         }
-        Ok(())
-    }
-
-    fn forget(&mut self) {
-        while let Some(s) = self.due.pop() {
-            self.is_due[s as usize] = false;
+        self.hash ^= buffer_hash(b as u32);
+        self.area += i128::from(size) * cover.len() as i128;
+        self.placed[b] = true;
+        if b < problem.whole {
+            let (next, prev) = (self.next[b], self.prev[b]);
+            self.next[prev as usize] = next;
+            self.prev[next as usize] = prev;
         }
+        self.puts.push(b as u32);
+        apart
     }
 
-    /// Forgets which sections have changed.
-    pub fn clear_stale(&mut self) {
-        while let Some(s) = self.stale.pop() {
-            self.is_stale[s as usize] = false;
+    /// Raises the floor of a section to a height below which no unplaced buffer lies.
+    pub fn raise(&mut self, s: usize, height: i64) {
+        debug_assert!(height > self.floor[s]);
+        self.record(s);
+        self.rise(s, height);
+    }
+
+    /// Records the values of a section before a change.
+    #[inline]
+    fn record(&mut self, s: usize) {
+        let (floor, base) = (self.floor[s], self.base[s]);
+        self.hash ^= section_hash(s, floor, floor == base);
+        self.changes.push(Change { section: s as u32, pin: self.pin[s], floor, base });
+    }
+
+    /// Sets the floor of a section, and passes the fixed buffers below it.
+    #[inline]
+    fn rise(&mut self, s: usize, floor: i64) {
+        self.floor[s] = floor;
+        let pins = &self.problem.pins;
+        let end = pins.range(s).end as u32;
+        while self.pin[s] < end {
+            let (low, top) = pins.items()[self.pin[s] as usize];
+            if low > self.floor[s] {
+                break;
+            }
+            self.floor[s] = self.floor[s].max(top);
+            self.base[s] = self.base[s].max(top);
+            self.rest[s] -= top - low;
+            self.pin[s] += 1;
         }
-        self.risen.clear();
+        self.hash ^= section_hash(s, self.floor[s], self.floor[s] == self.base[s]);
     }
 
-    /// Undoes all decisions since `mark`. The state at the mark must have been assessed.
+    /// Undoes all decisions since `mark`.
     pub fn undo(&mut self, mark: Mark) {
-        self.forget();
-        self.clear_stale();
-        while self.changed.len() > mark.sections {
-            let (s, before) = self.changed.pop().expect("the trail is longer than the mark");
-            self.sections[s as usize] = before;
-        }
-        while self.rises.len() > mark.rises {
-            let (b, place) = self.rises.pop().expect("the trail is longer than the mark");
-            self.move_to(b as usize, place);
-        }
-        while self.places.len() > mark.places {
-            let b = self.places.pop().expect("the trail is longer than the mark") as usize;
+        let problem = self.problem;
+        while self.puts.len() > mark.puts {
+            let b = self.puts.pop().expect("the trail is longer than the mark") as usize;
+            let size = problem.size[b];
+            self.area -= i128::from(size) * problem.cover.of_index(b).len() as i128;
+            for &(start, end) in problem.runs.of_index(b) {
+                let (start, end) = (start as usize, end as usize);
+                for s in start..end {
+                    self.rest[s] += size;
+                    self.open[s] += 1;
+                }
+                for crossing in &mut self.crossing[start + 1..end] {
+                    *crossing += 1;
+                }
+            }
             self.placed[b] = false;
-            each_crossing(self.problem.cover.of_index(b), |s| self.crossing[s] += 1);
-            self.area -= i128::from(self.problem.size[b]) * self.problem.cover.of_index(b).len() as i128;
+            if b < problem.whole {
+                let (next, prev) = (self.next[b], self.prev[b]);
+                self.next[prev as usize] = b as u32;
+                self.prev[next as usize] = b as u32;
+            }
         }
+        while self.changes.len() > mark.changes {
+            let change = self.changes.pop().expect("the trail is longer than the mark");
+            let s = change.section as usize;
+            for &(low, top) in &problem.pins.items()[change.pin as usize..self.pin[s] as usize] {
+                self.rest[s] += top - low;
+            }
+            (self.pin[s], self.floor[s], self.base[s]) = (change.pin, change.floor, change.base);
+        }
+        while self.moves.len() > mark.moves {
+            let (b, place) = self.moves.pop().expect("the trail is longer than the mark");
+            self.places[b as usize - problem.whole] = place;
+        }
+        self.hash = mark.hash;
     }
 
     /// Returns how much the logarithm of the slack has decreased since `mark`, summed over sections. Before
-    /// the logarithm is taken, every slack is increased by `soft` times the capacity.
+    /// the logarithm is taken, every slack is increased by `soft` times the capacity. The caller must not
+    /// have placed a buffer since `mark`.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
+        debug_assert_eq!(mark.puts, self.puts.len());
         self.stamp = self.stamp.wrapping_add(1);
         let mut sum = 0.0;
-        for at in mark.sections..self.changed.len() {
-            let (s, before) = self.changed[at];
-            let s = s as usize;
-            // The oldest entry of a section contains its state at the mark.
+        for change in &self.changes[mark.changes..] {
+            let s = change.section as usize;
+            // The oldest entry of a section contains its floor at the mark.
             if std::mem::replace(&mut self.stamps[s], self.stamp) != self.stamp {
-                let after = self.slack(s);
-                let lost = self.capacity[s] - before.floor - before.rest - after;
+                let passed = &self.problem.pins.items()[change.pin as usize..self.pin[s] as usize];
+                let passed: i64 = passed.iter().map(|&(low, top)| top - low).sum();
+                let lost = (self.floor[s] - change.floor - passed) as f64;
                 let soft = (self.capacity[s] as f64 * soft).max(1.0);
-                sum += (lost as f64 / (after as f64 + soft)).ln_1p();
+                sum += (lost / (self.slack(s) as f64 + soft)).ln_1p();
             }
         }
         sum
     }
 
-    /// Returns the part of the base that decides which buffers it supports: its distance to the floor, at
-    /// most the largest alignment.
-    #[inline]
-    pub fn depth(&self, s: usize) -> u64 {
-        (self.sections[s].floor - self.sections[s].base).min(self.problem.widest) as u64
-    }
-
-    /// Returns the hash of a section.
-    #[inline]
-    pub fn section_hash(&self, s: usize) -> u64 {
-        let floor = (self.sections[s].floor as u64) << 1 | u64::from(self.depth(s) == 0);
-        mix(floor << 20 ^ s as u64)
-    }
-}
-
-/// Calls `visit` with every section of a cover that follows another one of the cover directly.
-#[inline]
-fn each_crossing(cover: &[u32], mut visit: impl FnMut(usize)) {
-    for pair in cover.windows(2) {
-        if pair[0] + 1 == pair[1] {
-            visit(pair[1] as usize);
+    /// Returns the hash of the sections in `ranges` and of the unplaced buffers that start in them.
+    pub fn hash_of(&self, ranges: &[(u32, u32)], split: &[u32]) -> u64 {
+        let mut hash = 0;
+        for &(left, right) in ranges {
+            let (left, right) = (left as usize, right as usize);
+            for s in left..right {
+                hash ^= section_hash(s, self.floor[s], self.floor[s] == self.base[s]);
+            }
+            self.each_unplaced(left, right, |b| hash ^= buffer_hash(b as u32));
         }
+        let split = split.iter().filter(|&&b| !self.placed[b as usize]);
+        split.fold(hash, |hash, &b| hash ^ buffer_hash(b))
+    }
+
+    /// Writes the key of a component: its sections, their floors and bases as far as these can support a
+    /// buffer, and its unplaced buffers.
+    pub fn write_key(&self, ranges: &[(u32, u32)], split: &[u32], key: &mut Key) {
+        key.put(ranges.len() as u64);
+        for &(left, right) in ranges {
+            key.put(u64::from(left));
+            key.put(u64::from(right));
+            for s in left as usize..right as usize {
+                key.put(self.floor[s] as u64);
+                key.put((self.floor[s] - self.base[s]).min(self.problem.widest) as u64);
+            }
+            let mut last = 0;
+            self.each_unplaced(left as usize, right as usize, |b| {
+                key.put((b - last) as u64 + 1);
+                last = b;
+            });
+            key.put(0);
+        }
+        split.iter().filter(|&&b| !self.placed[b as usize]).for_each(|&b| key.put(u64::from(b)));
     }
 }
 
 /// Rounds up to a multiple. The method of the standard library is unstable for signed numbers.
-trait NextMultiple {
-    fn next_multiple_of_(self, of: i64) -> i64;
-}
-
-impl NextMultiple for i64 {
-    #[inline]
-    fn next_multiple_of_(self, of: i64) -> i64 {
-        (self as u64).next_multiple_of(of as u64) as i64
-    }
-}
-
-/// Returns the hash of an unplaced buffer.
-pub(super) fn buffer_hash(b: u32) -> u64 {
-    mix(u64::from(b) | 1 << 62)
+#[inline]
+fn next_multiple(height: i64, of: i64) -> i64 {
+    (height as u64).next_multiple_of(of as u64) as i64
 }
