@@ -22,8 +22,9 @@ use std::sync::OnceLock;
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
-/// Product of covers and nodes in the first round of branching over cliques.
-const CLIQUE_WORK: u64 = 1_000_000;
+/// The number of sections that split buffers cover which makes a node of branching over cliques twice as
+/// expensive.
+const SPLIT_COVERS: usize = 200;
 
 /// Maximum number of wasted units in the first sweeps over arrangements if few buffers are simultaneously
 /// live. Learning and windows refute higher capacities faster.
@@ -206,7 +207,7 @@ impl Search {
             && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
         let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
         let peaks = match &cliques {
-            Some(cliques) => (cliques.peaks(), first_round(cliques.covers())),
+            Some(cliques) => (cliques.peaks(), first_round(cliques.split_covers())),
             None => (Peaks::multiples(instance.grain().get()), FIRST_ROUND),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
@@ -269,10 +270,10 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns the nodes of the first round of branching over cliques, of which a node takes time in proportion
-/// to the number of `covers`, that is, of pairs of a buffer and a section.
+/// Returns the nodes of the first round of branching over cliques. `covers` is the number of sections that
+/// split buffers cover.
 fn first_round(covers: usize) -> u64 {
-    (CLIQUE_WORK / covers.max(1) as u64).clamp(10, FIRST_ROUND / 8)
+    (FIRST_ROUND / (1 + covers / SPLIT_COVERS) as u64).max(10)
 }
 
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live

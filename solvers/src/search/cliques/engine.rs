@@ -10,6 +10,9 @@ use plimsoll_model::{Budget, Bytes};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+/// Factor for the score of a buffer with an alignment. Such a buffer fits on few floors.
+const ALIGNED: f64 = 2.0;
+
 enum End {
     Fits,
     Impossible,
@@ -449,8 +452,14 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Returns the score of a buffer on the floor of its sections, where it touches `touches` walls. It is
+    /// flush if its top is level with a wall or with the bottom of a fixed buffer.
     fn score(&self, b: usize, touches: f64, is_flush: bool) -> f64 {
-        let value = self.value[b] * (1.0 + self.rules.touch * touches);
+        let problem = self.problem;
+        let top = self.state.floor[problem.hull[b].0 as usize] + problem.size[b];
+        let is_flush = is_flush || problem.walls.of_index(b).iter().any(|&(low, _)| low == top);
+        let aligned = if problem.alignment[b] > 1 { ALIGNED } else { 1.0 };
+        let value = self.value[b] * aligned * (1.0 + self.rules.touch * touches);
         if is_flush { value * self.rules.flush } else { value }
     }
 

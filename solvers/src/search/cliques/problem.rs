@@ -177,9 +177,9 @@ impl Cliques {
         self.size.len()
     }
 
-    /// Returns the number of pairs of a free buffer and a section that it covers.
-    pub fn covers(&self) -> usize {
-        self.cover.items.len()
+    /// Returns the number of pairs of a split buffer and a section that it covers.
+    pub fn split_covers(&self) -> usize {
+        self.cover.items.len() - self.cover.starts[self.whole] as usize
     }
 
     /// Returns the number of sections.
@@ -291,7 +291,7 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
         watch.tick().is_none().then_some(())?;
         let meet = |x: &[u32], y: &[u32]| x.iter().any(|at| y.binary_search(at).is_ok());
         if instance.conflict(a, b) && !meet(&of_buffer[a.index()], &of_buffer[b.index()]) {
-            let clique = grown(instance, [a, b], &mut lookups)?;
+            let clique = vec![a.min(b), a.max(b)];
             covers = covers.checked_sub(clique.len())?;
             for id in &clique {
                 of_buffer[id.index()].push(cliques.len() as u32);
@@ -351,22 +351,4 @@ fn edge_cover(instance: &Instance, loose: &[BufferId], lookups: &mut usize) -> O
         cliques.push(members.into_iter().map(|at| by_size[at]).collect());
     }
     Some(cliques)
-}
-
-/// Returns a maximal clique that contains two conflicting buffers, in ascending order, grown from large
-/// buffers first. Returns `None` if no lookups are left.
-fn grown(instance: &Instance, pair: [BufferId; 2], lookups: &mut usize) -> Option<Vec<BufferId>> {
-    *lookups = lookups.checked_sub(2 * instance.len())?;
-    let common = |&c: &BufferId| pair.iter().all(|&member| instance.conflict(member, c));
-    let mut candidates: Vec<BufferId> = instance.ids().filter(common).collect();
-    candidates.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
-    let mut members = pair.to_vec();
-    for id in candidates {
-        *lookups = lookups.checked_sub(members.len())?;
-        if members.iter().all(|&member| instance.conflict(member, id)) {
-            members.push(id);
-        }
-    }
-    members.sort_unstable();
-    Some(members)
 }
