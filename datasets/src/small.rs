@@ -30,7 +30,7 @@ pub struct SmallParams {
 
 impl SmallParams {
     /// Returns parameters with the features given by the bits of `mask`: 1 for `gaps`, 2 for `alignment`, 4
-    /// for `fixed`, 8 for `pairs`, 16 for `groups`, 32 for `empty`.
+    /// for `fixed`, 8 for `pairs`.
     pub fn with_features(buffers: usize, mask: u64) -> Self {
         Self {
             buffers,
@@ -40,9 +40,15 @@ impl SmallParams {
             alignment: mask & 2 != 0,
             fixed: mask & 4 != 0,
             pairs: mask & 8 != 0,
-            groups: mask & 16 != 0,
-            empty: mask & 32 != 0,
+            groups: false,
+            empty: false,
         }
+    }
+
+    /// Returns parameters with rigid groups, and otherwise with the features given by the bits of `mask`: as
+    /// in [`Self::with_features`], and 16 for `empty`.
+    pub fn with_groups(buffers: usize, mask: u64) -> Self {
+        Self { groups: true, empty: mask & 16 != 0, ..Self::with_features(buffers, mask) }
     }
 }
 

@@ -17,7 +17,7 @@ fn solved(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outco
 }
 
 fn instance_of(seed: u64, buffers: usize) -> Instance {
-    small_instance(SmallParams::with_features(buffers, 16 | seed % 16 | (seed / 16 % 2) << 5), seed)
+    small_instance(SmallParams::with_groups(buffers, seed % 32), seed)
 }
 
 /// Returns true if there is a layout with a peak of at most `peak`. Tries all offsets of all buffers.
@@ -54,11 +54,7 @@ fn fits(instance: &Instance, peak: u64, offsets: &mut Vec<Bytes>) -> bool {
 fn brute_force_agrees_with_all_offsets() {
     let mut grouped = 0;
     for seed in 0..200 {
-        let params = SmallParams {
-            max_size: 4,
-            steps: 4,
-            ..SmallParams::with_features(4, 16 | seed % 16 | (seed / 16 % 2) << 5)
-        };
+        let params = SmallParams { max_size: 4, steps: 4, ..SmallParams::with_groups(4, seed % 32) };
         let instance = small_instance(params, seed);
         grouped += usize::from(instance.has_groups());
         let brute = guarded(BruteForce);

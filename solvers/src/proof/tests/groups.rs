@@ -4,7 +4,7 @@ use super::*;
 
 /// Returns a small instance with rigid groups, and in half of the cases with buffers of size 0.
 fn grouped(buffers: usize, seed: u64) -> Instance {
-    small(buffers, 16 | seed % 16 | (seed / 16 % 2) << 5, seed)
+    small_instance(SmallParams::with_groups(buffers, seed % 32), seed)
 }
 
 /// Returns the CSV text with other distances, or `None` if the text has none or is then not an instance.
