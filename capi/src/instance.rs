@@ -228,8 +228,8 @@ pub extern "C" fn plimsoll_instance_exclude(
     })
 }
 
-/// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset of
-/// `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
+/// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset
+/// of `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
 /// support such instances.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_above(

@@ -45,7 +45,7 @@ pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Opt
             Some(group) => group.base_from(from),
             None => from.align_up(buffer.alignment()),
         };
-        let aligned = |from| aligned(from).expect("the ceiling has room for all buffers");
+        let aligned = |from| aligned(from).expect("the ceiling leaves space for all buffers");
         let mut start = aligned(end);
         while let Some(&(low, high)) = taken.get(next)
             && low < start.get() + size

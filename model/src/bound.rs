@@ -223,8 +223,9 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 }
 
 impl Instance {
-    /// If two conflicting buffers overlap in every layout, because both are fixed or because of their distance
-    /// in a rigid group, returns a proof that no layout exists at any capacity. The value of this bound is one byte above the [ceiling](Self::ceiling).
+    /// If two conflicting buffers overlap in every layout, because both are fixed or because of their
+    /// distance in a rigid group, returns a proof that no layout exists at any capacity. The value of this
+    /// bound is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))

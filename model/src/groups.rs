@@ -59,7 +59,8 @@ impl RigidGroup {
         self.alignment
     }
 
-    /// Returns the base modulo the [`alignment`](Self::alignment), in bytes. This is the lowest possible base.
+    /// Returns the base modulo the [`alignment`](Self::alignment), in bytes. This is the lowest possible
+    /// base.
     pub fn residue(&self) -> Bytes {
         self.residue
     }
@@ -377,10 +378,9 @@ fn alignments_exclude(
     InstanceError::AlignmentsExclude {
         buffer: id,
         name: buffers[id.index()].name().to_owned(),
-        alignment,
         other,
         other_name: buffers[other.index()].name().to_owned(),
-        other_alignment: buffers[other.index()].alignment(),
+        alignments: Box::new([alignment, buffers[other.index()].alignment()]),
         distance: Bytes::new(distance.get() - lower.get()),
     }
 }

@@ -180,7 +180,7 @@ struct Unit {
 }
 
 impl Unit {
-    /// Returns a range of addresses with room for `size` bytes at a multiple of `alignment`, or at a given
+    /// Returns a range of addresses with space for `size` bytes at a multiple of `alignment`, or at a given
     /// residue. The alignment moves the start up by less than the alignment.
     fn new(at: usize, size: Bytes, alignment: Bytes) -> Self {
         let (size, alignment) = (u128::from(size.get()), u128::from(alignment.get()));
@@ -502,8 +502,8 @@ impl Instance {
     }
 
     /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
-    /// all buffers and groups are aligned and laid end to end above the highest end of a fixed buffer. The value fits
-    /// into `i64`, so sums that do not exceed it never overflow. Unless there is a
+    /// all buffers and groups are aligned and laid end to end above the highest end of a fixed buffer. The
+    /// value fits into `i64`, so sums that do not exceed it never overflow. Unless there is a
     /// [contradiction](Self::contradiction), there is a layout with at most this peak.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
@@ -532,8 +532,7 @@ impl Instance {
         if a == b || self.has_empty && (self.buffer(a).is_empty() || self.buffer(b).is_empty()) {
             return false;
         }
-        let live_together =
-            self.buffers[a.index()].lifespan().intersects(&self.buffers[b.index()].lifespan());
+        let live_together = self.buffers[a.index()].lifespan().intersects(self.buffers[b.index()].lifespan());
         if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 

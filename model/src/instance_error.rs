@@ -42,16 +42,16 @@ pub enum InstanceError {
     /// No base of a rigid group satisfies the alignments of two members.
     #[error(
         "buffer '{name}' lies {distance} bytes above '{other_name}', which no offset allows: the alignments are \
-         {alignment} and {other_alignment} bytes"
+         {} and {} bytes", .alignments[0], .alignments[1]
     )]
     AlignmentsExclude {
         buffer: BufferId,
         name: String,
-        alignment: Bytes,
         other: BufferId,
         other_name: String,
-        other_alignment: Bytes,
         distance: Bytes,
+        /// The alignments of the buffer and of the other buffer.
+        alignments: Box<[Bytes; 2]>,
     },
     /// The fixed offsets of two members of a rigid group contradict their distance.
     #[error(

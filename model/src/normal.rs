@@ -1,8 +1,8 @@
 //! Removes constraints that exclude no layout of interest, so that no algorithm pays for them.
 //!
 //! The *normal form* of an instance has the same buffers, sizes, fixed offsets, conflicts and optimum, but
-//! fewer alignments, gaps, pairs and groups. [`rounded`] turns a layout of the normal form into a layout of the
-//! instance with at most the same peak. The steps, with the reason why each is exact:
+//! fewer alignments, gaps, pairs and groups. [`rounded`] turns a layout of the normal form into a layout of
+//! the instance with at most the same peak. The steps, with the reason why each is exact:
 //! - *Alignments.* The *grain* G divides all sizes and all fixed offsets, and divides every free alignment
 //!   that does not divide it. Round every offset of a layout down to a multiple of G. If `b` lies above `a`,
 //!   then `offset(b) >= offset(a) + size(a)`. Because G divides `size(a)`, this remains true after rounding.

@@ -66,7 +66,8 @@ pub enum Reason {
     },
     /// The derivation of the clause ends without a contradiction.
     Underived(u64),
-    /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed or in a rigid group.
+    /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed or in a rigid
+    /// group.
     NotAUnit(u64),
     /// This step has no live buffer, or it has too little or too much free space for a sweep.
     NotFull(u64),

@@ -96,8 +96,8 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the capacity in units of `unit` bytes. Returns `None` if it is negative, or if a layout might
-    /// need offsets that are not multiples of the unit: the unit must divide all sizes and be a multiple of
-    /// all alignments, and no offset may be fixed or belong to a rigid group.
+    /// need offsets that are not multiples of the unit. The unit must divide all sizes and be a multiple of
+    /// all alignments. No buffer may be fixed or belong to a rigid group.
     pub fn units(&self, unit: u64) -> Option<u64> {
         let unit = i128::from(unit);
         let fits = |&at: &usize| {
@@ -254,10 +254,10 @@ impl<'a> Facts<'a> {
         Ok(Added::Fact)
     }
 
-    /// Returns a lower bound on the end of a stack: the smallest height of its buffers on the given side
-    /// plus the sum of their sizes. The sizes of all buffers except the last of the stack are rounded up to
-    /// multiples of the greatest common divisor of the alignments and residues. Any buffer may be the last, so the
-    /// largest padding is subtracted.
+    /// Returns a lower bound on the end of a stack: the smallest height of its buffers on the given side plus
+    /// the sum of their sizes. The sizes of all buffers except the last of the stack are rounded up to
+    /// multiples of the greatest common divisor of the alignments and residues. Any buffer may be the last,
+    /// so the largest padding is subtracted.
     fn end(&self, side: usize, stack: &[u32]) -> Option<i128> {
         let lowest = stack.iter().map(|&b| self.heights[side][b as usize]).min()?;
         let buffer = |b: &u32| &self.instance.buffers[self.origin[*b as usize]];

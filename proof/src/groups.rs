@@ -1,7 +1,7 @@
 //! Rigid groups: buffers that lie at given distances from each other.
 //!
-//! The column `above` places a buffer a number of bytes above another one. The buffers that are linked in this
-//! way form a tree. Its root is the lowest of them, because distances are never negative.
+//! The column `above` places a buffer a number of bytes above another one. The buffers that are linked in
+//! this way form a tree. Its root is the lowest of them, because distances are never negative.
 
 use crate::error::InstanceError;
 
@@ -22,7 +22,9 @@ pub(crate) struct Above {
 /// most one statement. The time is linear in the number of buffers.
 pub(crate) fn distances(count: usize, stated: &[Above]) -> Result<Vec<Option<(usize, i128)>>, InstanceError> {
     let mut below: Vec<Option<&Above>> = vec![None; count];
-    stated.iter().for_each(|one| below[one.upper] = Some(one));
+    for one in stated {
+        below[one.upper] = Some(one);
+    }
     let mut found: Vec<Option<(usize, i128)>> = vec![None; count];
     for one in stated {
         if below[one.lower].is_none() {

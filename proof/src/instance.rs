@@ -61,11 +61,11 @@ const COLUMNS: [(&str, &str); 16] = [
 
 impl Instance {
     /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
-    /// `gaps`, `offset`, `separations`, `exclusions` and `above`, in any order. If the file has a column `end` instead
-    /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
-    /// it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live until the
-    /// last step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time
-    /// for n bytes of text.
+    /// `gaps`, `offset`, `separations`, `exclusions` and `above`, in any order. If the file has a column
+    /// `end` instead of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the
+    /// step after it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live
+    /// until the last step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n
+    /// log n) time for n bytes of text.
     ///
     /// # Errors
     /// Returns the number of the first invalid line and the reason.

@@ -54,16 +54,16 @@
 //! member is fixed, all members are fixed, and they form no group. The alignments of all members determine
 //! the offset of each member modulo the least common multiple. Heights of members are rounded to offsets with
 //! this residue, and stacks use common divisors of alignments and residues.
-//! - `slab`: if all alignments are 1 and no offset is fixed or in a rigid group, every declared buffer and every other slab lies
-//!   above or below the slab. Two of them on different sides are at least its size apart if they conflict.
-//!   All those above it can therefore move down by its size, once it is omitted. The peak falls by its size,
-//!   so its size is subtracted from `C`.
-//! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed or in a
-//!   rigid group, and both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
-//!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
-//! - `mirror`: if all alignments are 1 and no offset is fixed or in a rigid group, the offsets `C - offset - size` also form a
-//!   layout. The order of one pair that contains no twin can therefore be chosen: if the pair has the
-//!   opposite order, the layout is turned upside down before the twins are sorted.
+//! - `slab`: if all alignments are 1 and no offset is fixed or in a rigid group, every declared buffer and
+//!   every other slab lies above or below the slab. Two of them on different sides are at least its size
+//!   apart if they conflict. All those above it can therefore move down by its size, once it is omitted. The
+//!   peak falls by its size, so its size is subtracted from `C`.
+//! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed or
+//!   in a rigid group, and both conflict with the same other buffers. Their offsets can then be exchanged. In
+//!   some layout with peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
+//! - `mirror`: if all alignments are 1 and no offset is fixed or in a rigid group, the offsets `C - offset -
+//!   size` also form a layout. The order of one pair that contains no twin can therefore be chosen: if the
+//!   pair has the opposite order, the layout is turned upside down before the twins are sorted.
 //! - `t`: if `I` lies below `J`, then the end of `I` is at most the offset of `J`. Sizes are positive, so the
 //!   relation is transitive.
 //! - `b`: pairwise conflicting buffers form a stack in some order. The offset of the lowest one is at least
@@ -77,8 +77,8 @@
 //! - `r`: the offset of `J` is the offset of `I` plus their distance.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
 //!   are together at most `C` in every layout.
-//! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed or in a
-//!   rigid group, pushing all buffers down makes all offsets multiples of the unit.
+//! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed or in
+//!   a rigid group, pushing all buffers down makes all offsets multiples of the unit.
 //! - `at` and `tree`: a *hole* is a free unit that is a leaf of a tree. Other free units may be anywhere.
 //!   Buffers that are live at two steps keep their offsets, so the gaps between them do not change. In each
 //!   gap, the buffers that end and the holes form a contiguous group, apart from free units, and the buffers

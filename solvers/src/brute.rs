@@ -173,7 +173,7 @@ impl Orders<'_> {
                 Some((id, floor)) => match groups.of(id) {
                     _ if instance.buffer(id).fixed().is_some() => return None,
                     None => {
-                        offsets[id.index()] = floor.next_multiple_of(instance.buffer(id).alignment().get())
+                        offsets[id.index()] = floor.next_multiple_of(instance.buffer(id).alignment().get());
                     }
                     Some((group, distance)) => {
                         let from = Bytes::new(floor.saturating_sub(distance.get()));

@@ -74,13 +74,13 @@ pub fn write_allocations(
 ///
 /// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
 /// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are numbered
-/// consecutively. Fixed offsets become pins, also those that follow from a distance to another fixed buffer. The buffers are written one by one, so that the document is
-/// never in memory. Hints, and names that occur in several instances, are written to `metadata`, so that
-/// reading and splitting restore the instances.
+/// consecutively. Fixed offsets become pins, also those that follow from a distance to another fixed buffer.
+/// The buffers are written one by one, so that the document is never in memory. Hints, and names that occur
+/// in several instances, are written to `metadata`, so that reading and splitting restore the instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step, a fixed offset or a rigid group that the schema cannot represent, and [`DsaError::Io`] for
-/// errors from the writer.
+/// [`DsaError`] for a step, a fixed offset or a rigid group that the schema cannot represent, and
+/// [`DsaError::Io`] for errors from the writer.
 pub fn write_dsa(
     origin: &Path,
     name: &str,

@@ -167,8 +167,8 @@ impl<'a> Arrangement<'a> {
         self.peak = self.peak.max(end);
     }
 
-    /// Returns the lowest base of a rigid group at which all members fit and end below `below`. Returns `None`
-    /// if there is no such base.
+    /// Returns the lowest base of a rigid group at which all members fit and end below `below`. Returns
+    /// `None` if there is no such base.
     ///
     /// Each search for the place of a member can only raise the base. The base is valid once all members have
     /// accepted it in succession.

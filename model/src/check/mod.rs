@@ -261,7 +261,8 @@ fn check_place(
 ///
 /// The pieces of a buffer must be nonempty and disjoint, and their lengths must add up to its size. Each
 /// piece must start at a multiple of the alignment. A fixed buffer must be one piece at its fixed offset. For
-/// more than 4,096 buffers, at most 10,000 overlapping pairs of buffers are examined. Rigid groups are refused.
+/// more than 4,096 buffers, at most 10,000 overlapping pairs of buffers are examined. Rigid groups are
+/// refused.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {

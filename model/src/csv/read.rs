@@ -265,13 +265,12 @@ fn column_of(error: &InstanceError) -> Option<Column> {
         InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
-        InstanceError::FixedMisaligned { .. } => Some(Column::Offset),
+        InstanceError::FixedMisaligned { .. } | InstanceError::FixedApart { .. } => Some(Column::Offset),
         InstanceError::Contradiction { .. } => Some(Column::Exclusions),
         InstanceError::AboveTwo { .. }
         | InstanceError::AboveItself { .. }
         | InstanceError::AlignmentsExclude { .. }
         | InstanceError::BelowZero { .. } => Some(Column::Above),
-        InstanceError::FixedApart { .. } => Some(Column::Offset),
         InstanceError::SelfPair { .. }
         | InstanceError::UnknownBuffer { .. }
         | InstanceError::TooMany { .. } => None,
@@ -522,7 +521,8 @@ impl<'a> Row<'a> {
         Ok(gap)
     }
 
-    /// Parses the id of the lower buffer and the distance in the column `above`. The id may contain plus signs.
+    /// Parses the id of the lower buffer and the distance in the column `above`. The id may contain plus
+    /// signs.
     fn above(&self) -> Result<Option<(String, u64)>, CsvError> {
         let Some(text) = self.text(Column::Above).filter(|text| !text.is_empty()) else { return Ok(None) };
         let expected = "the id of a buffer and a distance in bytes, such as 'a+64'";

@@ -20,9 +20,9 @@ pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()>
 
 /// Returns the SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
 ///
-/// The hash covers the buffers, separations, exclusions and distances. It does not depend on the name or the capacity
-/// of the instance, or on the layout of columns in the original file. For a file in the exact form that
-/// [`write_instance`] writes, the result equals the hash of the file.
+/// The hash covers the buffers, separations, exclusions and distances. It does not depend on the name or the
+/// capacity of the instance, or on the layout of columns in the original file. For a file in the exact form
+/// that [`write_instance`] writes, the result equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
     // Writing to a hasher never fails. `write_instance` fails only for ids that no file can contain.

@@ -283,7 +283,7 @@ fn other_problems_refuse_groups() {
 }
 
 #[test]
-fn the_ceiling_has_room_for_groups() {
+fn the_ceiling_leaves_space_for_groups() {
     let t = built([buffer("a", 4), late("b", 4).aligned(7), buffer("c", 2)], &[(1, 0, 100)]).unwrap();
     let layout = stacked(&t);
     assert_eq!(check_layout(&t, &layout), []);

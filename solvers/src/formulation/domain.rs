@@ -80,11 +80,12 @@ impl Domain {
 
     /// Fixes the order of some pairs. At least one layout of each class of equivalent layouts remains.
     ///
-    /// *Twins* are conflicting buffers that are neither fixed nor in a rigid group, have equal size and alignment, and otherwise have
-    /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
-    /// required to lie below the other. *Mirror*: if no buffer is fixed, aligned to more than one unit, or in a rigid group, turning a layout upside down preserves the peak. The order of one pair may therefore be fixed. That
-    /// pair must not contain a twin. Sorting the twins after mirroring then does not change the order of the
-    /// pair.
+    /// *Twins* are conflicting buffers that are neither fixed nor in a rigid group, have equal size and
+    /// alignment, and otherwise have the same neighbours. Swapping their offsets preserves the peak, so the
+    /// twin with the lower id may be required to lie below the other. *Mirror*: if no buffer is fixed,
+    /// aligned to more than one unit, or in a rigid group, turning a layout upside down preserves the peak.
+    /// The order of one pair may therefore be fixed. That pair must not contain a twin. Sorting the twins
+    /// after mirroring then does not change the order of the pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

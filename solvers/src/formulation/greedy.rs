@@ -6,9 +6,9 @@ use super::part::{Part, Rigid};
 /// conflicts, and of number of conflicts.
 ///
 /// Fixed buffers come first and keep their offsets. Every other buffer is placed at the lowest allowed offset
-/// at which it overlaps no conflicting placed buffer. A rigid group is placed when its first member is due, at
-/// the lowest base at which all members fit. Without groups, each order takes O(n log n + c log c) time for n
-/// buffers and c conflicts.
+/// at which it overlaps no conflicting placed buffer. A rigid group is placed when its first member is due,
+/// at the lowest base at which all members fit. Without groups, each order takes O(n log n + c log c) time
+/// for n buffers and c conflicts.
 pub(super) fn place(part: &Part) -> Vec<i64> {
     let degree = |i: usize| part.neighbours[i].len() as i128;
     let size = |i: usize| i128::from(part.size[i]);

@@ -272,7 +272,9 @@ fn connected(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<BufferId>> {
     }
     let mut home = vec![0; instance.len()];
     for (at, component) in components.iter().enumerate() {
-        component.iter().for_each(|id| home[id.index()] = at);
+        for id in component {
+            home[id.index()] = at;
+        }
     }
     let mut parent: Vec<usize> = (0..components.len()).collect();
     for group in instance.groups().all() {
@@ -288,7 +290,9 @@ fn connected(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<BufferId>> {
         merged[root(&mut parent, at)].extend(component);
     }
     merged.retain(|component| !component.is_empty());
-    merged.iter_mut().for_each(|component| component.sort_unstable());
+    for component in &mut merged {
+        component.sort_unstable();
+    }
     merged
 }
 

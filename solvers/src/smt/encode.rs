@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Offsets are measured in units of the greatest common divisor of the part's alignments. Distances within
-//! rigid groups, their lowest offsets and their alignments also determine this unit. If all alignments are equal, only difference constraints remain. The offset of a buffer with a larger alignment is a
-//! constant multiple of an additional variable, which requires linear arithmetic.
+//! rigid groups, their lowest offsets and their alignments also determine this unit. If all alignments are
+//! equal, only difference constraints remain. The offset of a buffer with a larger alignment is a constant
+//! multiple of an additional variable, which requires linear arithmetic.
 
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::{Budget, gcd};

@@ -1,5 +1,5 @@
-//! Tests of rigid groups: all solvers that support them agree with brute force, and brute force agrees with an
-//! enumeration of all offsets.
+//! Tests of rigid groups: all solvers that support them agree with brute force, and brute force agrees with
+//! an enumeration of all offsets.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{

@@ -7,10 +7,10 @@ use crate::cover::cover;
 use plimsoll_model::{Budget, Buffer, BufferId, Bytes, ConflictGraph, Instance, sections};
 
 impl Problem {
-    /// Builds the problem of an instance whose sizes, alignments, fixed offsets and distances are multiples of
-    /// `grain` bytes. The conflicts need not form an interval graph, and triangles outside the cliques are ignored,
-    /// so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables
-    /// or triangles, or if the budget `watch` runs out first. The time is that of [`cover`].
+    /// Builds the problem of an instance whose sizes, alignments, fixed offsets and distances are multiples
+    /// of `grain` bytes. The conflicts need not form an interval graph, and triangles outside the cliques are
+    /// ignored, so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many
+    /// variables or triangles, or if the budget `watch` runs out first. The time is that of [`cover`].
     pub fn general(instance: &Instance, grain: u64, watch: &mut Budget) -> Option<Self> {
         if !has_few_conflicts(instance, MOST_VARIABLES as u64, watch) {
             return None;
@@ -44,19 +44,17 @@ fn restrictions(instance: &Instance, units: impl Fn(u64) -> i64) -> Vec<Place> {
     }
     // An alignment of 1 byte is no constraint on multiples of the grain.
     let at_least_one = |alignment: Bytes| units(alignment.get()).max(1);
-    let place = |(id, b): (BufferId, &Buffer)| match instance.groups().of(id) {
-        Some((at, distance)) => {
+    let place = |(id, b): (BufferId, &Buffer)| {
+        if let Some((at, distance)) = instance.groups().of(id) {
             let group = &instance.groups().all()[at];
             let alignment = at_least_one(group.alignment());
             let (residue, distance) = (units(group.residue().get()), units(distance.get()));
             let over = units(group.extent().get()) - distance - units(b.size().get());
             let residue = (residue + distance) % alignment;
-            Place { alignment, residue, fixed: None, group: Some((at, distance)), over }
+            return Place { alignment, residue, fixed: None, group: Some((at, distance)), over };
         }
-        None => {
-            let fixed = b.fixed().map(|offset| units(offset.get()));
-            Place { alignment: at_least_one(b.alignment()), residue: 0, fixed, group: None, over: 0 }
-        }
+        let fixed = b.fixed().map(|offset| units(offset.get()));
+        Place { alignment: at_least_one(b.alignment()), residue: 0, fixed, group: None, over: 0 }
     };
     instance.ids().zip(instance.buffers()).map(place).collect()
 }
