@@ -102,9 +102,12 @@ impl RigidGroup {
 
 /// The rigid groups of an instance. Without groups, it allocates nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RigidGroups {
+pub struct RigidGroups(Option<Box<Tables>>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tables {
     groups: Vec<RigidGroup>,
-    /// For each buffer, its group and its distance from the base. Empty if there are no groups.
+    /// For each buffer, its group and its distance from the base.
     places: Vec<Option<(u32, Bytes)>>,
 }
 
@@ -112,19 +115,19 @@ impl RigidGroups {
     /// Returns true if there are no groups.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.0.is_none()
     }
 
     /// Returns all groups.
     pub fn all(&self) -> &[RigidGroup] {
-        &self.groups
+        self.0.as_ref().map_or(&[], |tables| &tables.groups)
     }
 
     /// Returns the group of a buffer, as a position in [`all`](Self::all), and the distance of the buffer
     /// from the base in bytes. Returns `None` for buffers outside all groups.
     #[inline]
     pub fn of(&self, id: BufferId) -> Option<(usize, Bytes)> {
-        let (group, distance) = (*self.places.get(id.index())?)?;
+        let (group, distance) = (*self.0.as_ref()?.places.get(id.index())?)?;
         Some((group as usize, distance))
     }
 
@@ -139,7 +142,7 @@ impl RigidGroups {
                 places[id.index()] = Some((at, distance));
             }
         }
-        Self { groups, places }
+        Self(Some(Box::new(Tables { groups, places })))
     }
 
     /// Computes the groups, including those with fixed members. O(n log n) for n buffers.
@@ -173,7 +176,7 @@ impl RigidGroups {
     /// The first error found: fixed offsets that contradict a distance, an offset that would be negative or
     /// too large, or a fixed offset that is not aligned.
     pub(crate) fn fix(&self, buffers: &mut [Buffer]) -> Result<(), InstanceError> {
-        for group in &self.groups {
+        for group in self.all() {
             let fixed =
                 |&(id, distance): &(BufferId, Bytes)| Some((id, distance, buffers[id.index()].fixed()?));
             let Some((id, distance, offset)) = group.members.iter().find_map(fixed) else { continue };
@@ -216,13 +219,13 @@ impl RigidGroups {
     /// Returns the groups without fixed members, after [`fix`](Self::fix).
     pub(crate) fn free(&self, buffers: &[Buffer]) -> Self {
         let is_free = |group: &&RigidGroup| buffers[group.members[0].0.index()].fixed().is_none();
-        Self::new(self.groups.iter().filter(is_free).cloned().collect(), buffers.len())
+        Self::new(self.all().iter().filter(is_free).cloned().collect(), buffers.len())
     }
 
     /// Returns the groups restricted to some buffers. `place` maps each buffer to its position among them,
     /// or to `usize::MAX`; `buffers` are those buffers. The conditions on the bases remain.
     pub(crate) fn restricted(&self, place: &[usize], buffers: &[Buffer]) -> Self {
-        let groups = self.groups.iter().filter_map(|group| {
+        let groups = self.all().iter().filter_map(|group| {
             let kept = group.members.iter().filter(|(id, _)| place[id.index()] != usize::MAX);
             let kept: Vec<_> =
                 kept.map(|&(id, distance)| (BufferId::at(place[id.index()]), distance)).collect();
@@ -234,7 +237,7 @@ impl RigidGroups {
 
     /// Returns statements that place each member above the next lower one of its group, in ascending order.
     pub(crate) fn statements(&self) -> Vec<Above> {
-        let pairs = self.groups.iter().flat_map(|group| group.members.windows(2));
+        let pairs = self.all().iter().flat_map(|group| group.members.windows(2));
         let above = |pair: &[(BufferId, Bytes)]| Above {
             upper: pair[1].0,
             lower: pair[0].0,

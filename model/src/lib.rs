@@ -71,6 +71,7 @@ mod bits;
 mod bound;
 mod budget;
 mod buffer;
+mod ceiling;
 mod certificate;
 mod check;
 mod claim;

@@ -81,7 +81,9 @@ fn the_condition_on_the_base_agrees_with_all_bases() {
         })
     }) {
         let buffers = [buffer("a", 0).aligned(a), buffer("b", 0).aligned(b), buffer("c", 0).aligned(c)];
-        let is_base = |base: u64| base % a == 0 && (base + low) % b == 0 && (base + low + high) % c == 0;
+        let is_base = |base: u64| {
+            [(base, a), (base + low, b), (base + low + high, c)].iter().all(|&(at, by)| at.is_multiple_of(by))
+        };
         match built(buffers, &[(1, 0, low), (2, 1, high)]) {
             Ok(t) => {
                 let mut base = Bytes::ZERO;
