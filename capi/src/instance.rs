@@ -23,6 +23,7 @@ pub struct Draft {
     buffers: Vec<Buffer>,
     separations: Vec<(usize, usize)>,
     exclusions: Vec<(usize, usize)>,
+    above: Vec<(usize, usize, u64)>,
     capacity: Option<u64>,
     built: Option<Arc<Instance>>,
 }
@@ -54,15 +55,16 @@ impl Draft {
         self.buffers.get_mut(index).ok_or_else(missing)
     }
 
-    fn pair(&mut self, a: usize, b: usize) -> Result<(usize, usize), Failure> {
-        self.buffer(a, "a")?;
-        self.buffer(b, "b")?;
-        if a == b {
+    fn pair(&mut self, [a, b]: [(usize, &str); 2]) -> Result<(usize, usize), Failure> {
+        self.buffer(a.0, a.1)?;
+        self.buffer(b.0, b.1)?;
+        if a.0 == b.0 {
             return Err(Failure::argument(format!(
-                "'a' and 'b' are both {a}; expected two different buffers"
+                "'{}' and '{}' are both {}; expected two different buffers",
+                a.1, b.1, a.0
             )));
         }
-        Ok((a, b))
+        Ok((a.0, b.0))
     }
 
     /// Returns the validated instance. O(n log n) for n buffers after a change, O(1) otherwise.
@@ -78,6 +80,9 @@ impl Draft {
         }
         for &(a, b) in &self.exclusions {
             builder = builder.exclude(a, b);
+        }
+        for &(upper, lower, distance) in &self.above {
+            builder = builder.above(upper, lower, distance);
         }
         let built = builder.build().map_err(|error| {
             let index = error.buffers().first().map(|id| format!("buffer {}: ", id.index()));
@@ -202,7 +207,7 @@ pub extern "C" fn plimsoll_instance_separate(
     b: usize,
 ) -> plimsoll_code {
     change(instance, |draft| {
-        let pair = draft.pair(a, b)?;
+        let pair = draft.pair([(a, "a"), (b, "b")])?;
         draft.separations.push(pair);
         Ok(())
     })
@@ -217,8 +222,29 @@ pub extern "C" fn plimsoll_instance_exclude(
     b: usize,
 ) -> plimsoll_code {
     change(instance, |draft| {
-        let pair = draft.pair(a, b)?;
+        let pair = draft.pair([(a, "a"), (b, "b")])?;
         draft.exclusions.push(pair);
+        Ok(())
+    })
+}
+
+/// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset
+/// of `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
+/// support such instances.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_above(
+    instance: plimsoll_instance,
+    upper: usize,
+    lower: usize,
+    distance: u64,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        let (upper, lower) = draft.pair([(upper, "upper"), (lower, "lower")])?;
+        if draft.above.iter().any(|above| above.0 == upper) {
+            let message = format!("buffer {upper} already lies above another buffer; only one is allowed");
+            return Err(Failure::argument(message));
+        }
+        draft.above.push((upper, lower, distance));
         Ok(())
     })
 }

@@ -72,6 +72,9 @@ int main(void) {
     REFUSED(plimsoll_instance_fix(instance, 3, 0), PLIMSOLL_INVALID_ARGUMENT, "has 3 buffers");
     REFUSED(plimsoll_instance_separate(instance, 1, 1), PLIMSOLL_INVALID_ARGUMENT, "both 1");
     REFUSED(plimsoll_instance_exclude(instance, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "'b' is 9");
+    REFUSED(plimsoll_instance_above(instance, 2, 2, 0), PLIMSOLL_INVALID_ARGUMENT,
+            "'upper' and 'lower' are both 2");
+    REFUSED(plimsoll_instance_above(instance, 9, 0, 0), PLIMSOLL_INVALID_ARGUMENT, "'upper' is 9");
     REFUSED(plimsoll_instance_add_gap(instance, 1, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "buffer 1: gap");
 
     // Invalid options are refused.
@@ -116,9 +119,28 @@ int main(void) {
     EXPECT(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_separate(other, 0, 1) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_exclude(other, 0, 1) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_above(other, 1, 0, 4) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_above(other, 1, 0, 4), PLIMSOLL_INVALID_ARGUMENT, "only one is allowed");
     REFUSED(plimsoll_solve(other, NULL, &solution), PLIMSOLL_INVALID_INSTANCE, "'0' and '1'");
     EXPECT(plimsoll_instance_free(other) == PLIMSOLL_OK);
     REFUSED(plimsoll_instance_free(other), PLIMSOLL_INVALID_HANDLE, "was freed");
+
+    // Buffers at given distances: the answer respects them, and other algorithms refuse the instance.
+    EXPECT(plimsoll_instance_new(&other) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_above(other, 2, 0, 12) == PLIMSOLL_OK);
+    EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
+    options.algorithm = "valley-fit";
+    REFUSED(plimsoll_solve(other, &options, &solution), PLIMSOLL_UNSUPPORTED, "rigid groups");
+    options.algorithm = "large-first";
+    EXPECT(plimsoll_solve(other, &options, &solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_offsets(solution, 3, offsets) == PLIMSOLL_OK);
+    EXPECT(offsets[2] == offsets[0] + 12);
+    EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    offsets[2]++;
+    REFUSED(plimsoll_check(other, 3, offsets, &peak), PLIMSOLL_INVALID_LAYOUT, "12 bytes above");
+    EXPECT(plimsoll_instance_free(other) == PLIMSOLL_OK);
+    EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
 
     // Tests progress, cancellation, and a solution that outlives its instance.
     struct seen seen = {0, 0, 0};

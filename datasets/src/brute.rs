@@ -16,7 +16,8 @@ pub(crate) fn optimum(instance: &Instance) -> Bytes {
 /// Placing buffers in order of offset, each on top of the conflicting buffers already placed, finds such a
 /// layout.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
-    assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
+    let plain = !instance.has_alignment() && !instance.has_fixed() && !instance.has_groups();
+    assert!(plain, "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
     search.extend(0);
     (search.best <= limit).then_some(search.best)

@@ -45,7 +45,8 @@ pub fn reversed(instance: &Instance) -> Instance {
 }
 
 /// Returns a builder with the buffers `kept` (in ascending order), all constraints between them, and the
-/// capacity. `change` returns the new lifespan of a buffer.
+/// capacity. Kept members of a rigid group keep their distances, even if the members between them are
+/// removed. `change` returns the new lifespan of a buffer.
 pub(crate) fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],
@@ -65,6 +66,13 @@ pub(crate) fn rebuilt(
             builder = builder.exclude(a, b);
         }
     }
+    for group in instance.groups().all() {
+        let members: Vec<(usize, u64)> =
+            group.members().iter().filter_map(|&(id, low)| Some((place(id)?, low.get()))).collect();
+        for pair in members.windows(2) {
+            builder = builder.above(pair[1].0, pair[0].0, pair[1].1 - pair[0].1);
+        }
+    }
     builder
 }
 
@@ -76,8 +84,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn thinning_keeps_conflicts(buffers in 0usize..12, mask in 0u64..16, seed: u64, keep in 0.0..=1.0f64) {
-            let whole = small_instance(SmallParams::with_features(buffers, mask), seed);
+        fn thinning_keeps_conflicts(buffers in 0usize..12, mask in 0u64..16, groups: bool, seed: u64, keep in 0.0..=1.0f64) {
+            let whole = small_instance(SmallParams { groups, ..SmallParams::with_features(buffers, mask) }, seed);
             let part = thinned(&whole, keep, seed).unwrap();
             let origin: Vec<BufferId> = part
                 .buffers()
@@ -88,6 +96,8 @@ mod tests {
                 for b in part.ids() {
                     let before = whole.conflict(origin[a.index()], origin[b.index()]);
                     prop_assert_eq!(part.conflict(a, b), before);
+                    let before = whole.distance(origin[a.index()], origin[b.index()]);
+                    prop_assert!(a == b || part.distance(a, b) == before);
                 }
             }
         }

@@ -144,8 +144,8 @@ impl Slack {
 
 /// Joins buffers end to end: if a buffer ends at the step at which another of the same size and alignment
 /// begins, one buffer replaces both. A chain of such buffers becomes one buffer. If there are several
-/// candidates, the seed decides. Buffers with a fixed offset, a separation or an exclusion are kept as they
-/// are.
+/// candidates, the seed decides. Buffers with a fixed offset, a separation, an exclusion or a rigid group are
+/// kept as they are.
 ///
 /// The load does not change. The optimum cannot be smaller than before. Every layout of the result becomes a
 /// layout of the original if all parts of a joined buffer get its offset. The capacity is dropped, since a
@@ -158,7 +158,8 @@ pub fn welded(instance: &Instance, seed: u64) -> Instance {
     let is_free = |id: BufferId| {
         let b = instance.buffer(id);
         let pairs = [instance.separations(), instance.exclusions()];
-        b.fixed().is_none() && !b.is_empty() && pairs.iter().all(|pairs| pairs.of(id).is_empty())
+        let is_free = b.fixed().is_none() && instance.groups().of(id).is_none();
+        is_free && !b.is_empty() && pairs.iter().all(|pairs| pairs.of(id).is_empty())
     };
     let mut order: Vec<BufferId> = instance.ids().filter(|&id| is_free(id)).collect();
     order.shuffle(&mut rng);

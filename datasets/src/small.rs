@@ -22,6 +22,10 @@ pub struct SmallParams {
     pub fixed: bool,
     /// Whether some pairs are separated and some are excluded.
     pub pairs: bool,
+    /// Whether some buffers lie at given distances above others.
+    pub groups: bool,
+    /// Whether some buffers have size 0.
+    pub empty: bool,
 }
 
 impl SmallParams {
@@ -36,7 +40,15 @@ impl SmallParams {
             alignment: mask & 2 != 0,
             fixed: mask & 4 != 0,
             pairs: mask & 8 != 0,
+            groups: false,
+            empty: false,
         }
+    }
+
+    /// Returns parameters with rigid groups, and otherwise with the features given by the bits of `mask`: as
+    /// in [`Self::with_features`], and 16 for `empty`.
+    pub fn with_groups(buffers: usize, mask: u64) -> Self {
+        Self { groups: true, empty: mask & 16 != 0, ..Self::with_features(buffers, mask) }
     }
 }
 
@@ -46,13 +58,15 @@ impl SmallParams {
 /// If `steps` or `max_size` is zero.
 pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // Fixed buffers may overlap. In that case, draw again.
+    // Fixed buffers may overlap, and statements about distances may exclude each other. In that case, draw
+    // again.
     loop {
         let mut builder = InstanceBuilder::new(format!("small-{}-{seed}", params.buffers));
         for i in 0..params.buffers {
             let alignment =
                 if params.alignment && rng.random_bool(0.4) { rng.random_range(2..=4) } else { 1 };
             let size = rng.random_range(1..=params.max_size);
+            let size = if params.empty && rng.random_bool(0.2) { 0 } else { size };
             let mut buffer =
                 Buffer::new(format!("b{i}"), size, lifespan(params, &mut rng)).aligned(alignment);
             if params.fixed && rng.random_bool(0.2) {
@@ -69,12 +83,30 @@ pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
                 }
             }
         }
+        if params.groups {
+            builder = grouped(params, builder, &mut rng);
+        }
         if let Ok(instance) = builder.build()
             && instance.contradiction().is_none()
         {
             return instance;
         }
     }
+}
+
+/// Places some buffers above others. Each lies above a buffer with a lower id, so there are no cycles.
+fn grouped(
+    params: SmallParams,
+    mut builder: InstanceBuilder,
+    rng: &mut Xoshiro256PlusPlus,
+) -> InstanceBuilder {
+    for upper in 1..params.buffers {
+        if rng.random_bool(0.35) {
+            let lower = rng.random_range(0..upper);
+            builder = builder.above(upper, lower, rng.random_range(0..=2 * params.max_size));
+        }
+    }
+    builder
 }
 
 fn lifespan(params: SmallParams, rng: &mut Xoshiro256PlusPlus) -> Lifespan {

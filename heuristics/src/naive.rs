@@ -2,10 +2,11 @@
 //!
 //! This is the baseline for savings. Buffers without a fixed offset are placed in the order of their ids.
 //! Each is placed at or above the end of the previous one, at the lowest aligned address where it overlaps no
-//! fixed buffer. Lifespans are ignored. Without alignments or fixed offsets, the peak is the sum of all
+//! fixed buffer. A rigid group is placed with its first member, as one block from its base to its highest
+//! end. Lifespans are ignored. Without alignments or fixed offsets, the peak is the sum of all
 //! sizes. O(n log n) for n buffers.
 
-use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
+use plimsoll_model::{Budget, Buffer, Bytes, Instance, Layout, RigidGroup, Stop};
 
 /// Places all buffers end to end. Every run that reaches a limit too early can return this layout. Returns
 /// `None` if fixed offsets contradict each other, since no layout exists then. O(n log n) for n buffers.
@@ -27,28 +28,43 @@ pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Opt
         })
         .collect();
     taken.sort_unstable();
-    let (mut next, mut end) = (0, 0u64);
-    let mut offsets = Vec::with_capacity(instance.len());
-    for buffer in instance.buffers() {
+    let (mut next, mut end) = (0, Bytes::ZERO);
+    let mut offsets: Vec<Option<Bytes>> = instance.buffers().iter().map(Buffer::fixed).collect();
+    for id in instance.ids() {
         if let Some(stop) = budget.tick() {
             return Err(stop);
         }
-        if let Some(offset) = buffer.fixed() {
-            offsets.push(offset);
+        // Fixed buffers and members of earlier groups have offsets already.
+        if offsets[id.index()].is_some() {
             continue;
         }
-        let mut start = end.next_multiple_of(buffer.alignment().get());
+        let buffer = instance.buffer(id);
+        let group = instance.groups().of(id).map(|(group, _)| &instance.groups().all()[group]);
+        let size = group.map_or(buffer.size(), RigidGroup::extent).get();
+        let aligned = |from: Bytes| match group {
+            Some(group) => group.base_from(from),
+            None => from.align_up(buffer.alignment()),
+        };
+        let aligned = |from| aligned(from).expect("the ceiling leaves space for all buffers");
+        let mut start = aligned(end);
         while let Some(&(low, high)) = taken.get(next)
-            && low < start + buffer.size().get()
+            && low < start.get() + size
         {
             // There is no space below this range for this buffer or for any later one.
-            start = start.max(high.next_multiple_of(buffer.alignment().get()));
+            start = start.max(aligned(Bytes::new(high)));
             next += 1;
         }
-        offsets.push(Bytes::new(start));
-        end = start + buffer.size().get();
+        match group {
+            Some(group) => {
+                for &(member, distance) in group.members() {
+                    offsets[member.index()] = start.checked_add(distance);
+                }
+            }
+            None => offsets[id.index()] = Some(start),
+        }
+        end = Bytes::new(start.get() + size);
     }
-    Ok(Some(Layout::new(offsets)))
+    Ok(offsets.into_iter().collect::<Option<_>>().map(Layout::new))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::naive::end_to_end;
 use crate::ordered::ordered;
 use crate::patent::{patent_descending, patent_split};
 use crate::placement::Fit;
-use crate::report::{anytime, single};
+use crate::report::{anytime_with_groups, single, single_with_groups};
 use crate::shared_objects::{Classes, PoolChoice, PoolGreedy, assigning, improved_by_size, least_cost_flow};
 use crate::two_level::two_level;
 use crate::valley::{ValleyWeights, valley_fit};
@@ -32,7 +32,9 @@ macro_rules! ordered {
             source: $source,
             time: "O(n^2) for n buffers, usually close to O(n log n) with first fit",
             build: &|_| {
-                single($name, |instance, budget| ordered(instance, (Order::$order, Fit::$fit), budget))
+                single_with_groups($name, |instance, budget| {
+                    ordered(instance, (Order::$order, Fit::$fit), budget)
+                })
             },
         }
     };
@@ -63,7 +65,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         about: "no sharing: lays all buffers end to end",
         source: "common baseline",
         time: "O(n log n) for n buffers",
-        build: &|_| single("naive", end_to_end),
+        build: &|_| single_with_groups("naive", end_to_end),
     },
     ordered!("sequential", Start, First, LUNA, "first fit in execution order"),
     ordered!("large-first", Size, First, LUNA, "first fit by descending size"),
@@ -122,7 +124,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         source: "Apache TVM, unified static memory planner, hill_climb",
         time: "at most 500 placements of O(n^2) each for n buffers",
         build: &|setup| {
-            anytime("usmp-hill-climb", move |instance, budget, run| {
+            anytime_with_groups("usmp-hill-climb", move |instance, budget, run| {
                 climb((500, setup.seed), instance, budget, run)
             })
         },

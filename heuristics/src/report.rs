@@ -67,6 +67,8 @@ pub fn unsplit(instance: &Instance, layout: &Layout) -> SplitLayout {
 /// error is the termination reason.
 struct Heuristic<F> {
     name: &'static str,
+    /// Whether the heuristic supports rigid groups.
+    groups: bool,
     search: F,
 }
 
@@ -77,6 +79,10 @@ where
 {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn supports_groups(&self) -> bool {
+        self.groups
     }
 
     fn solve(
@@ -97,7 +103,23 @@ pub(crate) fn anytime<P: Bounded>(
     name: &'static str,
     search: impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
-    guarded(Heuristic { name, search })
+    guarded(Heuristic { name, groups: false, search })
+}
+
+/// Creates an anytime heuristic for offsets that supports rigid groups.
+pub(crate) fn anytime_with_groups(
+    name: &'static str,
+    search: impl Fn(&Instance, &mut Budget, &mut Tracker<Offsets>) -> Result<(), Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<Offsets>> {
+    guarded(Heuristic { name, groups: true, search })
+}
+
+/// Creates a heuristic for offsets that finds at most one solution and supports rigid groups.
+pub(crate) fn single_with_groups(
+    name: &'static str,
+    find: impl Fn(&Instance, &mut Budget) -> Result<Option<Layout>, Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<Offsets>> {
+    anytime_with_groups(name, offering(find))
 }
 
 /// Creates a heuristic that finds at most one solution.
@@ -105,10 +127,17 @@ pub(crate) fn single<P: Bounded>(
     name: &'static str,
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
-    anytime(name, move |input, budget, run| {
+    anytime(name, offering(find))
+}
+
+/// Returns a function that offers the solution that another function finds.
+fn offering<P: Bounded>(
+    find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
+) -> impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static {
+    move |input, budget, run| {
         if let Some(solution) = find(input, budget)? {
             run.offer(solution);
         }
         Ok(())
-    })
+    }
 }

@@ -35,7 +35,10 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
     Fixed { buffer: B },
-    /// Two conflicting buffers are fixed at overlapping addresses, so no layout keeps both fixed offsets.
+    /// A member of a rigid group ends at the bound if the base of the group is as low as possible.
+    Raised { buffer: B },
+    /// Two conflicting buffers overlap in every layout, because both are fixed or because of their distance
+    /// in a rigid group.
     Contradiction { buffers: Vec<B> },
     /// In every order, the sizes of the storages held at the first step add up to the bound.
     Start,
@@ -118,6 +121,7 @@ impl<B, O> Witness<B, O> {
             }
             Self::Excess { buffers } => Witness::Excess { buffers: all(buffers)? },
             Self::Fixed { buffer: id } => Witness::Fixed { buffer: buffer(id)? },
+            Self::Raised { buffer: id } => Witness::Raised { buffer: buffer(id)? },
             Self::Contradiction { buffers } => Witness::Contradiction { buffers: all(buffers)? },
             Self::Start => Witness::Start,
             Self::End => Witness::End,
@@ -132,6 +136,15 @@ impl Witness {
     /// Describes the witness as text with the buffer names of `instance`.
     pub fn in_words(&self, instance: &Instance) -> String {
         let name = |id: BufferId| quoted(instance, id);
+        if let Self::Contradiction { buffers } = self
+            && let [a, b] = *buffers.as_slice()
+            && let Some(distance) = instance.distance(a, b)
+        {
+            let (a, b, distance) = (name(a), name(b), distance.unsigned_abs());
+            return format!(
+                "buffers {a} and {b} conflict, but their distance of {distance} bytes makes them overlap"
+            );
+        }
         self.clone().map(name, |operator| operator).to_string()
     }
 }
@@ -150,6 +163,7 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
                 write!(f, "{} buffers in mutual conflict, together above the capacity", buffers.len())
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
+            Self::Raised { buffer } => write!(f, "end of buffer {buffer} in its rigid group"),
             Self::Contradiction { buffers } => match buffers.as_slice() {
                 [a, b] => write!(f, "buffers {a} and {b} conflict, but are fixed at overlapping addresses"),
                 _ => f.write_str("fixed offsets that contradict each other"),
@@ -209,16 +223,17 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 }
 
 impl Instance {
-    /// If two conflicting buffers are fixed at overlapping addresses, returns a proof that no layout exists
-    /// at any capacity. The value of this bound is one byte above the [ceiling](Self::ceiling).
+    /// If two conflicting buffers overlap in every layout, because both are fixed or because of their
+    /// distance in a rigid group, returns a proof that no layout exists at any capacity. The value of this
+    /// bound is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
     }
 }
 
-/// Returns the simplest valid lower bound on the peak: the maximum of the load and the highest end of a fixed
-/// buffer.
+/// Returns the simplest valid lower bound on the peak: the maximum of the load, the highest end of a fixed
+/// buffer, and the highest end of a rigid group whose base is as low as possible.
 ///
 /// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
 /// most loaded step, or by the largest buffer if that gives a higher bound. If fixed offsets [contradict
@@ -244,8 +259,19 @@ pub fn simple_bound(instance: &Instance) -> LowerBound {
         if let Some(end) = fixed.and_then(|offset| offset.checked_add(buffer.size())) {
             best.raise(LowerBound::new(end, Witness::Fixed { buffer: id }));
         }
+        if let Some(end) = lowest_end(instance, id) {
+            best.raise(LowerBound::new(end, Witness::Raised { buffer: id }));
+        }
     }
     best
+}
+
+/// Returns the end of a member of a rigid group if the base of the group is as low as possible, in bytes.
+fn lowest_end(instance: &Instance, id: BufferId) -> Option<Bytes> {
+    let (group, distance) = instance.groups().of(id)?;
+    let base = instance.groups().all()[group].residue();
+    let size = Some(instance.buffer(id).size()).filter(|&size| size > Bytes::ZERO)?;
+    base.checked_add(distance)?.checked_add(size)
 }
 
 /// The maximum number of buffers that are candidates for the clique.
@@ -382,6 +408,13 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             let end = offset.checked_add(b.size()).unwrap_or(Bytes::ZERO);
             if b.is_empty() { Bytes::ZERO } else { end }
         }
+        Witness::Raised { buffer } => {
+            let _ = instance
+                .buffers()
+                .get(buffer.index())
+                .ok_or_else(|| BoundError::bad_buffer(instance, *buffer))?;
+            lowest_end(instance, *buffer).unwrap_or(Bytes::ZERO)
+        }
         Witness::Contradiction { buffers } => {
             confirm_contradiction(instance, buffers)?;
             instance.beyond()
@@ -433,10 +466,14 @@ fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundErr
     Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))
 }
 
-/// Checks that the fixed offsets of two buffers contradict each other.
+/// Checks that two conflicting buffers overlap, because both are fixed or because of their distance.
 fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<(), BoundError> {
     let [a, b] = *buffers else { return Err(BoundError::NoContradiction) };
-    let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
+    let place = |id: BufferId| match instance.groups().of(id) {
+        Some((group, distance)) => Ok((instance.buffer(id), Some(group), distance)),
+        None => fixed(instance, id).map(|(buffer, offset)| (buffer, None, offset)),
+    };
+    let ((one, group, low), (other, other_group, high)) = (place(a)?, place(b)?);
     if a == b {
         return Err(BoundError::bad_buffer(instance, a));
     }
@@ -445,7 +482,7 @@ fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<()
     }
     let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
     let lowest_end = end(one, low).min(end(other, high));
-    let overlap = u128::from(low.max(high).get()) < lowest_end;
+    let overlap = group == other_group && u128::from(low.max(high).get()) < lowest_end;
     if overlap { Ok(()) } else { Err(BoundError::NoContradiction) }
 }
 

@@ -7,6 +7,8 @@
 //! offset problem and the split-buffer problem is `infeasible`, with two contradictory buffers as the
 //! witness. Constraints without effect are removed, such as an alignment that divides all sizes (see
 //! `normal.rs`). All other inputs are passed on unchanged, at the cost of one scan.
+//!
+//! Rigid groups are refused unless the algorithm declares [`Solver::supports_groups`].
 
 use crate::budget::Budget;
 use crate::claim::{Stats, Stop};
@@ -38,6 +40,29 @@ impl<P: Problem> Entry<P> {
 
 struct Guarded<S>(S);
 
+impl<S> Guarded<S> {
+    /// Checks whether the algorithm supports an input without the special cases.
+    fn takes<P: Problem>(&self, input: &P::Input) -> Result<(), SolveError>
+    where
+        S: Solver<P>,
+    {
+        self.takes_groups::<P>(input)?;
+        self.0.supports(input)
+    }
+
+    /// Refuses rigid groups if the algorithm does not support them.
+    fn takes_groups<P: Problem>(&self, input: &P::Input) -> Result<(), SolveError>
+    where
+        S: Solver<P>,
+    {
+        if !P::has_groups(input) || self.0.supports_groups() {
+            return Ok(());
+        }
+        let reason = "it has rigid groups (column 'above')".to_owned();
+        Err(SolveError::Unsupported { solver: self.0.name(), reason })
+    }
+}
+
 impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
     fn name(&self) -> &'static str {
         self.0.name()
@@ -45,10 +70,14 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
 
     fn supports(&self, input: &P::Input) -> Result<(), SolveError> {
         match P::reduced(input) {
-            Reduced::Whole => self.0.supports(input),
+            Reduced::Whole => self.takes::<P>(input),
             Reduced::Infeasible(_) => Ok(()),
-            Reduced::Part { input: part, .. } => self.0.supports(&part),
+            Reduced::Part { input: part, .. } => self.takes::<P>(&part),
         }
+    }
+
+    fn supports_groups(&self) -> bool {
+        self.0.supports_groups()
     }
 
     fn solve(
@@ -58,12 +87,16 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
         observer: &mut dyn Observer<P>,
     ) -> Result<Outcome<P>, SolveError> {
         match P::reduced(input) {
-            Reduced::Whole => self.0.solve(input, budget, observer),
+            Reduced::Whole => {
+                self.takes_groups::<P>(input)?;
+                self.0.solve(input, budget, observer)
+            }
             Reduced::Infeasible(bound) => {
                 observer.bound(&bound);
                 Ok(Outcome::conclude(input, None, bound, Stop::Completed, Stats::default()))
             }
             Reduced::Part { input: part, kept } => {
+                self.takes_groups::<P>(&part)?;
                 let mut whole = Whole::<P> { input, part: &part, kept: &kept, observer };
                 let outcome = self.0.solve(&part, budget, &mut whole)?;
                 let bound = P::lifted(input, &part, &kept, outcome.lower_bound);

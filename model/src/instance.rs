@@ -1,5 +1,8 @@
 //! The input of the offset problem: buffers, pair constraints, and an optional capacity.
 
+pub use crate::buffer::Buffer;
+use crate::ceiling::checked_ceiling;
+use crate::groups::{Above, RigidGroup, RigidGroups, collect_above};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
@@ -8,107 +11,6 @@ use crate::units::{BufferId, Bytes, Step, gcd};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// A block of memory to be placed: a size, a lifespan, and constraints on its offset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Buffer {
-    name: Box<str>,
-    size: Bytes,
-    lifespan: Lifespan,
-    alignment: Bytes,
-    fixed: Option<Bytes>,
-    hint: Option<Bytes>,
-}
-
-impl Buffer {
-    /// Creates a buffer of `size` bytes that is live during `lifespan` and may be placed at any offset.
-    pub fn new(name: impl Into<Box<str>>, size: impl Into<Bytes>, lifespan: Lifespan) -> Self {
-        Self {
-            name: name.into(),
-            size: size.into(),
-            lifespan,
-            alignment: Bytes::new(1),
-            fixed: None,
-            hint: None,
-        }
-    }
-
-    /// Requires the offset to be a multiple of `alignment` bytes.
-    #[must_use]
-    pub fn aligned(mut self, alignment: impl Into<Bytes>) -> Self {
-        self.alignment = alignment.into();
-        self
-    }
-
-    /// Requires the offset to be exactly `offset`.
-    #[must_use]
-    pub fn fixed_at(mut self, offset: impl Into<Bytes>) -> Self {
-        self.fixed = Some(offset.into());
-        self
-    }
-
-    /// Suggests an offset. A layout may ignore it.
-    #[must_use]
-    pub fn hinted(mut self, offset: impl Into<Bytes>) -> Self {
-        self.hint = Some(offset.into());
-        self
-    }
-
-    /// Returns the buffer with another lifespan.
-    #[must_use]
-    pub fn during(mut self, lifespan: Lifespan) -> Self {
-        self.lifespan = lifespan;
-        self
-    }
-
-    /// Returns the name of the buffer. The name is the id of the buffer in files and is unique within an
-    /// instance.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the size in bytes. A buffer of size 0 occupies no address: it conflicts with no other buffer
-    /// and adds nothing to any sum or peak.
-    #[inline]
-    pub fn size(&self) -> Bytes {
-        self.size
-    }
-
-    /// Returns the steps at which the buffer is live.
-    #[inline]
-    pub fn lifespan(&self) -> &Lifespan {
-        &self.lifespan
-    }
-
-    /// Returns the alignment in bytes, which is at least 1 in any instance. The offset must be a multiple of
-    /// the alignment.
-    #[inline]
-    pub fn alignment(&self) -> Bytes {
-        self.alignment
-    }
-
-    /// Returns true if the size is 0.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.size == Bytes::ZERO
-    }
-
-    /// Returns the offset required by [`fixed_at`](Self::fixed_at), if any.
-    #[inline]
-    pub fn fixed(&self) -> Option<Bytes> {
-        self.fixed
-    }
-
-    /// Returns the offset suggested by [`hinted`](Self::hinted), if any.
-    pub fn hint(&self) -> Option<Bytes> {
-        self.hint
-    }
-
-    /// Returns the size multiplied by the number of live steps, in byte-steps.
-    pub fn area(&self) -> u128 {
-        u128::from(self.size.get()) * u128::from(self.lifespan.duration())
-    }
-}
-
 /// Collects the parts of an [`Instance`]. [`InstanceBuilder::build`] validates all of them.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceBuilder {
@@ -116,6 +18,7 @@ pub struct InstanceBuilder {
     buffers: Vec<Buffer>,
     separations: Vec<(usize, usize)>,
     exclusions: Vec<(usize, usize)>,
+    above: Vec<(usize, usize, Bytes)>,
     capacity: Option<Bytes>,
 }
 
@@ -154,6 +57,15 @@ impl InstanceBuilder {
         self
     }
 
+    /// Requires the buffer at position `upper` to lie exactly `distance` bytes above the one at position
+    /// `lower`: its offset is the offset of the lower one plus the distance. Every buffer lies above at most
+    /// one other buffer. The buffers that are linked in this way form a [`RigidGroup`].
+    #[must_use]
+    pub fn above(mut self, upper: usize, lower: usize, distance: impl Into<Bytes>) -> Self {
+        self.above.push((upper, lower, distance.into()));
+        self
+    }
+
     /// Sets the capacity: the largest peak that a layout may have. `None` removes it.
     #[must_use]
     pub fn capacity(mut self, capacity: impl Into<Option<Bytes>>) -> Self {
@@ -166,7 +78,7 @@ impl InstanceBuilder {
     ///
     /// # Errors
     /// The first [`InstanceError`] found.
-    pub fn build(self) -> Result<Instance, InstanceError> {
+    pub fn build(mut self) -> Result<Instance, InstanceError> {
         if u32::try_from(self.buffers.len()).is_err() {
             let count = self.buffers.len();
             return Err(InstanceError::TooMany { count });
@@ -177,18 +89,23 @@ impl InstanceBuilder {
         if let Some((a, b)) = separations.iter().find(|&(a, b)| exclusions.contains(a, b)) {
             return Err(InstanceError::Contradiction {
                 buffer: a,
-                name: self.buffers[a.index()].name.to_string(),
+                name: self.buffers[a.index()].name().to_string(),
                 other: b,
-                other_name: self.buffers[b.index()].name.to_string(),
+                other_name: self.buffers[b.index()].name().to_string(),
             });
         }
-        let ceiling = checked_ceiling(&self.buffers)?;
+        let above = collect_above(&self.buffers, &self.above)?;
+        let groups = RigidGroups::of_statements(&self.buffers, &above)?;
+        groups.fix(&mut self.buffers)?;
+        let ceiling = checked_ceiling(&self.buffers, &groups)?;
         let has_empty = self.buffers.iter().any(Buffer::is_empty);
         let mut instance = Instance {
             name: self.name,
+            groups: groups.free(&self.buffers),
             buffers: self.buffers,
             separations,
             exclusions,
+            above,
             capacity: self.capacity,
             ceiling,
             has_empty,
@@ -202,36 +119,36 @@ impl InstanceBuilder {
 
 fn check_buffers(buffers: &[Buffer]) -> Result<(), InstanceError> {
     for (i, b) in buffers.iter().enumerate() {
-        let (buffer, name) = (BufferId::at(i), || b.name.to_string());
-        if !b.is_empty() && b.lifespan.is_empty() {
-            let step = b.lifespan.hull().lower;
-            return Err(InstanceError::NeverLive { buffer, name: name(), size: b.size, step });
+        let (buffer, name) = (BufferId::at(i), || b.name().to_string());
+        if !b.is_empty() && b.lifespan().is_empty() {
+            let step = b.lifespan().hull().lower;
+            return Err(InstanceError::NeverLive { buffer, name: name(), size: b.size(), step });
         }
-        if b.alignment == Bytes::ZERO {
+        if b.alignment() == Bytes::ZERO {
             return Err(InstanceError::ZeroAlignment { buffer, name: name() });
         }
-        if let Some(offset) = b.fixed
-            && offset.get() % b.alignment.get() != 0
+        if let Some(offset) = b.fixed()
+            && offset.get() % b.alignment().get() != 0
         {
             return Err(InstanceError::FixedMisaligned {
                 buffer,
                 name: name(),
                 offset,
-                alignment: b.alignment,
+                alignment: b.alignment(),
             });
         }
     }
     let mut by_name: Vec<BufferId> = (0..buffers.len()).map(BufferId::at).collect();
-    by_name.sort_by(|a, b| (&buffers[a.index()].name, a).cmp(&(&buffers[b.index()].name, b)));
+    by_name.sort_by(|a, b| (&buffers[a.index()].name(), a).cmp(&(&buffers[b.index()].name(), b)));
     let twin = by_name
         .windows(2)
-        .filter(|w| buffers[w[0].index()].name == buffers[w[1].index()].name)
+        .filter(|w| buffers[w[0].index()].name() == buffers[w[1].index()].name())
         .min_by_key(|w| w[1]);
     match twin {
         Some(w) => Err(InstanceError::DuplicateName {
             first: w[0],
             second: w[1],
-            name: buffers[w[0].index()].name.to_string(),
+            name: buffers[w[0].index()].name().to_string(),
         }),
         None => Ok(()),
     }
@@ -247,7 +164,7 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
         if a == b {
             return Err(InstanceError::SelfPair {
                 buffer: BufferId::at(a),
-                name: buffers[a].name.to_string(),
+                name: buffers[a].name().to_string(),
             });
         }
         collected.insert(BufferId::at(a), BufferId::at(b));
@@ -255,76 +172,47 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
     Ok(collected)
 }
 
-/// Computes [`Instance::ceiling`]: all buffers are laid end to end, each aligned, above the highest end of a
-/// fixed buffer. The total must fit into `i64`, so that no sum computed by an algorithm can overflow.
-fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
-    let limit = Bytes::new(i64::MAX as u64);
-    let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
-    let fixed_end = |b: &Buffer| Some(u128::from(b.fixed?.get()) + u128::from(b.size.get()));
-    let highest = sized().filter_map(|(at, b)| Some((fixed_end(b)?, at))).max_by_key(|&(end, _)| end);
-    let mut needed = highest.map_or(0, |(end, _)| end);
-    let mut ceiling = needed;
-    let mut last = highest.map(|(_, at)| at);
-    for (at, b) in sized() {
-        if needed > u128::from(limit.get()) {
-            break;
-        }
-        let (size, alignment) = (u128::from(b.size.get()), u128::from(b.alignment.get()));
-        // Alignment moves the start of a buffer up by less than the alignment.
-        needed += size + alignment - 1;
-        ceiling += size.next_multiple_of(alignment) + alignment;
-        last = Some(at);
-    }
-    match last {
-        Some(at) if needed > u128::from(limit.get()) => Err(overflow(buffers, at, needed, limit)),
-        _ => Ok(Bytes::new(u64::try_from(ceiling).unwrap_or(u64::MAX).min(limit.get()))),
-    }
-}
-
-/// Creates the error for a total that exceeds the limit when the buffer at position `at` is added.
-fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
-    let b = &buffers[at];
-    // The last entry with the largest value is reported, so a tie with the size is reported as an error in
-    // the size.
-    let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
-    let largest = parts.into_iter().max_by_key(|&(value, _)| value);
-    let (value, column) = largest.expect("there are three");
-    InstanceError::TotalOverflow {
-        buffer: BufferId::at(at),
-        name: b.name.to_string(),
-        column,
-        value,
-        needed,
-        limit,
-    }
-}
-
-/// Finds two conflicting buffers that are fixed at overlapping addresses. No layout exists if there is such a
-/// pair. Among several such pairs, the one whose lower buffer has the lowest offset is returned.
+/// Finds two conflicting buffers that overlap in every layout, because both are fixed or because of their
+/// distance in a rigid group. No layout exists if there is such a pair. Fixed buffers come first. Among
+/// several pairs, the one whose lower buffer has the lowest offset is returned.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
-    let pinned = |(id, buffer): (BufferId, &'_ Buffer)| {
-        let start = buffer.fixed.filter(|_| !buffer.is_empty())?.get();
-        let live = instance.buffer(id).lifespan.intervals();
-        Some(Pinned { start, end: start + buffer.size.get(), id, live })
+    let fixed = instance.ids().filter_map(|id| Some((id, instance.buffer(id).fixed()?)));
+    overlap(instance, fixed)
+        .or_else(|| instance.groups.all().iter().find_map(|g| overlap(instance, g.members().iter().copied())))
+}
+
+/// Finds two conflicting buffers that overlap at the given addresses.
+fn overlap(instance: &Instance, placed: impl Iterator<Item = (BufferId, Bytes)>) -> Option<[BufferId; 2]> {
+    let pinned = |(id, start): (BufferId, Bytes)| {
+        let buffer = instance.buffer(id);
+        let (start, live) = (start.get(), buffer.lifespan().intervals());
+        (!buffer.is_empty()).then(|| Pinned { start, end: start + buffer.size().get(), id, live })
     };
-    let mut fixed: Vec<Pinned<'_>> = instance.ids().zip(&instance.buffers).filter_map(pinned).collect();
-    fixed.sort_by_key(|one| (one.start, one.id));
-    let places: HashMap<BufferId, usize> = fixed.iter().enumerate().map(|(at, one)| (one.id, at)).collect();
-    let separated = instance.separations.iter();
+    let mut placed: Vec<Pinned<'_>> = placed.filter_map(pinned).collect();
+    placed.sort_by_key(|one| (one.start, one.id));
+    let places: HashMap<BufferId, usize> = placed.iter().enumerate().map(|(at, one)| (one.id, at)).collect();
+    let partners = |a: BufferId| instance.separations.of(a).iter().map(move |&b| (a, b));
+    let separated = placed.iter().flat_map(|one| partners(one.id)).filter(|(a, b)| a < b);
     let separated = separated.filter_map(|(a, b)| Some((*places.get(&a)?, *places.get(&b)?)));
-    pinned::contradiction(&fixed, separated, |a, b| instance.conflict(a, b))
+    pinned::contradiction(&placed, separated, |a, b| instance.conflict(a, b))
 }
 
 /// The input of the offset problem. It is validated and immutable.
 ///
 /// Two buffers *conflict* if they may not share an address. They conflict if they are separated, or if their
 /// lifespans intersect and the pair is not excluded. A buffer of size 0 conflicts with no other buffer.
+///
+/// The members of a [`RigidGroup`] lie at given distances from each other. If one of them is fixed, all of
+/// them are, and they form no group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     name: String,
     buffers: Vec<Buffer>,
     separations: Pairs,
     exclusions: Pairs,
+    /// All statements about distances, also those about fixed buffers.
+    above: Vec<Above>,
+    groups: RigidGroups,
     capacity: Option<Bytes>,
     ceiling: Bytes,
     has_empty: bool,
@@ -412,6 +300,36 @@ impl Instance {
         &self.exclusions
     }
 
+    /// Returns the rigid groups without fixed members.
+    pub fn groups(&self) -> &RigidGroups {
+        &self.groups
+    }
+
+    /// Returns true if there are rigid groups without fixed members.
+    #[inline]
+    pub fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Returns the buffer above which a buffer must lie, and the distance in bytes, as given to
+    /// [`InstanceBuilder::above`]. The buffers may be fixed. O(log n) for n such statements.
+    pub fn above(&self, upper: BufferId) -> Option<(BufferId, Bytes)> {
+        let at = self.above.binary_search_by_key(&upper, |above| above.upper).ok()?;
+        Some((self.above[at].lower, self.above[at].distance))
+    }
+
+    /// Returns true if some buffer must lie at a given distance above another one.
+    pub fn has_above(&self) -> bool {
+        !self.above.is_empty()
+    }
+
+    /// Returns the number of bytes by which the offset of `b` exceeds that of `a` in every layout, if the
+    /// two are members of one rigid group.
+    pub fn distance(&self, a: BufferId, b: BufferId) -> Option<i64> {
+        let ((one, low), (other, high)) = (self.groups.of(a)?, self.groups.of(b)?);
+        (one == other).then(|| high.get().cast_signed() - low.get().cast_signed())
+    }
+
     /// Returns the largest peak that a layout may have, in bytes; `None` if it is not limited.
     pub fn capacity(&self) -> Option<Bytes> {
         self.capacity
@@ -431,23 +349,26 @@ impl Instance {
         self
     }
 
-    /// Returns the instance without fixed offsets.
+    /// Returns the instance without fixed offsets. The rigid groups remain.
     ///
     /// # Panics
     /// Never: without fixed offsets, the buffers need less memory.
     #[must_use]
     pub fn freed(mut self) -> Self {
         for buffer in &mut self.buffers {
-            buffer.fixed = None;
+            buffer.set_fixed(None);
         }
-        self.contradiction = None;
-        self.ceiling = checked_ceiling(&self.buffers).expect("the ceiling does not rise");
+        if self.has_above() {
+            self.groups = RigidGroups::of_statements(&self.buffers, &self.above).expect("as at first");
+        }
+        self.contradiction = contradiction(&self);
+        self.ceiling = checked_ceiling(&self.buffers, &self.groups).expect("the ceiling does not rise");
         self
     }
 
-    /// Returns the instance with other buffers and pairs. The caller guarantees that the buffers have the
-    /// same names, sizes and fixed offsets as before, that no two of them conflict that did not, and that
-    /// they do not need more memory.
+    /// Returns the instance with other buffers, pairs and groups. The caller guarantees that the buffers have
+    /// the same names, sizes, fixed offsets and distances as before, that no two of them conflict that did
+    /// not, and that they do not need more memory.
     ///
     /// # Panics
     /// If the buffers need more memory.
@@ -456,13 +377,16 @@ impl Instance {
         buffers: Vec<Buffer>,
         separations: Pairs,
         exclusions: Pairs,
+        groups: RigidGroups,
     ) -> Self {
         Self {
             name: self.name.clone(),
-            ceiling: checked_ceiling(&buffers).expect("the ceiling does not rise"),
+            ceiling: checked_ceiling(&buffers, &groups).expect("the ceiling does not rise"),
             buffers,
             separations,
             exclusions,
+            above: self.above.clone(),
+            groups,
             capacity: self.capacity,
             has_empty: self.has_empty,
             contradiction: self.contradiction,
@@ -470,10 +394,21 @@ impl Instance {
         }
     }
 
+    /// Returns the instance with rigid groups, of which it has none.
+    pub(crate) fn with_groups(mut self, groups: RigidGroups) -> Self {
+        if !groups.is_empty() {
+            self.ceiling = checked_ceiling(&self.buffers, &groups).expect("a part needs no more");
+            self.above = groups.statements();
+            self.groups = groups;
+            self.contradiction = contradiction(&self);
+        }
+        self
+    }
+
     /// Returns an upper bound on the optimal peak, in bytes. The bound is large enough for a layout in which
-    /// all buffers are aligned and laid end to end above the highest end of a fixed buffer. The value fits
-    /// into `i64`, so sums that do not exceed it never overflow. Unless fixed offsets contradict each other,
-    /// there is a layout with at most this peak.
+    /// all buffers and groups are aligned and laid end to end above the highest end of a fixed buffer. The
+    /// value fits into `i64`, so sums that do not exceed it never overflow. Unless there is a
+    /// [contradiction](Self::contradiction), there is a layout with at most this peak.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
     }
@@ -501,48 +436,52 @@ impl Instance {
         if a == b || self.has_empty && (self.buffer(a).is_empty() || self.buffer(b).is_empty()) {
             return false;
         }
-        let live_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
+        let live_together = self.buffers[a.index()].lifespan().intersects(self.buffers[b.index()].lifespan());
         if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 
-    /// Returns true if every lifespan is a single interval and there are no separations or exclusions. Two
-    /// buffers of non-zero size then conflict if and only if they are live at a common step.
+    /// Returns true if every lifespan is a single interval and there are no separations, exclusions or rigid
+    /// groups. Two buffers of non-zero size then conflict if and only if they are live at a common step.
     pub fn is_interval(&self) -> bool {
-        self.separations.is_empty()
+        self.groups.is_empty()
+            && self.separations.is_empty()
             && self.exclusions.is_empty()
-            && !self.buffers.iter().any(|b| b.lifespan.has_gaps())
+            && !self.buffers.iter().any(|b| b.lifespan().has_gaps())
     }
 
-    /// Returns true if any buffer has an alignment above one byte.
+    /// Returns true if any buffer or any base of a rigid group has an alignment above one byte.
     pub fn has_alignment(&self) -> bool {
-        self.buffers.iter().any(|b| b.alignment.get() > 1)
+        self.buffers.iter().any(|b| b.alignment().get() > 1)
+            || self.groups.all().iter().any(|group| group.alignment().get() > 1)
     }
 
     /// Returns true if any buffer has a fixed offset.
     pub fn has_fixed(&self) -> bool {
-        self.buffers.iter().any(|b| b.fixed.is_some())
+        self.buffers.iter().any(|b| b.fixed().is_some())
     }
 
-    /// Returns the greatest common divisor of all sizes, alignments above 1, and fixed offsets, in bytes. It
-    /// is at least 1.
+    /// Returns the greatest common divisor of all sizes, alignments above 1, fixed offsets, and distances in
+    /// rigid groups, in bytes. It is at least 1.
     ///
-    /// There is an optimal layout in which all offsets are multiples of the grain. The reason is that each
-    /// offset is an aligned sum of sizes and fixed offsets once all buffers have been pushed down as far as
-    /// possible.
+    /// There is an optimal layout in which all offsets are multiples of the grain: rounding all offsets of
+    /// any optimal layout down to multiples of the grain keeps it valid.
     pub fn grain(&self) -> Bytes {
-        let grain = self.buffers.iter().fold(0, |g, b| {
-            let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));
-            match b.alignment.get() {
-                1 => g,
-                alignment => gcd(g, alignment),
-            }
+        let above_one = |alignment: Bytes| if alignment.get() == 1 { 0 } else { alignment.get() };
+        let of_group = |g: u64, group: &RigidGroup| {
+            let g = gcd(gcd(g, above_one(group.alignment())), group.residue().get());
+            group.members().iter().fold(g, |g, (_, distance)| gcd(g, distance.get()))
+        };
+        let grain = self.groups.all().iter().fold(0, of_group);
+        let grain = self.buffers.iter().fold(grain, |g, b| {
+            let g = gcd(gcd(g, b.size().get()), b.fixed().map_or(0, Bytes::get));
+            gcd(g, above_one(b.alignment()))
         });
         Bytes::new(grain.max(1))
     }
 
     /// Returns the sum of all sizes in bytes, which is the peak if no memory is shared.
     pub fn total_size(&self) -> Bytes {
-        Bytes::new(self.buffers.iter().map(|b| b.size.get()).sum())
+        Bytes::new(self.buffers.iter().map(|b| b.size().get()).sum())
     }
 }
 

@@ -34,8 +34,54 @@ pub enum InstanceError {
     UnknownBuffer { index: usize, count: usize },
     #[error("the pair of buffers '{name}' and '{other_name}' is both separated and excluded")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
+    #[error("buffer '{name}' lies above two buffers, '{}' and '{}'; only one is allowed", .lower[0], .lower[1])]
+    AboveTwo { buffer: BufferId, name: String, lower: [String; 2] },
+    /// The statements about distances form a cycle.
+    #[error("buffer '{name}' lies above '{other_name}', which lies above '{name}'")]
+    AboveItself { buffer: BufferId, name: String, other: BufferId, other_name: String },
+    /// No base of a rigid group satisfies the alignments of two members.
+    #[error(
+        "buffer '{name}' lies {distance} bytes above '{other_name}', which no offset allows: the alignments are \
+         {} and {} bytes", .alignments[0], .alignments[1]
+    )]
+    AlignmentsExclude {
+        buffer: BufferId,
+        name: String,
+        other: BufferId,
+        other_name: String,
+        distance: Bytes,
+        /// The alignments of the buffer and of the other buffer.
+        alignments: Box<[Bytes; 2]>,
+    },
+    /// The fixed offsets of two members of a rigid group contradict their distance.
+    #[error(
+        "buffer '{name}' is fixed at offset {offset}, but the distances from '{other_name}', which is fixed too, \
+         require offset {place}"
+    )]
+    FixedApart {
+        buffer: BufferId,
+        name: String,
+        offset: Bytes,
+        /// The offset that follows from the fixed offset of the other buffer.
+        place: Bytes,
+        other: BufferId,
+        other_name: String,
+    },
+    /// A member of a rigid group would have a negative offset.
+    #[error(
+        "buffer '{name}' is fixed at offset {offset}, but lies {distance} bytes above '{lowest_name}', which would \
+         have a negative offset"
+    )]
+    BelowZero {
+        buffer: BufferId,
+        name: String,
+        offset: Bytes,
+        lowest: BufferId,
+        lowest_name: String,
+        distance: Bytes,
+    },
     /// The buffers exceed the address space if they are aligned and laid end to end above the highest end of
-    /// a fixed buffer.
+    /// a fixed buffer, or a distance or an alignment of a rigid group exceeds it.
     #[error(
         "buffer '{name}': {column} {value} is too large; the buffers up to this one, aligned and laid end to end, \
          need {needed} bytes, but at most {limit} (2^63 - 1) are allowed"
@@ -43,7 +89,7 @@ pub enum InstanceError {
     TotalOverflow {
         buffer: BufferId,
         name: String,
-        /// The column with the largest value of this buffer: `size`, `alignment` or `offset`.
+        /// The column with the largest value of this buffer: `size`, `alignment`, `offset` or `above`.
         column: &'static str,
         value: Bytes,
         /// The highest end of a fixed buffer, plus the bytes that the buffers up to this one need if they
@@ -63,9 +109,14 @@ impl InstanceError {
             | Self::ZeroAlignment { buffer, .. }
             | Self::FixedMisaligned { buffer, .. }
             | Self::SelfPair { buffer, .. }
+            | Self::AboveTwo { buffer, .. }
             | Self::TotalOverflow { buffer, .. } => vec![*buffer],
             Self::DuplicateName { first, second, .. } => vec![*second, *first],
             Self::Contradiction { buffer, other, .. } => vec![*other, *buffer],
+            Self::AboveItself { buffer, other, .. }
+            | Self::AlignmentsExclude { buffer, other, .. }
+            | Self::FixedApart { buffer, other, .. }
+            | Self::BelowZero { buffer, lowest: other, .. } => vec![*buffer, *other],
             Self::UnknownBuffer { .. } | Self::TooMany { .. } => Vec::new(),
         }
     }

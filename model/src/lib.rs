@@ -70,6 +70,8 @@
 mod bits;
 mod bound;
 mod budget;
+mod buffer;
+mod ceiling;
 mod certificate;
 mod check;
 mod claim;
@@ -81,6 +83,7 @@ pub mod execution;
 pub mod files;
 pub mod fusion;
 pub mod graph;
+mod groups;
 mod guarded;
 mod instance;
 mod instance_error;
@@ -120,13 +123,15 @@ pub use bound::{
     BoundError, LowerBound, Reason, Witness, live_within, simple_bound, stack_height, verify_bound,
 };
 pub use budget::Budget;
+pub use buffer::Buffer;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
 pub use check::{Violation, check_layout, check_shared_objects, check_split_buffers};
 pub use claim::{Claim, Stats, Stop};
 pub use conflict::ConflictGraph;
 pub use description::DescriptionError;
+pub use groups::{RigidGroup, RigidGroups};
 pub use guarded::guarded;
-pub use instance::{Buffer, Instance, InstanceBuilder};
+pub use instance::{Instance, InstanceBuilder};
 pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use json::json_from_slice;

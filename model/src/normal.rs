@@ -1,14 +1,20 @@
 //! Removes constraints that exclude no layout of interest, so that no algorithm pays for them.
 //!
 //! The *normal form* of an instance has the same buffers, sizes, fixed offsets, conflicts and optimum, but
-//! fewer alignments, gaps and pairs. [`rounded`] turns a layout of the normal form into a layout of the
-//! instance with at most the same peak. The steps, with the reason why each is exact:
+//! fewer alignments, gaps, pairs and groups. [`rounded`] turns a layout of the normal form into a layout of
+//! the instance with at most the same peak. The steps, with the reason why each is exact:
 //! - *Alignments.* The *grain* G divides all sizes and all fixed offsets, and divides every free alignment
 //!   that does not divide it. Round every offset of a layout down to a multiple of G. If `b` lies above `a`,
 //!   then `offset(b) >= offset(a) + size(a)`. Because G divides `size(a)`, this remains true after rounding.
 //!   Fixed offsets, and offsets at multiples of a multiple of G, do not change. Alignments that divide G are
 //!   then met, and the peak does not rise, so they are removed. The alignment of a fixed buffer is met
 //!   anyway.
+//! - *Rigid groups.* G also divides the distances and the residues of all groups, and divides the alignment
+//!   of each group that does not divide it. Rounding therefore moves the base and all members of a group by
+//!   the same number of bytes. If the alignment of a group does not divide G, then the base is a multiple of
+//!   G and does not move. Otherwise, the residue is 0, because it is a multiple of G below a divisor of G,
+//!   and every multiple of G is a base. A group of one member at distance 0 and with residue 0 is an
+//!   alignment. Fixed members have no group (see [`Instance::groups`]).
 //! - *Gaps.* A gap of `b` is filled if every buffer that is live in it conflicts with `b` at another step, is
 //!   separated from `b`, or is excluded with `b`. This adds no conflict between two buffers with overlapping
 //!   gaps that are both filled. If the gaps begin together, both buffers are live at the step before.
@@ -19,6 +25,7 @@
 //! The time is O(n log n + p log n) for n buffers and p pairs, plus that of at most [`LOOKUPS`] lookups for
 //! gaps. Gaps for which no lookups are left remain.
 
+use crate::groups::{RigidGroup, RigidGroups};
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
 use crate::units::{BufferId, Bytes, Step, common_grain};
@@ -43,20 +50,45 @@ pub(crate) fn normalised(instance: &Instance) -> Option<Instance> {
             None => b,
         }
     });
-    let buffers: Vec<Buffer> = buffers.collect();
+    let mut buffers: Vec<Buffer> = buffers.collect();
+    let groups = groups(instance, grain, &mut buffers);
     let together =
         |a: BufferId, b: BufferId| buffers[a.index()].lifespan().intersects(buffers[b.index()].lifespan());
     let separations = instance.separations().filtered(|a, b| !together(a, b));
     let exclusions = instance.exclusions().filtered(together);
-    let normal = instance.with_constraints(buffers, separations, exclusions);
+    let normal = instance.with_constraints(buffers, separations, exclusions, groups);
     (normal != *instance).then_some(normal)
 }
 
+/// Returns the groups without conditions that multiples of the grain meet. Groups that amount to an alignment
+/// become one.
+fn groups(instance: &Instance, grain: u64, buffers: &mut [Buffer]) -> RigidGroups {
+    let mut rest = Vec::with_capacity(instance.groups().all().len());
+    for group in instance.groups().all() {
+        let group = group.clone().on_grain(grain);
+        match group.as_alignment() {
+            Some((id, alignment)) => {
+                let own = &mut buffers[id.index()];
+                *own = own.clone().aligned(alignment);
+            }
+            None => rest.push(group),
+        }
+    }
+    RigidGroups::new(rest, instance.len())
+}
+
 /// Rounds the offsets of a layout of the normal form down to multiples of the grain if an alignment is not
-/// met. The time is linear.
+/// met. The offsets of buffers of size 0 do not change. The time is linear.
 pub(crate) fn rounded(instance: &Instance, mut offsets: Vec<Bytes>) -> Vec<Bytes> {
     let sized = || instance.buffers().iter().enumerate().filter(|(_, b)| !b.is_empty());
-    if sized().any(|(at, b)| !offsets[at].get().is_multiple_of(b.alignment().get())) {
+    let is_met = |group: &RigidGroup| {
+        let member = group.members().iter().find(|(id, _)| !instance.buffer(*id).is_empty());
+        let base = member.and_then(|(id, distance)| offsets[id.index()].get().checked_sub(distance.get()));
+        base.is_none_or(|base| group.is_base(Bytes::new(base)))
+    };
+    if sized().any(|(at, b)| !offsets[at].get().is_multiple_of(b.alignment().get()))
+        || !instance.groups().all().iter().all(is_met)
+    {
         let grain = grain(instance);
         for (at, _) in sized() {
             offsets[at] = Bytes::new(offsets[at].get() / grain * grain);
@@ -65,11 +97,20 @@ pub(crate) fn rounded(instance: &Instance, mut offsets: Vec<Bytes>) -> Vec<Bytes
     offsets
 }
 
-/// Returns the grain of the sizes, fixed offsets and free alignments of an instance.
+/// Returns the grain of the sizes, fixed offsets and free alignments of an instance, and of its groups.
 fn grain(instance: &Instance) -> u64 {
+    let is_sized = |id: BufferId| !instance.buffer(id).is_empty();
     let sized = || instance.buffers().iter().filter(|b| !b.is_empty());
-    let lengths = sized().flat_map(|b| [b.size(), b.fixed().unwrap_or_default()]).map(Bytes::get);
-    let alignments = sized().filter(|b| b.fixed().is_none()).map(|b| b.alignment().get());
+    let groups = || instance.groups().all().iter();
+    let groups = || groups().filter(|group| group.members().iter().any(|&(id, _)| is_sized(id)));
+    let distances = |group: &RigidGroup| {
+        let members = group.members().iter().filter(|&&(id, _)| is_sized(id));
+        members.map(|&(_, distance)| distance).chain([group.residue()]).collect::<Vec<_>>()
+    };
+    let lengths = sized().flat_map(|b| [b.size(), b.fixed().unwrap_or_default()]);
+    let lengths = lengths.chain(groups().flat_map(distances)).map(Bytes::get);
+    let alignments = sized().filter(|b| b.fixed().is_none()).map(Buffer::alignment);
+    let alignments = alignments.chain(groups().map(RigidGroup::alignment)).map(Bytes::get);
     common_grain(lengths, &alignments)
 }
 

@@ -42,6 +42,11 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         Self::capacity(input)
     }
 
+    /// Returns true if the input has rigid groups, which only some algorithms support.
+    fn has_groups(_input: &Self::Input) -> bool {
+        false
+    }
+
     /// Returns the part of an input that an algorithm needs. [`guarded`](crate::guarded()) passes only this
     /// part to the algorithm.
     fn reduced(_input: &Self::Input) -> Reduced<Self> {
@@ -131,6 +136,21 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     offsets
 }
 
+/// Places the members of size 0 of each rigid group at their distances from the others. If all members have
+/// size 0, the base is as low as possible.
+fn attached(input: &Instance, mut offsets: Vec<Bytes>) -> Vec<Bytes> {
+    for group in input.groups().all() {
+        let sized = group.members().iter().find(|(id, _)| !input.buffer(*id).is_empty());
+        let base = sized.map_or(group.residue(), |&(id, distance)| {
+            Bytes::new(offsets[id.index()].get().saturating_sub(distance.get()))
+        });
+        for &(id, distance) in group.members().iter().filter(|(id, _)| input.buffer(*id).is_empty()) {
+            offsets[id.index()] = Bytes::new(base.get() + distance.get());
+        }
+    }
+    offsets
+}
+
 /// Returns the total size of the buffers that are live at `step`.
 fn sum_at(instance: &Instance, step: Step) -> Bytes {
     Bytes::new(live_at(instance, step).into_iter().map(|id| instance.buffer(id).size().get()).sum())
@@ -147,6 +167,10 @@ macro_rules! on_instances {
 
         fn capacity(input: &Instance) -> Option<Bytes> {
             input.capacity()
+        }
+
+        fn has_groups(input: &Instance) -> bool {
+            input.has_groups()
         }
 
         fn explain(input: &Instance, witness: &Witness) -> String {
@@ -196,7 +220,7 @@ impl Problem for Offsets {
     }
 
     fn extended(input: &Instance, kept: &[BufferId], part: Layout) -> Layout {
-        Layout::new(rounded(input, spread(input, kept, part.offsets())))
+        Layout::new(attached(input, rounded(input, spread(input, kept, part.offsets()))))
     }
 
     /// A load of the part may count a buffer at a step at which it is not live in the whole. The buffers then
@@ -282,9 +306,10 @@ impl Problem for SharedObjects {
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
         // Alignments and fixed offsets concern addresses, which shared objects do not have.
         match bound.witness {
-            Witness::AlignedClique { .. } | Witness::Fixed { .. } | Witness::Contradiction { .. } => {
-                Err(BoundError::Foreign(bound.witness.in_words(input)))
-            }
+            Witness::AlignedClique { .. }
+            | Witness::Fixed { .. }
+            | Witness::Raised { .. }
+            | Witness::Contradiction { .. } => Err(BoundError::Foreign(bound.witness.in_words(input))),
             _ => verify_bound(input, bound),
         }
     }

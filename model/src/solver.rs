@@ -63,6 +63,12 @@ pub trait Solver<P: Problem>: Send + Sync {
         Ok(())
     }
 
+    /// Returns true if the algorithm supports rigid groups. [`guarded`](crate::guarded()) refuses inputs with
+    /// groups for all other algorithms.
+    fn supports_groups(&self) -> bool {
+        false
+    }
+
     /// Returns only the solution, for callers that try many inputs. An algorithm may skip the computation of
     /// its bound in this method.
     ///

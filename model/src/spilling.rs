@@ -31,6 +31,10 @@ pub enum SpillError {
     NoCapacity { instance: String },
     #[error("there are {given} traffic values, but {expected} buffers")]
     Count { given: usize, expected: usize },
+    #[error(
+        "instance '{instance}' has rigid groups (column 'above'), which the spilling problem does not support"
+    )]
+    Groups { instance: String },
     #[error("the traffic of all buffers adds up to 2^63 - 1 bytes or more")]
     TooMuch,
 }
@@ -47,6 +51,9 @@ impl SpillProblem {
         let Some(capacity) = instance.capacity() else {
             return Err(SpillError::NoCapacity { instance: instance.name().to_owned() });
         };
+        if instance.has_groups() {
+            return Err(SpillError::Groups { instance: instance.name().to_owned() });
+        }
         if traffic.len() != instance.len() {
             return Err(SpillError::Count { given: traffic.len(), expected: instance.len() });
         }
@@ -271,8 +278,11 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 }
 
 impl Instance {
-    /// Returns the instance restricted to the buffers in `kept`, with their separations and exclusions and
-    /// with the capacity. `kept` must be ascending.
+    /// Returns the instance restricted to the buffers in `kept`, with their separations, exclusions and rigid
+    /// groups, and with the capacity. `kept` must be ascending.
+    ///
+    /// The base of a group cannot become negative if its lowest members are removed. Therefore, every layout
+    /// of the part can be extended to removed buffers that conflict with no other buffer.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)
@@ -285,7 +295,8 @@ impl Instance {
         for (at, id) in kept.iter().enumerate() {
             place[id.index()] = at;
         }
-        let buffers = kept.iter().map(|&id| self.buffer(id).clone()).map(change);
+        let buffers: Vec<Buffer> = kept.iter().map(|&id| self.buffer(id).clone()).map(change).collect();
+        let groups = self.groups().restricted(&place, &buffers);
         let mut builder = InstanceBuilder::new(self.name()).buffers(buffers).capacity(self.capacity());
         let inside =
             |&(a, b): &(BufferId, BufferId)| place[a.index()] != usize::MAX && place[b.index()] != usize::MAX;
@@ -295,6 +306,6 @@ impl Instance {
         for (a, b) in self.exclusions().iter().filter(inside) {
             builder = builder.exclude(place[a.index()], place[b.index()]);
         }
-        builder.build().expect("a part of a valid instance is valid")
+        builder.build().expect("a part of a valid instance is valid").with_groups(groups)
     }
 }

@@ -49,6 +49,9 @@ class Buffer:
         self.size = int(row["size"])
         self.alignment = int(row.get("alignment") or 1)
         self.fixed = int(row["offset"]) if row.get("offset") else None
+        # The offset modulo the alignment, the rigid group with the distance from its root, and the number of
+        # bytes by which a member of the group ends above this buffer.
+        self.residue, self.group, self.over = 0, None, 0
         lower = int(first[0])
         upper = int(row["end"]) + 1 if inclusive else int(row["upper"])
         away = []
@@ -71,6 +74,41 @@ class Instance:
         for name, row in zip(names, rows):
             for column, pairs in (("separations", self.separated), ("exclusions", self.excluded)):
                 pairs.update(frozenset((name, decode(other))) for other in (row.get(column) or "").split())
+        above = {name: row["above"].rsplit("+", 1) for name, row in zip(names, rows) if row.get("above")}
+        self.tie({name: (decode(lower), int(distance)) for name, (lower, distance) in above.items()})
+
+    def tie(self, above):
+        """Combines buffers at given distances into rigid groups. Fixes all members if one of them is fixed."""
+        groups = {}
+        for name in {*above, *(lower for lower, _ in above.values())}:
+            root, distance, seen = name, 0, set()
+            while root in above:
+                require(root not in seen, f"buffer {root} lies above itself")
+                seen.add(root)
+                root, more = above[root]
+                distance += more
+            groups.setdefault(root, {})[name] = distance
+        for root, members in groups.items():
+            alignment, residue = 1, 0
+            for name, distance in members.items():
+                own = self.buffers[name].alignment
+                whole, step = math.lcm(alignment, own), alignment
+                missing = (-distance - residue) % own
+                require(missing % math.gcd(step, own) == 0, "the alignments of a group exclude each other")
+                common = math.gcd(step, own)
+                residue += step * (missing // common * pow(step // common, -1, own // common) % (own // common))
+                alignment = whole
+            buffers = {name: self.buffers[name] for name in members}
+            bases = {b.fixed - members[name] for name, b in buffers.items() if b.fixed is not None}
+            extent = max(members[name] + b.size if b.size else 0 for name, b in buffers.items())
+            require(len(bases) < 2 and min(bases, default=0) >= 0, "fixed offsets do not allow the distances")
+            for name, b in buffers.items():
+                if bases:
+                    b.fixed = min(bases) + members[name]
+                    require(b.fixed % b.alignment == 0, "fixed offsets do not allow the distances")
+                else:
+                    b.group, b.over = (root, members[name]), extent - members[name] - b.size
+                    b.alignment, b.residue = alignment, (residue + members[name]) % alignment
 
     def conflict(self, a, b):
         x, y = self.buffers[a], self.buffers[b]
@@ -118,10 +156,16 @@ class Checker:
                 self.conflicting(a, b)
 
     def rounded(self, side, b, height):
-        alignment = self.of(b).alignment
+        alignment, residue = self.of(b).alignment, self.of(b).residue
         if side == 0:
-            return height + (-height) % alignment
-        return height + max(self.capacity - self.of(b).size - height, 0) % alignment
+            return height + (residue - height) % alignment
+        highest = self.capacity - self.of(b).size - height
+        return height + ((highest - residue) % alignment if highest >= 0 else 0)
+
+    def distance(self, a, b):
+        """Returns the distance of two buffers in one rigid group, or None."""
+        x, y = self.of(a).group, self.of(b).group
+        return y[1] - x[1] if x and y and x[0] == y[0] else None
 
     def order(self, a, b):
         self.conflicting(a, b)
@@ -134,7 +178,7 @@ class Checker:
 
         Heights and ends are measured on the given side.
         """
-        common = math.gcd(*(self.of(b).alignment for b in stack))
+        common = math.gcd(*(number for b in stack for number in (self.of(b).alignment, self.of(b).residue)))
         extent = sum(self.of(b).size + -self.of(b).size % common for b in stack)
         extent -= max(-self.of(b).size % common for b in stack)
         return min(self.facts.heights[side][b] for b in stack) + extent
@@ -152,7 +196,7 @@ class Checker:
             require(self.sweep, f"misplaced {kind}")
             self.swept(kind, rest)
             return False
-        if kind in ("u", "t", "b", "a", "o", "x"):
+        if kind in ("u", "t", "b", "a", "o", "r", "x"):
             if self.open and self.open[2]:
                 self.close()
             self.started = True
@@ -207,6 +251,8 @@ class Checker:
         below, above = self.of(b).fixed, 0
         if below is not None:
             above = max(self.capacity - below - self.of(b).size, 0)
+        elif self.of(b).group:
+            below, above = self.rounded(0, b, self.of(b).group[1]), self.of(b).over
         self.facts.heights[0].append(below or 0)
         self.facts.heights[1].append(self.rounded(1, b, above))
 
@@ -217,6 +263,7 @@ class Checker:
         for other in [name, *self.names, *self.slabs]:
             buffer = self.instance.buffers[other]
             require(buffer.alignment == 1 and buffer.fixed is None, f"{other} cannot move freely")
+            require(buffer.group is None, f"{other} cannot move freely")
             require(other == name or self.instance.conflict(name, other), f"no conflict {name} {other}")
         require(self.instance.buffers[name].size > 0, f"buffer {name} has size 0")
         self.slabs.append(name)
@@ -224,7 +271,8 @@ class Checker:
 
     def start_sweep(self, unit):
         fits = unit > 0 and self.capacity >= 0 and all(
-            self.of(b).fixed is None and self.of(b).size % unit == 0 and unit % self.of(b).alignment == 0
+            self.of(b).fixed is None and self.of(b).group is None
+            and self.of(b).size % unit == 0 and unit % self.of(b).alignment == 0
             for b in range(len(self.names))
         )
         require(fits, f"not a unit: {unit}")
@@ -257,9 +305,11 @@ class Checker:
             alike = (x.size, x.alignment, x.fixed, None) == (y.size, y.alignment, None, y.fixed)
             same = all(conflict(self.names[a], o) == conflict(self.names[b], o) for o in others)
             require(a < b and alike and same, f"not twins: {a} {b}")
+            require(x.group is None and y.group is None, f"not twins: {a} {b}")
         else:
             self.mirrored = True
-            free = all(self.of(c).alignment == 1 and self.of(c).fixed is None for c in range(len(self.names)))
+            all_buffers = [self.of(c) for c in range(len(self.names))]
+            free = all(c.alignment == 1 and c.fixed is None and c.group is None for c in all_buffers)
             require(free and not {a, b} & self.twins, f"not mirrored: {a} {b}")
         self.order(a, b)
 
@@ -304,8 +354,18 @@ class Checker:
             self.conflicting(a, b)
             heights = self.facts.heights
             needed = heights[0][a] + self.of(a).size + self.of(b).size + heights[1][b]
-            require(needed > self.capacity, f"there is enough space: {needed} bytes are needed")
+            apart = self.distance(a, b)
+            if apart is None or apart >= self.of(a).size:
+                require(needed > self.capacity, f"there is enough space: {needed} bytes are needed")
             self.order(b, a)
+        elif kind == "r":
+            require(len(buffers) == 2, "r needs two buffers")
+            a, b = buffers
+            apart = self.distance(a, b)
+            require(apart is not None, f"not in one rigid group: {a} {b}")
+            for side, more in ((0, apart), (1, self.of(a).size - self.of(b).size - apart)):
+                heights = self.facts.heights[side]
+                heights[b] = max(heights[b], self.rounded(side, b, heights[a] + more))
         else:
             self.pairwise(buffers)
             needed = self.end(0, buffers) + min(self.facts.heights[1][b] for b in buffers)

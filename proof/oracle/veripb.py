@@ -47,6 +47,8 @@ class Formula:
         self.size = [b.size for b in buffers]
         self.alignment = [b.alignment for b in buffers]
         self.fixed = [b.fixed for b in buffers]
+        if any(b.group for b in buffers):
+            raise Untranslatable("the instance has rigid groups")
         if any(b.fixed is not None and b.fixed % b.alignment for b in buffers):
             raise Untranslatable("a fixed offset is not a multiple of its alignment")
         self.bits = [self.offset_bits(at) for at in range(len(names))]

@@ -128,7 +128,7 @@ impl Checker<'_> {
                 return self.sweep(words);
             }
             other if self.sweep.is_some() => return Err(Reason::UnknownStatement(other.to_owned())),
-            "u" | "t" | "b" | "a" | "o" | "x" => return self.step(statement, words),
+            "u" | "t" | "b" | "a" | "o" | "r" | "x" => return self.step(statement, words),
             _ => self.close()?,
         }
         match statement {
@@ -270,10 +270,10 @@ impl Checker<'_> {
                 words.end()?;
                 self.unit(clause)?
             }
-            "o" => {
+            "o" | "r" => {
                 let (a, b) = (words.buffer()?, words.buffer()?);
                 words.end()?;
-                self.facts.opposite(a, b)?
+                if step == "o" { self.facts.opposite(a, b)? } else { self.facts.rigid(a, b)? }
             }
             "t" => self.facts.path(&words.buffers()?)?,
             "x" => self.facts.no_space(&words.buffers()?)?,

@@ -38,7 +38,7 @@ pub enum Reason {
     /// The buffer has size 0. A proof must not declare such a buffer.
     EmptyBuffer(String),
     /// The slab does not conflict with a declared buffer or another slab, or one of them has an alignment
-    /// above 1 or a fixed offset.
+    /// above 1 or a fixed offset, or is in a rigid group.
     NotASlab(String),
     /// The statement comes after a statement that it must precede, or before a statement that it must follow.
     Misplaced(&'static str),
@@ -50,8 +50,11 @@ pub enum Reason {
     NotKnown(u32, u32),
     /// The two buffers are not interchangeable, or their numbers are not in ascending order.
     NotTwins(u32, u32),
-    /// A declared buffer has an alignment above 1 or a fixed offset, or one of the two buffers has a twin.
+    /// A declared buffer has an alignment above 1 or a fixed offset, or is in a rigid group, or one of the
+    /// two buffers has a twin.
     NotMirrored(u32, u32),
+    /// The two buffers are not members of one rigid group.
+    NotRigid(u32, u32),
     ClauseExists(u64),
     NoClause(u64),
     /// More than one order of the clause is still possible.
@@ -63,7 +66,8 @@ pub enum Reason {
     },
     /// The derivation of the clause ends without a contradiction.
     Underived(u64),
-    /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed.
+    /// The sizes and alignments do not permit offsets in this unit, or an offset is fixed or in a rigid
+    /// group.
     NotAUnit(u64),
     /// This step has no live buffer, or it has too little or too much free space for a sweep.
     NotFull(u64),
@@ -157,6 +161,7 @@ impl fmt::Display for Reason {
             Self::NotMirrored(a, b) => {
                 write!(f, "mirror images do not justify that {a} lies below {b}")
             }
+            Self::NotRigid(a, b) => write!(f, "buffers {a} and {b} are not in one rigid group"),
             Self::ClauseExists(clause) => write!(f, "clause {clause} already exists"),
             Self::NoClause(clause) => write!(f, "there is no clause {clause}"),
             Self::NotUnit(clause) => write!(f, "more than one order of clause {clause} is possible"),

@@ -1,6 +1,7 @@
 //! The facts at one point of a proof: orders of buffers, and heights below and above them.
 
 use crate::error::Reason;
+use crate::groups::gcd;
 use crate::instance::Instance;
 use crate::sweep::Live;
 use crate::work::Work;
@@ -55,16 +56,19 @@ impl<'a> Facts<'a> {
         let (number, buffer) = (self.origin.len() as u32, &self.instance.buffers[position]);
         self.origin.push(position);
         let above = |offset: i128| (self.capacity - offset - buffer.size).max(0);
-        let [below, above] = match buffer.fixed {
-            Some(offset) => [offset, above(offset)],
-            None => [0, 0],
+        // The root of a rigid group has an offset of at least 0, and all members end within the capacity.
+        let [below, above] = match (buffer.fixed, buffer.group) {
+            (Some(offset), _) => [offset, above(offset)],
+            (None, Some((_, distance))) => [self.rounded(0, number, distance), buffer.over],
+            (None, None) => [0, 0],
         };
         self.heights[0].push(below);
         self.heights[1].push(self.rounded(1, number, above));
     }
 
     /// Omits a buffer that conflicts with all declared buffers and all other slabs. Returns false if it does
-    /// not, or if an alignment or a fixed offset could prevent buffers from moving down by its size.
+    /// not, or if an alignment, a fixed offset or a rigid group could prevent buffers from moving down by its
+    /// size.
     pub fn slab(&mut self, position: usize) -> Result<bool, Reason> {
         for &other in self.origin.iter().chain(&self.slabs) {
             if !self.is_free(other) || !self.conflict(position, other)? {
@@ -88,17 +92,18 @@ impl<'a> Facts<'a> {
     /// Returns true if every offset of a buffer is permitted.
     fn is_free(&self, position: usize) -> bool {
         let buffer = &self.instance.buffers[position];
-        buffer.alignment == 1 && buffer.fixed.is_none()
+        buffer.alignment == 1 && buffer.fixed.is_none() && buffer.group.is_none()
     }
 
     /// Returns the capacity in units of `unit` bytes. Returns `None` if it is negative, or if a layout might
-    /// need offsets that are not multiples of the unit: the unit must divide all sizes and be a multiple of
-    /// all alignments, and no offset may be fixed.
+    /// need offsets that are not multiples of the unit. The unit must divide all sizes and be a multiple of
+    /// all alignments. No buffer may be fixed or belong to a rigid group.
     pub fn units(&self, unit: u64) -> Option<u64> {
         let unit = i128::from(unit);
         let fits = |&at: &usize| {
             let buffer = &self.instance.buffers[at];
-            buffer.fixed.is_none() && buffer.size % unit == 0 && unit % buffer.alignment == 0
+            let is_free = buffer.fixed.is_none() && buffer.group.is_none();
+            is_free && buffer.size % unit == 0 && unit % buffer.alignment == 0
         };
         (unit > 0 && self.capacity >= 0 && self.origin.iter().all(fits))
             .then(|| (self.capacity / unit) as u64)
@@ -148,11 +153,11 @@ impl<'a> Facts<'a> {
     fn rounded(&self, side: usize, buffer: u32, height: i128) -> i128 {
         let b = &self.instance.buffers[self.origin[buffer as usize]];
         if side == 0 {
-            return height + (-height).rem_euclid(b.alignment);
+            return height + (b.residue - height).rem_euclid(b.alignment);
         }
         // If the highest offset is negative, the facts are already contradictory.
         let highest = self.capacity - b.size - height;
-        height + highest.max(0) % b.alignment
+        height + if highest < 0 { 0 } else { (highest - b.residue).rem_euclid(b.alignment) }
     }
 
     /// Returns a mark for [`Facts::undo`].
@@ -199,6 +204,7 @@ impl<'a> Facts<'a> {
         let (p, q) = (self.position(a)?, self.position(b)?);
         let (x, y) = (&self.instance.buffers[p], &self.instance.buffers[q]);
         let alike = (x.size, x.alignment) == (y.size, y.alignment) && (x.fixed, y.fixed) == (None, None);
+        let alike = alike && (x.group, y.group) == (None, None);
         if a >= b || !alike {
             return Err(Reason::NotTwins(a, b));
         }
@@ -244,22 +250,18 @@ impl<'a> Facts<'a> {
             }
         }
         let Some(end) = self.end(side, stack) else { return Err(Reason::MissingWord("a buffer")) };
-        let (height, before) = (self.rounded(side, buffer, end), self.heights[side][buffer as usize]);
-        if height > before {
-            self.changes.push(Change::Height { side, buffer, before });
-            self.heights[side][buffer as usize] = height;
-        }
+        self.raise(side, buffer, end);
         Ok(Added::Fact)
     }
 
-    /// Returns a lower bound on the end of a stack: the smallest height of its buffers on the given side
-    /// plus the sum of their sizes. The sizes of all buffers except the last of the stack are rounded up to
-    /// multiples of the greatest common divisor of the alignments. Any buffer may be the last, so the
-    /// largest padding is subtracted.
+    /// Returns a lower bound on the end of a stack: the smallest height of its buffers on the given side plus
+    /// the sum of their sizes. The sizes of all buffers except the last of the stack are rounded up to
+    /// multiples of the greatest common divisor of the alignments and residues. Any buffer may be the last,
+    /// so the largest padding is subtracted.
     fn end(&self, side: usize, stack: &[u32]) -> Option<i128> {
         let lowest = stack.iter().map(|&b| self.heights[side][b as usize]).min()?;
         let buffer = |b: &u32| &self.instance.buffers[self.origin[*b as usize]];
-        let common = stack.iter().map(buffer).fold(0, |common, b| gcd(common, b.alignment));
+        let common = stack.iter().map(buffer).fold(0, |common, b| gcd(gcd(common, b.alignment), b.residue));
         let padding = |b: &u32| (-buffer(b).size).rem_euclid(common);
         let (all, most) = (stack.iter().map(padding).sum::<i128>(), stack.iter().map(padding).max()?);
         Some(lowest + self.sizes(stack) + all - most)
@@ -276,9 +278,44 @@ impl<'a> Facts<'a> {
         Err(Reason::EnoughSpace { needed, capacity: self.capacity })
     }
 
-    /// `o`: adds the fact that `b` lies below `a` if there is not enough space for the opposite order.
+    /// Returns the number of bytes by which the offset of `b` exceeds that of `a`, if both are in one rigid
+    /// group.
+    fn distance(&self, a: u32, b: u32) -> Result<Option<i128>, Reason> {
+        let group = |b| Ok::<_, Reason>(self.instance.buffers[self.position(b)?].group);
+        Ok(match (group(a)?, group(b)?) {
+            (Some((one, low)), Some((other, high))) if one == other => Some(high - low),
+            _ => None,
+        })
+    }
+
+    /// `r`: raises both heights of `b` to the values that follow from those of `a` and from the distance of
+    /// the two buffers.
+    pub fn rigid(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
+        let distance = self.distance(a, b)?.ok_or(Reason::NotRigid(a, b))?;
+        let above = self.sizes(&[a]) - self.sizes(&[b]) - distance;
+        for (side, more) in [(0, distance), (1, above)] {
+            let end = self.heights[side][a as usize] + more;
+            self.raise(side, b, end);
+        }
+        Ok(Added::Fact)
+    }
+
+    /// Raises a height to a value, rounded up until it corresponds to an aligned offset.
+    fn raise(&mut self, side: usize, buffer: u32, value: i128) {
+        let (height, before) = (self.rounded(side, buffer, value), self.heights[side][buffer as usize]);
+        if height > before {
+            self.changes.push(Change::Height { side, buffer, before });
+            self.heights[side][buffer as usize] = height;
+        }
+    }
+
+    /// `o`: adds the fact that `b` lies below `a` if there is not enough space for the opposite order, or if
+    /// the distance of the two buffers in a rigid group excludes it.
     pub fn opposite(&mut self, a: u32, b: u32) -> Result<Added, Reason> {
         self.conflicting(a, b)?;
+        if self.distance(a, b)?.is_some_and(|distance| distance < self.sizes(&[a])) {
+            return self.order(b, a);
+        }
         let heights = self.heights[0][a as usize] + self.heights[1][b as usize];
         self.exceeds(heights + self.sizes(&[a, b]))?;
         self.order(b, a)
@@ -292,8 +329,4 @@ impl<'a> Facts<'a> {
         self.exceeds(end + above.unwrap_or(0))?;
         Ok(Added::Contradiction)
     }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -1,17 +1,25 @@
 //! The buffers of an instance, read from CSV, and the definition of a conflict.
 
 use crate::error::InstanceError;
-use std::collections::{HashMap, HashSet};
+use crate::groups::{Above, base, distances};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A block of memory to be placed.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     /// Size in bytes.
     pub size: i128,
-    /// The offset must be a multiple of this number of bytes.
+    /// The offset minus the residue must be a multiple of this number of bytes.
     pub alignment: i128,
+    /// The offset modulo the alignment, in bytes. It is 0 outside of rigid groups.
+    pub residue: i128,
     /// The required offset in bytes, if any.
     pub fixed: Option<i128>,
+    /// The rigid group, given by the position of its root, and the distance from the root in bytes. A group
+    /// has no fixed members, because the fixed offset of one member determines those of the others.
+    pub group: Option<(usize, i128)>,
+    /// The number of bytes by which a member of the rigid group ends above this buffer.
+    pub over: i128,
     /// The disjoint half-open intervals of steps at which the buffer is live, in ascending order.
     pub live: Vec<(u64, u64)>,
 }
@@ -32,7 +40,7 @@ pub struct Instance {
 
 /// The column names that the checker accepts, each with the column that it denotes. A file that uses other
 /// names for these columns must be converted with `plimsoll convert`.
-const COLUMNS: [(&str, &str); 15] = [
+const COLUMNS: [(&str, &str); 16] = [
     ("id", "id"),
     ("buffer", "id"),
     ("buffer_id", "id"),
@@ -48,15 +56,16 @@ const COLUMNS: [(&str, &str); 15] = [
     ("offset", "offset"),
     ("separations", "separations"),
     ("exclusions", "exclusions"),
+    ("above", "above"),
 ];
 
 impl Instance {
     /// Reads an instance from CSV. The columns are `id`, `lower`, `upper`, `size` and optionally `alignment`,
-    /// `gaps`, `offset`, `separations` and `exclusions`, in any order. If the file has a column `end` instead
-    /// of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the step after
-    /// it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live until the
-    /// last step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n log n) time
-    /// for n bytes of text.
+    /// `gaps`, `offset`, `separations`, `exclusions` and `above`, in any order. If the file has a column
+    /// `end` instead of `upper`, the ends of lifespans and gaps are inclusive: each is the last step, not the
+    /// step after it. An end that is -1, empty, `inf`, `nan`, `none` or `null` is open: the buffer is live
+    /// until the last step of the file. Other columns, such as capacities and hints, are ignored. Takes O(n
+    /// log n) time for n bytes of text.
     ///
     /// # Errors
     /// Returns the number of the first invalid line and the reason.
@@ -84,7 +93,7 @@ impl Instance {
             return Err(fail(line, &format!("column '{missing}' is missing")));
         }
         let mut instance = Self { length: text.len(), ..Self::default() };
-        let mut pairs = Vec::new();
+        let (mut pairs, mut above) = (Vec::new(), Vec::new());
         let mut spans: Vec<Span> = Vec::new();
         for (line, row) in rows {
             let fields = fields(line, row)?;
@@ -105,6 +114,9 @@ impl Instance {
             let buffer = Buffer {
                 size: number("size")?.into(),
                 alignment: alignment.into(),
+                residue: 0,
+                group: None,
+                over: 0,
                 fixed: if offset.is_empty() { None } else { Some(number("offset")?.into()) },
                 live: Vec::new(),
             };
@@ -117,6 +129,13 @@ impl Instance {
             }
             instance.intervals += buffer.live.len();
             instance.buffers.push(buffer);
+            if !field("above").is_empty() {
+                let (id, distance) = field("above")
+                    .rsplit_once('+')
+                    .and_then(|(id, distance)| Some((decode(id), parse(distance)?)))
+                    .ok_or_else(|| fail(line, &format!("'{}' is not a distance", field("above"))))?;
+                above.push((line, position, id, distance.into()));
+            }
             for (column, separated) in [("separations", true), ("exclusions", false)] {
                 let ids = field(column).split_ascii_whitespace();
                 pairs.extend(ids.map(|id| (line, position, decode(id), separated)));
@@ -126,12 +145,12 @@ impl Instance {
         for (buffer, span) in instance.buffers.iter_mut().zip(spans) {
             buffer.live = span.live(last);
         }
+        let by_id = instance.by_id.clone();
+        let known = |line, id: String| {
+            by_id.get(&id).copied().ok_or_else(|| fail(line, &format!("there is no buffer '{id}'")))
+        };
         for (line, a, id, separated) in pairs {
-            let b = instance
-                .by_id
-                .get(&id)
-                .copied()
-                .ok_or_else(|| fail(line, &format!("there is no buffer '{id}'")))?;
+            let b = known(line, id)?;
             let pair = (a.min(b), a.max(b));
             if separated {
                 instance.separated.insert(pair)
@@ -140,7 +159,53 @@ impl Instance {
             };
             instance.paired.extend([a, b]);
         }
+        let above = above
+            .into_iter()
+            .map(|(line, upper, id, distance)| Ok(Above { line, upper, lower: known(line, id)?, distance }));
+        instance.tie(&above.collect::<Result<Vec<Above>, InstanceError>>()?)?;
         Ok(instance)
+    }
+
+    /// Combines buffers into rigid groups, and fixes all members of a group with a fixed member.
+    fn tie(&mut self, above: &[Above]) -> Result<(), InstanceError> {
+        let distances = distances(self.buffers.len(), above)?;
+        let mut groups: BTreeMap<usize, Vec<(usize, i128)>> = BTreeMap::new();
+        for (at, place) in distances.into_iter().enumerate() {
+            if let Some((root, distance)) = place {
+                groups.entry(root).or_default().push((at, distance));
+            }
+        }
+        let line = |root: usize| above.iter().find(|one| one.lower == root).map_or(1, |one| one.line);
+        for (root, members) in groups {
+            let fixed = |&(at, distance): &(usize, i128)| Some(self.buffers[at].fixed? - distance);
+            let fixed = members.iter().find_map(fixed);
+            let conditions: Vec<_> =
+                members.iter().map(|&(at, distance)| (self.buffers[at].alignment, distance)).collect();
+            let Some((alignment, residue)) = base(&conditions) else {
+                return Err(fail(line(root), "the alignments of a rigid group exclude each other"));
+            };
+            let end = |&(at, distance): &(usize, i128)| match self.buffers[at].size {
+                0 => 0,
+                size => distance + size,
+            };
+            let extent = members.iter().map(end).max().unwrap_or(0);
+            for (at, distance) in members {
+                let buffer = &mut self.buffers[at];
+                if let Some(base) = fixed {
+                    let offset = base + distance;
+                    let apart = buffer.fixed.is_some_and(|own| own != offset);
+                    if base < 0 || apart || offset % buffer.alignment != 0 {
+                        return Err(fail(line(root), "the fixed offsets do not allow the distances"));
+                    }
+                    buffer.fixed = Some(offset);
+                } else {
+                    buffer.group = Some((root, distance));
+                    (buffer.alignment, buffer.residue) = (alignment, (residue + distance) % alignment);
+                    buffer.over = extent - distance - buffer.size;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the number of buffers.

@@ -38,7 +38,8 @@
 //! t I J ...            I lies below J, J below the next buffer, and so on: I lies below the last one
 //! b I J ...            I lies above the pairwise conflicting buffers J ...: raises the height below I
 //! a I J ...            I lies below the pairwise conflicting buffers J ...: raises the height above I
-//! o I J                I cannot lie below J, because there is not enough space: J lies below I
+//! o I J                I cannot lie below J, because of lack of space or their distance: J lies below I
+//! r I J                I and J are in one rigid group: the heights of I raise those of J
 //! x I ...              there is not enough space for these pairwise conflicting buffers: a contradiction
 //! ```
 //!
@@ -47,16 +48,22 @@
 //! it still has a peak of at most `C`. Two conflicting buffers do not overlap, so one of them lies below the
 //! other. *Heights* are lower bounds: the height below a buffer bounds its offset, and the height above it
 //! bounds the distance from its end to `C`.
-//! - `slab`: if all alignments are 1 and no offset is fixed, every declared buffer and every other slab lies
-//!   above or below the slab. Two of them on different sides are at least its size apart if they conflict.
-//!   All those above it can therefore move down by its size, once it is omitted. The peak falls by its size,
-//!   so its size is subtracted from `C`.
-//! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed and
-//!   both conflict with the same other buffers. Their offsets can then be exchanged. In some layout with
-//!   peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
-//! - `mirror`: if all alignments are 1 and no offset is fixed, the offsets `C - offset - size` also form a
-//!   layout. The order of one pair that contains no twin can therefore be chosen: if the pair has the
-//!   opposite order, the layout is turned upside down before the twins are sorted.
+//!
+//! A *rigid group* consists of buffers at given distances above a root, whose offset is at least 0. All its
+//! members, declared or not, end at or below `C`. This determines the first heights of a member. If one
+//! member is fixed, all members are fixed, and they form no group. The alignments of all members determine
+//! the offset of each member modulo the least common multiple. Heights of members are rounded to offsets with
+//! this residue, and stacks use common divisors of alignments and residues.
+//! - `slab`: if all alignments are 1 and no offset is fixed or in a rigid group, every declared buffer and
+//!   every other slab lies above or below the slab. Two of them on different sides are at least its size
+//!   apart if they conflict. All those above it can therefore move down by its size, once it is omitted. The
+//!   peak falls by its size, so its size is subtracted from `C`.
+//! - `twin`: two conflicting buffers of equal size and alignment are interchangeable if neither is fixed or
+//!   in a rigid group, and both conflict with the same other buffers. Their offsets can then be exchanged. In
+//!   some layout with peak at most `C`, the offsets of all twins are therefore in the order of their numbers.
+//! - `mirror`: if all alignments are 1 and no offset is fixed or in a rigid group, the offsets `C - offset -
+//!   size` also form a layout. The order of one pair that contains no twin can therefore be chosen: if the
+//!   pair has the opposite order, the layout is turned upside down before the twins are sorted.
 //! - `t`: if `I` lies below `J`, then the end of `I` is at most the offset of `J`. Sizes are positive, so the
 //!   relation is transitive.
 //! - `b`: pairwise conflicting buffers form a stack in some order. The offset of the lowest one is at least
@@ -66,11 +73,12 @@
 //!   number. Any buffer may be the last, so the largest padding is subtracted. A height of an aligned buffer
 //!   is rounded up to the next value that corresponds to an aligned offset.
 //! - `o`: if `I` lay below `J`, the height below `I`, both sizes and the height above `J` would together be
-//!   at most `C`.
+//!   at most `C`. In a rigid group, `I` lies below `J` only if their distance is at least the size of `I`.
+//! - `r`: the offset of `J` is the offset of `I` plus their distance.
 //! - `x`: the smallest height below the buffers, the sum of their sizes and the smallest height above them
 //!   are together at most `C` in every layout.
-//! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed,
-//!   pushing all buffers down makes all offsets multiples of the unit.
+//! - `sweep`: if the unit divides all sizes and is a multiple of all alignments, and no offset is fixed or in
+//!   a rigid group, pushing all buffers down makes all offsets multiples of the unit.
 //! - `at` and `tree`: a *hole* is a free unit that is a leaf of a tree. Other free units may be anywhere.
 //!   Buffers that are live at two steps keep their offsets, so the gaps between them do not change. In each
 //!   gap, the buffers that end and the holes form a contiguous group, apart from free units, and the buffers
@@ -95,6 +103,7 @@ mod bond;
 mod check;
 mod error;
 mod facts;
+mod groups;
 mod instance;
 mod listed;
 mod orders;

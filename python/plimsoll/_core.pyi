@@ -37,6 +37,8 @@ class Instance:
     sizes in bytes. An end of None, NaN, infinity or -1 stands for the last end of all buffers. The optional
     columns are ``id``, ``alignment``, ``offset`` (fixed, or None) and ``gaps`` (pairs of steps). If every
     buffer has an offset, the offsets are a plan and fix nothing. ``separations`` and ``exclusions`` are lists of pairs of buffers, given by their positions.
+    ``above`` is a list of triples ``(upper, lower, distance)``: buffer ``upper`` must lie exactly ``distance``
+    bytes above buffer ``lower``. Not all algorithms support such instances.
 
     Raises ValueError with the position and the value of the first invalid entry.
     """
@@ -49,6 +51,7 @@ class Instance:
         name: str = "instance",
         separations: Sequence[tuple[int, int]] = ...,
         exclusions: Sequence[tuple[int, int]] = ...,
+        above: Sequence[tuple[int, int, int]] = ...,
     ) -> Instance: ...
     def __len__(self) -> int: ...
     @property
@@ -71,6 +74,9 @@ class Instance:
     @property
     def offsets(self) -> list[int | None]:
         """Fixed offsets in bytes, or the offsets of the plan if every buffer has one."""
+    @property
+    def above(self) -> list[tuple[int, int, int]]:
+        """Triples ``(upper, lower, distance)`` of buffers at given distances above others, in bytes."""
     def without_offsets(self) -> Instance: ...
     def lower_bound(self) -> int:
         """Lower bound on the peak, in bytes, that follows from load, alignments and fixed offsets."""

@@ -109,18 +109,21 @@ pub fn read_csv(py: Python<'_>, path: PathBuf, capacity: Option<u64>) -> PyResul
 #[pymethods]
 impl Instance {
     #[new]
-    #[pyo3(signature = (buffers, *, capacity = None, name = "instance", separations = Vec::new(), exclusions = Vec::new()))]
+    #[pyo3(signature = (buffers, *, capacity = None, name = "instance", separations = Vec::new(), exclusions = Vec::new(), above = Vec::new()))]
     fn new(
         buffers: &Bound<'_, PyAny>,
         capacity: Option<u64>,
         name: &str,
         separations: Vec<(usize, usize)>,
         exclusions: Vec<(usize, usize)>,
+        above: Vec<(usize, usize, u64)>,
     ) -> PyResult<Self> {
         let (buffers, plan) = Columns::of(buffers)?.buffers()?;
         let builder = InstanceBuilder::new(name).buffers(buffers).capacity(capacity.map(Bytes::new));
         let builder = separations.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b));
         let builder = exclusions.into_iter().fold(builder, |builder, (a, b)| builder.exclude(a, b));
+        let place = |builder: InstanceBuilder, (upper, lower, bytes)| builder.above(upper, lower, bytes);
+        let builder = above.into_iter().fold(builder, place);
         builder.build().map(|instance| Self(instance, plan)).map_err(|error| {
             let place = error.buffers().first().map(|id| format!("buffer {}: ", id.index()));
             PyValueError::new_err(format!("{}{error}", place.unwrap_or_default()))
@@ -191,6 +194,16 @@ impl Instance {
             Some(plan) => plan.offsets().iter().map(|offset| Some(offset.get())).collect(),
             None => fixed.collect(),
         }
+    }
+
+    /// Returns the triples `(upper, lower, distance)` of buffers that lie at given distances above others.
+    #[getter]
+    fn above(&self) -> Vec<(u32, u32, u64)> {
+        let stated = |upper| {
+            let (lower, distance) = self.0.above(upper)?;
+            Some((upper.get(), lower.get(), distance.get()))
+        };
+        self.0.ids().filter_map(stated).collect()
     }
 
     /// Returns the same instance without offsets.

@@ -49,6 +49,21 @@ def test_constraints():
     assert "1-2" in instance.to_csv()
 
 
+def test_distances():
+    rows = [(0, 4, 8), (0, 4, 4), (4, 8, 6)]
+    instance = plimsoll.Instance(rows, above=[(1, 0, 12), (2, 0, 4)])
+    assert instance.above == [(1, 0, 12), (2, 0, 4)]
+    assert "0+12" in instance.to_csv()
+    solution = plimsoll.solve(instance, algorithm="large-first")
+    assert list(solution.offsets) == [0, 12, 4] and solution.peak == 16
+    assert "must lie 12 bytes above '0'" in instance.violations([0, 8, 4])[0]
+    fixed = plimsoll.Instance({"lower": [0, 0], "upper": [1, 1], "size": [4, 4], "offset": [8, None]}, above=[(1, 0, 4)])
+    assert list(fixed.offsets) == [8, 12]
+    for above, message in [([(0, 0, 4)], "lies above '0'"), ([(1, 0, 1), (1, 2, 0)], "only one is allowed")]:
+        with pytest.raises(ValueError, match=message):
+            plimsoll.Instance(rows, above=above)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -5,6 +5,10 @@
 //! place the buffers by ascending offset, each at the lowest aligned offset above all conflicting buffers
 //! placed so far. The best layout over all orders is therefore optimal.
 //!
+//! Rigid groups move as a whole. For each order, all bases are then as low as the order allows: every buffer
+//! lies above the conflicting buffers that precede it. Groups can push each other up in turn, so the bases
+//! rise until none changes, or until a peak below that of the best layout is impossible.
+//!
 //! The time is O(n! n^2) for n buffers, so at most 9 buffers are accepted. This solver exists to cross-check
 //! the other solvers.
 
@@ -33,6 +37,10 @@ impl Solver<Offsets> for BruteForce {
         Err(SolveError::Unsupported { solver: self.name(), reason })
     }
 
+    fn supports_groups(&self) -> bool {
+        true
+    }
+
     fn solve(
         &self,
         instance: &Instance,
@@ -45,11 +53,14 @@ impl Solver<Offsets> for BruteForce {
             budget,
             observer,
             offsets: vec![None; instance.len()],
+            order: Vec::with_capacity(instance.len()),
             best: None,
             stop: None,
         };
         orders.stop = orders.budget.check();
-        if orders.stop.is_none() {
+        if orders.stop.is_none() && instance.has_groups() {
+            orders.permute();
+        } else if orders.stop.is_none() {
             orders.extend(0);
         }
         let (best, stop) = (orders.best, orders.stop.unwrap_or(Stop::Completed));
@@ -70,6 +81,8 @@ struct Orders<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     offsets: Vec<Option<u64>>,
+    /// The buffers placed so far, if there are rigid groups.
+    order: Vec<BufferId>,
     best: Option<(Layout, Bytes)>,
     stop: Option<Stop>,
 }
@@ -77,15 +90,7 @@ struct Orders<'a> {
 impl Orders<'_> {
     fn extend(&mut self, placed: usize) {
         if placed == self.offsets.len() {
-            let layout = Layout::from_raw(self.offsets.iter().copied().flatten());
-            let peak = layout.peak(self.instance);
-            if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
-                self.observer.incumbent(&layout, peak);
-                self.best = Some((layout, peak));
-                if self.budget.reaches_target(peak) {
-                    self.stop = Some(Stop::Target);
-                }
-            }
+            self.offer(Layout::from_raw(self.offsets.iter().copied().flatten()));
             return;
         }
         for id in self.instance.ids().filter(|id| self.offsets[id.index()].is_none()).collect::<Vec<_>>() {
@@ -97,6 +102,84 @@ impl Orders<'_> {
                 self.offsets[id.index()] = Some(offset);
                 self.extend(placed + 1);
                 self.offsets[id.index()] = None;
+            }
+        }
+    }
+
+    fn offer(&mut self, layout: Layout) {
+        let peak = layout.peak(self.instance);
+        if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
+            self.observer.incumbent(&layout, peak);
+            self.best = Some((layout, peak));
+            if self.budget.reaches_target(peak) {
+                self.stop = Some(Stop::Target);
+            }
+        }
+    }
+
+    /// Tries every order in which the members of each rigid group ascend.
+    fn permute(&mut self) {
+        if self.order.len() == self.instance.len() {
+            if let Some(layout) = self.settled() {
+                self.offer(layout);
+            }
+            return;
+        }
+        let groups = self.instance.groups();
+        let is_later = |a: BufferId, b: BufferId| match (groups.of(a), groups.of(b)) {
+            (Some((one, low)), Some((other, high))) => one == other && low > high,
+            _ => false,
+        };
+        for id in self.instance.ids().filter(|id| !self.order.contains(id)).collect::<Vec<_>>() {
+            self.stop = self.stop.or_else(|| self.budget.tick());
+            if self.stop.is_some() {
+                return;
+            }
+            let mut open = self.instance.ids().filter(|other| !self.order.contains(other));
+            if !open.any(|other| is_later(id, other)) {
+                self.order.push(id);
+                self.permute();
+                self.order.pop();
+            }
+        }
+    }
+
+    /// Returns the lowest layout for the order. Returns `None` if there is none, or if its peak is not below
+    /// that of the best layout.
+    fn settled(&mut self) -> Option<Layout> {
+        let (instance, groups) = (self.instance, self.instance.groups());
+        let mut offsets: Vec<u64> =
+            instance.buffers().iter().map(|b| b.fixed().unwrap_or_default().get()).collect();
+        let mut bases: Vec<u64> = groups.all().iter().map(|group| group.residue().get()).collect();
+        let most = self.best.as_ref().map_or(instance.ceiling().get(), |&(_, best)| best.get() - 1);
+        loop {
+            self.stop = self.stop.or_else(|| self.budget.check());
+            for (group, &base) in groups.all().iter().zip(&bases) {
+                for &(id, distance) in group.members() {
+                    offsets[id.index()] = base + distance.get();
+                }
+            }
+            let end = |id: BufferId| offsets[id.index()] + instance.buffer(id).size().get();
+            if self.stop.is_some() || instance.ids().any(|id| end(id) > most) {
+                return None;
+            }
+            let low = self.order.iter().enumerate().find_map(|(at, &id)| {
+                let under = self.order[..at].iter().filter(|&&other| instance.conflict(id, other));
+                let floor = under.map(|&other| end(other)).max().unwrap_or(0);
+                (floor > offsets[id.index()]).then_some((id, floor))
+            });
+            match low {
+                None => return Some(Layout::from_raw(offsets)),
+                Some((id, floor)) => match groups.of(id) {
+                    _ if instance.buffer(id).fixed().is_some() => return None,
+                    None => {
+                        offsets[id.index()] = floor.next_multiple_of(instance.buffer(id).alignment().get());
+                    }
+                    Some((group, distance)) => {
+                        let from = Bytes::new(floor.saturating_sub(distance.get()));
+                        bases[group] = groups.all()[group].base_from(from)?.get();
+                    }
+                },
             }
         }
     }

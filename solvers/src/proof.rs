@@ -39,7 +39,7 @@ pub struct Proof {
 enum Body {
     /// The declared buffers conflict pairwise, and no capacity below the bound has enough space for them.
     NoSpace,
-    /// The two declared buffers are fixed at overlapping addresses.
+    /// The two declared buffers overlap in every layout: both are fixed, or they are in one rigid group.
     Contradiction,
     Derivation(Box<Derivation>),
     Sweep(Box<Swept>),
@@ -62,7 +62,7 @@ impl Proof {
             Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
                 (buffers.clone(), Body::NoSpace)
             }
-            Witness::Fixed { buffer } => (vec![*buffer], Body::NoSpace),
+            Witness::Fixed { buffer } | Witness::Raised { buffer } => (vec![*buffer], Body::NoSpace),
             Witness::Contradiction { buffers } => (buffers.clone(), Body::Contradiction),
             Witness::Search { .. } => {
                 return Self::without_slabs(instance, bound.value, SWEEP_SHARES[1], budget);

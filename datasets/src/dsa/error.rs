@@ -92,6 +92,12 @@ pub enum DsaErrorKind {
     /// A lifespan that the schema cannot represent.
     #[error("step {0} exceeds the largest step of the schema, 2^63 - 1")]
     LateStep(u64),
+    /// A rigid group, which the schema cannot represent.
+    #[error(
+        "must lie {distance} bytes above buffer '{lower}', which the schema cannot express: it only has \
+         colocations at the same offset"
+    )]
+    Above { lower: String, distance: Bytes },
     /// A pool that is not a valid instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),

@@ -74,13 +74,13 @@ pub fn write_allocations(
 ///
 /// A document with a single plain instance has the profile `standard_dsa`. All other documents have the
 /// profile `pypto_research_v1`, with the metadata that this profile requires. Pools and buffers are numbered
-/// consecutively. Fixed offsets become pins. The buffers are written one by one, so that the document is
-/// never in memory. Hints, and names that occur in several instances, are written to `metadata`, so that
-/// reading and splitting restore the instances.
+/// consecutively. Fixed offsets become pins, also those that follow from a distance to another fixed buffer.
+/// The buffers are written one by one, so that the document is never in memory. Hints, and names that occur
+/// in several instances, are written to `metadata`, so that reading and splitting restore the instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step or a fixed offset that the schema cannot represent, and [`DsaError::Io`] for
-/// errors from the writer.
+/// [`DsaError`] for a step, a fixed offset or a rigid group that the schema cannot represent, and
+/// [`DsaError::Io`] for errors from the writer.
 pub fn write_dsa(
     origin: &Path,
     name: &str,
@@ -211,7 +211,8 @@ fn is_plain(instance: &Instance) -> bool {
 fn checked_names(origin: &Path, instances: &[Instance]) -> Result<BTreeMap<usize, String>, DsaError> {
     let mut used: HashSet<Cow<'_, str>> = HashSet::new();
     let mut names = BTreeMap::new();
-    for (id, pool, buffer) in numbered(instances) {
+    let ids = instances.iter().flat_map(Instance::ids);
+    for ((id, pool, buffer), at) in numbered(instances).zip(ids) {
         let instance = &instances[pool];
         let wrong = |kind| DsaError::Item {
             file: origin.to_owned(),
@@ -228,6 +229,10 @@ fn checked_names(origin: &Path, instances: &[Instance]) -> Result<BTreeMap<usize
         let last = buffer.lifespan().hull().upper.get();
         if i64::try_from(last).is_err() {
             return Err(wrong(DsaErrorKind::LateStep(last)));
+        }
+        if let (None, Some((lower, distance))) = (buffer.fixed(), instance.above(at)) {
+            let lower = instance.buffer(lower).name().to_owned();
+            return Err(wrong(DsaErrorKind::Above { lower, distance }));
         }
         if let Some(offset) = buffer.fixed() {
             let end = Bytes::new(offset.get().saturating_add(buffer.size().get()));

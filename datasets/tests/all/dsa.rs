@@ -587,3 +587,22 @@ fn captures_are_split_into_their_pools() {
     }
     assert_eq!((pools, buffers), (70, 743));
 }
+
+#[test]
+fn groups_are_refused_unless_a_member_is_fixed() {
+    let text = "id,lower,upper,size,offset,above\na,0,3,8,OFFSET,\nb,0,3,8,,a+8\n";
+    let read = |offset: &str| {
+        let text = text.replace("OFFSET", offset);
+        read_instance("t", text.as_bytes(), ReadOptions::default()).unwrap()
+    };
+    let write = |instance: &Instance| {
+        let mut written = Vec::new();
+        write_dsa(Path::new("x.json"), "t", std::slice::from_ref(instance), &mut written).map(|()| written)
+    };
+    let error = write(&read("")).unwrap_err().to_string();
+    assert!(error.contains("instance 't', buffer 'b': must lie 8 bytes above buffer 'a'"), "{error}");
+    let written = write(&read("16")).unwrap();
+    let split = read_dsa(Path::new("x.json"), &written).unwrap().split().unwrap();
+    let fixed = split.pools[0].instance.buffers().iter().map(|b| b.fixed().unwrap().get());
+    assert_eq!(fixed.collect::<Vec<_>>(), [16, 24]);
+}

@@ -203,7 +203,15 @@ impl Report {
         if pinned > 0 {
             self.line("pinned", pins(pinned, buffers));
         }
-        self.extend(json!({ "pinned": pinned, "capacity_from": capacity_from }));
+        let groups = instance.groups().all();
+        if !groups.is_empty() {
+            let members: usize = groups.iter().map(|group| group.members().len()).sum();
+            let (groups, members) = (human::count(groups.len(), "group"), human::count(members, "buffer"));
+            self.line("rigid", format_args!("{groups} of {members} at given distances"));
+        }
+        self.extend(
+            json!({ "pinned": pinned, "rigid_groups": groups.len(), "capacity_from": capacity_from }),
+        );
     }
 
     /// Adds a line that states how a file is read in which every buffer has an offset.

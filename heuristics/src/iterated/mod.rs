@@ -82,6 +82,10 @@ impl Solver<Offsets> for IteratedSearch {
         "iterated-search"
     }
 
+    fn supports_groups(&self) -> bool {
+        true
+    }
+
     fn solve(
         &self,
         input: &Instance,

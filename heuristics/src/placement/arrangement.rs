@@ -4,7 +4,7 @@ use super::blocks::{Blocks, Hull, Placed};
 use super::fit::Fit;
 use super::scan::Scan;
 use crate::ranks::Ranks;
-use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, RigidGroup, Stop};
 
 /// The value that marks a buffer without an offset. Valid offsets are far smaller (see
 /// [`Instance::ceiling`]).
@@ -167,8 +167,45 @@ impl<'a> Arrangement<'a> {
         self.peak = self.peak.max(end);
     }
 
+    /// Returns the lowest base of a rigid group at which all members fit and end below `below`. Returns
+    /// `None` if there is no such base.
+    ///
+    /// Each search for the place of a member can only raise the base. The base is valid once all members have
+    /// accepted it in succession.
+    fn base(&self, group: &RigidGroup, below: Option<Bytes>) -> Option<Bytes> {
+        let (mut base, mut agreed) = (group.residue(), 0);
+        for &(member, distance) in group.members().iter().cycle() {
+            let found = self.find(member, Fit::First, base.checked_add(distance)?, below)?;
+            let next = group.base_from(Bytes::new(found.get() - distance.get()))?;
+            agreed = if next == base { agreed + 1 } else { 0 };
+            base = next;
+            if agreed == group.members().len() {
+                break;
+            }
+        }
+        Some(base)
+    }
+
+    /// Places a buffer where `fit` chooses, or all members of its rigid group at the lowest base that fits.
+    /// Returns `None` if a buffer would not end below `below`.
+    fn put_any(&mut self, id: BufferId, fit: Fit, below: Option<Bytes>) -> Option<()> {
+        let instance = self.instance;
+        if let Some((group, _)) = instance.groups().of(id) {
+            let group = &instance.groups().all()[group];
+            let base = self.base(group, below)?;
+            for &(member, distance) in group.members() {
+                self.put(member, base.checked_add(distance)?);
+            }
+        } else {
+            let offset = self.find(id, fit, Bytes::ZERO, below)?;
+            self.put(id, offset);
+        }
+        Some(())
+    }
+
     /// Resets the arrangement, places every buffer in the given order, and returns the peak in bytes. Every
-    /// buffer counts as one node.
+    /// buffer counts as one node. A rigid group is placed when its first member is due, at the lowest base
+    /// at which all members fit, whatever `fit` is.
     ///
     /// # Errors
     /// [`Abandoned`] if the peak would reach `below` or the budget is exhausted. The arrangement is then
@@ -192,9 +229,9 @@ impl<'a> Arrangement<'a> {
             if let Some(stop) = budget.tick() {
                 return Err(Abandoned::Budget(stop));
             }
-            if self.instance.buffer(id).fixed().is_none() {
-                let offset = self.find(id, fit, Bytes::ZERO, below).ok_or(Abandoned::Peak)?;
-                self.put(id, offset);
+            // Fixed buffers and members of rigid groups may be placed already.
+            if self.offset(id).is_none() {
+                self.put_any(id, fit, below).ok_or(Abandoned::Peak)?;
             }
         }
         assert_eq!(self.placed, order.len(), "an order contains every buffer once");

@@ -17,11 +17,14 @@
 //!     └──── b ────▶ steps
 //! ```
 //!
+//! A rigid group is placed as a whole when its first member is due. It gets the lowest base at which all
+//! members fit, under both fits.
+//!
 //! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
-//! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
-//! of all buffers yields a layout. Without alignments or fixed offsets, some order yields an optimal layout
-//! under first fit. To obtain it, take an optimal layout, push all buffers down as far as possible, and sort
-//! them by ascending offset.
+//! lifespans, separations, exclusions and rigid groups are respected. No offset exceeds
+//! [`Instance::ceiling`]. Every order of all buffers yields a layout. Without alignments, fixed offsets or
+//! rigid groups, some order yields an optimal layout under first fit. To obtain it, take an optimal layout,
+//! push all buffers down as far as possible, and sort them by ascending offset.
 //!
 //! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
 //! one of n buffers takes O(n) time in the worst case. Under first fit, the scan ends at the chosen gap.

@@ -8,6 +8,7 @@
 //! A layout is *valid* if
 //! - every buffer has one offset, which is a multiple of the alignment of the buffer;
 //! - every buffer with a fixed offset lies at that offset;
+//! - every buffer that must lie at a distance above another one does so;
 //! - no two conflicting buffers share an address;
 //! - every buffer of non-zero size ends within the 64-bit address space, and not above the capacity of the
 //!   instance if there is one.
@@ -31,6 +32,23 @@ pub enum Violation {
     Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     #[error("buffer '{name}' lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
+    /// A distance in a rigid group differs from the required one.
+    #[error(
+        "buffer '{name}' lies at {offset} and '{lower_name}' at {lower_offset}, but '{name}' must lie {} above \
+         '{lower_name}'", byte_count(*.required)
+    )]
+    Distance {
+        buffer: BufferId,
+        name: String,
+        offset: Bytes,
+        lower: BufferId,
+        lower_name: String,
+        lower_offset: Bytes,
+        required: Bytes,
+    },
+    /// The problem gives no meaning to rigid groups.
+    #[error("the instance has rigid groups (column 'above'), which have no meaning for {problem}")]
+    Groups { problem: &'static str },
     #[error(
         "buffers '{a_name}' at [{}, {}) and '{b_name}' at [{}, {}) conflict and share {}",
         .a_range.0, .a_range.1, .b_range.0, .b_range.1, byte_count(*.shared)
@@ -142,6 +160,7 @@ pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec
         if let Some(offset) = *offset {
             check_place(instance, id, b, offset, &mut violations);
             ranges[id.index()] = [(offset.get(), offset.get().saturating_add(b.size().get()))];
+            violations.extend(distance(instance, id, offset, placed));
         }
     }
     let overlaps = if instance.len() <= ALL_PAIRS {
@@ -185,6 +204,28 @@ fn overlap(instance: &Instance, ranges: &[[(u64, u64); 1]], (a, b): (u32, u32)) 
     }
 }
 
+/// Checks the distance of a buffer from the buffer above which it must lie, if that one is placed.
+fn distance(
+    instance: &Instance,
+    buffer: BufferId,
+    offset: Bytes,
+    placed: &[Option<Bytes>],
+) -> Option<Violation> {
+    let (lower, required) = instance.above(buffer)?;
+    let lower_offset = placed[lower.index()]?;
+    let wanted = u128::from(lower_offset.get()) + u128::from(required.get());
+    let [name, lower_name] = [buffer, lower].map(|id| name(instance.buffer(id)));
+    (u128::from(offset.get()) != wanted).then_some(Violation::Distance {
+        buffer,
+        name,
+        offset,
+        lower,
+        lower_name,
+        lower_offset,
+        required,
+    })
+}
+
 /// Checks the alignment, the fixed offset and the end of one buffer.
 fn check_place(
     instance: &Instance,
@@ -220,11 +261,15 @@ fn check_place(
 ///
 /// The pieces of a buffer must be nonempty and disjoint, and their lengths must add up to its size. Each
 /// piece must start at a multiple of the alignment. A fixed buffer must be one piece at its fixed offset. For
-/// more than 4,096 buffers, at most 10,000 overlapping pairs of buffers are examined.
+/// more than 4,096 buffers, at most 10,000 overlapping pairs of buffers are examined. Rigid groups are
+/// refused.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {
         return vec![violation];
+    }
+    if instance.has_groups() {
+        return vec![Violation::Groups { problem: "split buffers" }];
     }
     let mut violations = Vec::new();
     for (buffer, (b, own)) in instance.ids().zip(instance.buffers().iter().zip(pieces)) {
@@ -312,11 +357,14 @@ fn are_apart(pieces: &[Piece]) -> bool {
 ///
 /// Each buffer must fit into its object, no two buffers in one object may conflict, and the total size of the
 /// objects must not exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For
-/// more than 4,096 buffers, at most 10,000 conflicting pairs are listed.
+/// more than 4,096 buffers, at most 10,000 conflicting pairs are listed. Rigid groups are refused.
 pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {
         return vec![violation];
+    }
+    if instance.has_groups() {
+        return vec![Violation::Groups { problem: "shared objects" }];
     }
     let mut violations = Vec::new();
     let together = if instance.len() > ALL_PAIRS {

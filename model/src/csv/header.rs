@@ -46,6 +46,7 @@ pub(super) enum Column {
     Offset,
     Separations,
     Exclusions,
+    Above,
     Pool,
     PoolSize,
     Pieces,
@@ -54,7 +55,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Id,
         Self::Lower,
         Self::Upper,
@@ -65,6 +66,7 @@ impl Column {
         Self::Offset,
         Self::Separations,
         Self::Exclusions,
+        Self::Above,
         Self::Pool,
         Self::PoolSize,
         Self::Pieces,
@@ -90,6 +92,7 @@ impl Column {
             Self::Offset => &["offset"],
             Self::Separations => &["separations"],
             Self::Exclusions => &["exclusions"],
+            Self::Above => &["above"],
             Self::Pool => &["pool"],
             Self::PoolSize => &["pool_size"],
             Self::Pieces => &["pieces"],

@@ -14,10 +14,11 @@
 //! | `offset` | in an instance: fixed offset, or empty if there is none ([`Pins`]); in a layout: the computed offset |
 //! | `separations` | extension: ids of buffers that may not share addresses with this one, whatever their lifespans |
 //! | `exclusions` | extension: ids of buffers that may share addresses with this one, whatever their lifespans |
+//! | `above` | extension: `a+64` if this buffer lies 64 bytes above buffer `a` |
 //!
 //! The ids in a list are separated by spaces. Inside such an id, a space is written `%20` and a `%` is
-//! written `%25`. Unknown columns are ignored. Answers have further columns that depend on their kind
-//! ([`Answer`]).
+//! written `%25`. The same holds for the id in the column `above`. Unknown columns are ignored. Answers have
+//! further columns that depend on their kind ([`Answer`]).
 //!
 //! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
 //! blank. Lines end in LF, CR LF or CR. A byte order mark is ignored. Numbers are decimal, optionally with a

@@ -139,7 +139,7 @@ fn read_instance_noted(file: &str, data: &[u8], options: ReadOptions) -> Result<
         rows.header.endpoints = endpoints;
     }
     let table = Table::read(&mut rows)?;
-    let Table { mut buffers, offsets, lines, pairs, open, last } = table;
+    let Table { mut buffers, offsets, lines, pairs, above, open, last } = table;
     let is_plan = !offsets.is_empty() && offsets.iter().all(Option::is_some);
     let is_free = options.pins == Pins::Free || is_plan && options.pins == Pins::UnlessPlan;
     if !is_free {
@@ -149,23 +149,26 @@ fn read_instance_noted(file: &str, data: &[u8], options: ReadOptions) -> Result<
         };
         buffers = buffers.into_iter().zip(&offsets).map(fixed).collect();
     }
-    let by_name: HashMap<String, usize> = if pairs.is_empty() {
+    let by_name: HashMap<String, usize> = if pairs.is_empty() && above.is_empty() {
         HashMap::new()
     } else {
         buffers.iter().enumerate().map(|(i, b)| (b.name().to_owned(), i)).collect()
     };
     let mut builder = InstanceBuilder::new(file).capacity(options.capacity);
+    let position = |column, from: usize, id: String| match by_name.get(&id) {
+        Some(&to) if from == to => Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::OwnId(id))),
+        Some(&to) => Ok(to),
+        None => Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::UnknownId(id))),
+    };
     for (column, from, id) in pairs {
-        let Some(&to) = by_name.get(&id) else {
-            return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::UnknownId(id)));
-        };
-        if from == to {
-            return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::OwnId(id)));
-        }
+        let to = position(column, from, id)?;
         builder = match column {
             Column::Separations => builder.separate(from, to),
             _ => builder.exclude(from, to),
         };
+    }
+    for (from, id, distance) in above {
+        builder = builder.above(from, position(Column::Above, from, id)?, distance);
     }
     let built = builder.buffers(buffers).build();
     let value = built.map_err(|error| {
@@ -198,6 +201,8 @@ struct Table {
     lines: Vec<u64>,
     /// Separations and exclusions: the column, the buffer of the row, and the other id.
     pairs: Vec<(Column, usize, String)>,
+    /// The column `above`: the buffer of the row, the id of the lower buffer, and the distance in bytes.
+    above: Vec<(usize, String, u64)>,
     /// The number of open ends.
     open: usize,
     /// The first step after all lifespans, if there are open ends.
@@ -214,6 +219,9 @@ impl Table {
                 let ids = row.text(column).unwrap_or_default().split_ascii_whitespace();
                 let own = table.buffers.len();
                 table.pairs.extend(ids.map(|id| (column, own, super::pair_ids::decode(id))));
+            }
+            if let Some((id, distance)) = row.above()? {
+                table.above.push((table.buffers.len(), id, distance));
             }
             table.buffers.push(row.buffer(&mut last)?);
             table.offsets.push(row.optional(Column::Offset, false, OFFSET)?);
@@ -257,8 +265,12 @@ fn column_of(error: &InstanceError) -> Option<Column> {
         InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
-        InstanceError::FixedMisaligned { .. } => Some(Column::Offset),
+        InstanceError::FixedMisaligned { .. } | InstanceError::FixedApart { .. } => Some(Column::Offset),
         InstanceError::Contradiction { .. } => Some(Column::Exclusions),
+        InstanceError::AboveTwo { .. }
+        | InstanceError::AboveItself { .. }
+        | InstanceError::AlignmentsExclude { .. }
+        | InstanceError::BelowZero { .. } => Some(Column::Above),
         InstanceError::SelfPair { .. }
         | InstanceError::UnknownBuffer { .. }
         | InstanceError::TooMany { .. } => None,
@@ -507,6 +519,23 @@ impl<'a> Row<'a> {
             return Err(self.error(Column::Gaps, CsvErrorKind::Window(text.to_owned())));
         }
         Ok(gap)
+    }
+
+    /// Parses the id of the lower buffer and the distance in the column `above`. The id may contain plus
+    /// signs.
+    fn above(&self) -> Result<Option<(String, u64)>, CsvError> {
+        let Some(text) = self.text(Column::Above).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let expected = "the id of a buffer and a distance in bytes, such as 'a+64'";
+        let bad = || CsvErrorKind::BadValue { value: text.to_owned(), expected };
+        let (id, distance) = text.rsplit_once('+').ok_or_else(|| self.error(Column::Above, bad()))?;
+        if id.is_empty() {
+            return Err(self.error(Column::Above, bad()));
+        }
+        let distance = parse_number(distance, expected).map_err(|kind| {
+            let is_large = matches!(kind, CsvErrorKind::TooLarge(_));
+            self.error(Column::Above, if is_large { kind } else { bad() })
+        })?;
+        Ok(Some((super::pair_ids::decode(id), distance)))
     }
 
     /// Parses a buffer without its fixed offset.

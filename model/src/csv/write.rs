@@ -20,9 +20,9 @@ pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()>
 
 /// Returns the SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
 ///
-/// The hash covers the buffers, separations and exclusions. It does not depend on the name or the capacity
-/// of the instance, or on the layout of columns in the original file. For a file in the exact form that
-/// [`write_instance`] writes, the result equals the hash of the file.
+/// The hash covers the buffers, separations, exclusions and distances. It does not depend on the name or the
+/// capacity of the instance, or on the layout of columns in the original file. For a file in the exact form
+/// that [`write_instance`] writes, the result equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
     // Writing to a hasher never fails. `write_instance` fails only for ids that no file can contain.
@@ -83,6 +83,7 @@ fn write_rows(
         (hint, "hint"),
         (separations, "separations"),
         (exclusions, "exclusions"),
+        (instance.has_above(), "above"),
         (offset, "offset"),
     ];
     let names = optional.into_iter().filter(|&(wanted, _)| wanted).map(|(_, name)| name);
@@ -104,6 +105,7 @@ fn write_rows(
                 "hint" => b.hint().map_or_else(|| "-1".to_owned(), |n| n.to_string()),
                 "separations" => pair_text(instance, instance.separations().of(id)),
                 "exclusions" => pair_text(instance, instance.exclusions().of(id)),
+                "above" => above_text(instance, id),
                 _ => layout.map_or_else(|| number(b.fixed()), |layout| layout.offset(id).to_string()),
             });
         }
@@ -121,4 +123,10 @@ fn gap_text(intervals: &[crate::lifespan::Interval]) -> String {
 fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
     let names = partners.iter().map(|&id| super::pair_ids::encode(instance.buffer(id).name()));
     names.collect::<Vec<_>>().join(" ")
+}
+
+fn above_text(instance: &Instance, id: BufferId) -> String {
+    let text =
+        |(lower, distance)| format!("{}+{distance}", super::pair_ids::encode(instance.buffer(lower).name()));
+    instance.above(id).map_or_else(String::new, text)
 }

@@ -7,6 +7,7 @@ mod csv_bad_input;
 mod csv_round_trip;
 mod csv_ways;
 mod fusion;
+mod groups;
 mod lifetimes;
 mod structure;
 mod tiers;

@@ -1,6 +1,6 @@
 //! Offset ranges and forced orders of buffers in layouts that do not exceed a given peak.
 
-use super::part::Part;
+use super::part::{Part, Rigid};
 use plimsoll_model::Budget;
 
 /// Maximum number of propagation rounds. Without this limit, bounds could approach a contradiction one unit
@@ -16,6 +16,7 @@ const ROUNDS: usize = 64;
 /// - A buffer below `i` raises the lower bound of `i` to the lowest possible end of that buffer. Several
 ///   members of one clique below `i` form a stack and raise this bound to the end of the stack.
 /// - Buffers above `i` lower the upper bound of `i` in the same way.
+/// - The bounds of a member of a rigid group imply those of all other members.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
     /// The allowed peak, in units.
@@ -51,7 +52,17 @@ impl Domain {
                 .collect(),
             below: vec![None; part.pairs.len()],
         };
-        if (0..part.len()).any(|i| domain.high[i] + part.size[i] > upper) {
+        for group in &part.rigid {
+            domain.tie(group);
+            for (at, &(i, own)) in group.members.iter().enumerate() {
+                for &(j, other) in &group.members[at + 1..] {
+                    if let Some(pair) = part.pair(i, j) {
+                        domain.below[pair] = Some((i < j) == (own < other));
+                    }
+                }
+            }
+        }
+        if (0..part.len()).any(|i| domain.high[i] + part.size[i] > upper || domain.low[i] > domain.high[i]) {
             return None;
         }
         if symmetry {
@@ -69,12 +80,12 @@ impl Domain {
 
     /// Fixes the order of some pairs. At least one layout of each class of equivalent layouts remains.
     ///
-    /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
-    /// the same neighbours. Swapping their offsets preserves the peak, so the twin with the lower id may be
-    /// required to lie below the other. *Mirror*: if no buffer is fixed or aligned to more than one unit,
-    /// turning a layout upside down preserves the peak. The order of one pair may therefore be fixed. That
-    /// pair must not contain a twin. Sorting the twins after mirroring then does not change the order of the
-    /// pair.
+    /// *Twins* are conflicting buffers that are neither fixed nor in a rigid group, have equal size and
+    /// alignment, and otherwise have the same neighbours. Swapping their offsets preserves the peak, so the
+    /// twin with the lower id may be required to lie below the other. *Mirror*: if no buffer is fixed,
+    /// aligned to more than one unit, or in a rigid group, turning a layout upside down preserves the peak.
+    /// The order of one pair may therefore be fixed. That pair must not contain a twin. Sorting the twins
+    /// after mirroring then does not change the order of the pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
@@ -83,6 +94,8 @@ impl Domain {
                 && part.align[i] == part.align[j]
                 && part.fixed[i].is_none()
                 && part.fixed[j].is_none()
+                && part.rigid_of[i].is_none()
+                && part.rigid_of[j].is_none()
                 && part.neighbours[i].len() == part.neighbours[j].len()
                 && others(i, j).eq(others(j, i));
             if twins {
@@ -128,6 +141,9 @@ impl Domain {
                 }
                 changed |= self.stack(part, clique);
             }
+            for group in &part.rigid {
+                changed |= self.tie(group);
+            }
             if (0..part.len()).any(|i| self.low[i] > self.high[i]) {
                 return false;
             }
@@ -164,6 +180,21 @@ impl Domain {
             if over > 0 {
                 changed |= self.press(part, j, ceiling - over - part.size[j]);
             }
+        }
+        changed
+    }
+
+    /// Derives the bounds of all members of a rigid group from each other. Returns true if a bound changed.
+    fn tie(&mut self, group: &Rigid) -> bool {
+        let members = || group.members.iter();
+        let low = members().map(|&(i, distance)| self.low[i] - distance).max().unwrap_or(0);
+        let high = members().map(|&(i, distance)| self.high[i] - distance).min().unwrap_or(0);
+        let (low, high) = (group.base_from(low), group.base_to(high));
+        let mut changed = false;
+        for &(i, distance) in &group.members {
+            let range = (low + distance, high + distance);
+            changed |= (self.low[i], self.high[i]) != range;
+            (self.low[i], self.high[i]) = range;
         }
         changed
     }

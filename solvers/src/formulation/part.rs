@@ -1,7 +1,42 @@
 //! Splits an instance into connected components and omits dominated buffers.
 
 use crate::cover::cover;
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
+use plimsoll_model::{
+    Budget, BufferId, Bytes, ConflictGraph, Instance, RigidGroup, Section, gcd, root, sections,
+};
+
+/// A rigid group of a part: each member lies at the base of the group plus its distance. The base is at least
+/// the residue and differs from it by a multiple of the alignment. All numbers are in units.
+#[derive(Clone, Debug)]
+pub(crate) struct Rigid {
+    /// The members, each with its distance from the base, by ascending distance.
+    pub members: Vec<(usize, i64)>,
+    pub align: i64,
+    pub residue: i64,
+}
+
+impl Rigid {
+    fn of(group: &RigidGroup, local: impl Fn(&BufferId) -> Option<usize>, grain: u64) -> Option<Self> {
+        let units = |bytes: Bytes| (bytes.get() / grain) as i64;
+        let member = |&(id, distance): &(BufferId, Bytes)| Some((local(&id)?, units(distance)));
+        Some(Self {
+            members: group.members().iter().map(member).collect::<Option<_>>()?,
+            align: units(group.alignment()).max(1),
+            residue: units(group.residue()),
+        })
+    }
+
+    /// Returns the lowest base at or above `from`.
+    pub fn base_from(&self, from: i64) -> i64 {
+        let steps = (from - self.residue).max(0) as u64;
+        self.residue + steps.next_multiple_of(self.align as u64) as i64
+    }
+
+    /// Returns the highest base at or below `to`. It is below the residue if there is none.
+    pub fn base_to(&self, to: i64) -> i64 {
+        (to - self.residue).div_euclid(self.align) * self.align + self.residue
+    }
+}
 
 /// A connected component of the conflict graph. Its sizes and offsets are in units of the grain.
 ///
@@ -10,7 +45,9 @@ use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, 
 /// offset of the host because the neighbours of the guest do not overlap the host. Absorbed buffers are
 /// omitted from the part and restored by [`Part::expand`]. The alignment of the guest must divide that of the
 /// host, so that the guest may use the same offset. A fixed buffer is absorbed only by a host that is fixed
-/// at the same offset.
+/// at the same offset. Members of rigid groups are never absorbed.
+///
+/// A rigid group lies in one part, because its members are connected as well.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The ids of the buffers, in ascending order. The fields below, except `absorbed`, identify a buffer by
@@ -22,6 +59,10 @@ pub(crate) struct Part {
     pub align: Vec<i64>,
     /// The fixed offsets, in units.
     pub fixed: Vec<Option<i64>>,
+    /// The rigid groups.
+    pub rigid: Vec<Rigid>,
+    /// Per buffer: its rigid group, if any.
+    pub rigid_of: Vec<Option<usize>>,
     /// Per buffer: the buffers that conflict with it, in ascending order.
     pub neighbours: Vec<Vec<usize>>,
     /// All conflicting pairs `(i, j)` with `i < j`, in ascending order.
@@ -45,7 +86,7 @@ impl Part {
     /// may then be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
-        let components = graph.components();
+        let components = connected(instance, graph);
         let part = |ids| Self::of(instance, graph, &sections, (ids, absorb), watch);
         components.into_iter().map(part).collect()
     }
@@ -61,6 +102,7 @@ impl Part {
             let (g, h) = (instance.buffer(guest), instance.buffer(host));
             h.alignment().get().is_multiple_of(g.alignment().get())
                 && g.fixed().is_none_or(|offset| h.fixed() == Some(offset))
+                && instance.groups().of(guest).is_none()
         };
         let (ids, absorbed) =
             if absorb { absorb_dominated(instance, graph, ids, allows) } else { (ids, Vec::new()) };
@@ -76,6 +118,14 @@ impl Part {
         let grain = instance.grain().get();
         let units = |bytes: Bytes| (bytes.get() / grain) as i64;
         let size: Vec<i64> = ids.iter().map(|&id| units(instance.buffer(id).size())).collect();
+        let groups = instance.groups().all().iter();
+        let rigid: Vec<Rigid> = groups.filter_map(|group| Rigid::of(group, local, grain)).collect();
+        let mut rigid_of = vec![None; ids.len()];
+        for (at, group) in rigid.iter().enumerate() {
+            for &(i, _) in &group.members {
+                rigid_of[i] = Some(at);
+            }
+        }
         let sets = sections.iter().map(|s| s.buffers.iter().filter_map(local).collect()).collect();
         Self {
             cliques: cover(&neighbours, &size, sets, watch),
@@ -83,6 +133,8 @@ impl Part {
             align: ids.iter().map(|&id| units(instance.buffer(id).alignment()).max(1)).collect(),
             fixed: ids.iter().map(|&id| instance.buffer(id).fixed().map(units)).collect(),
             size,
+            rigid,
+            rigid_of,
             ids,
             neighbours,
             pairs,
@@ -114,10 +166,12 @@ impl Part {
         (self.size[i] + common - 1) / common * common
     }
 
-    /// Returns true if no buffer is fixed or aligned to more than one unit. Every valid layout is then still
-    /// valid when turned upside down.
+    /// Returns true if no buffer is fixed, aligned to more than one unit, or in a rigid group. Every valid
+    /// layout is then still valid when turned upside down.
     pub fn mirrors(&self) -> bool {
-        self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
+        self.rigid.is_empty()
+            && self.fixed.iter().all(Option::is_none)
+            && self.align.iter().all(|&align| align == 1)
     }
 
     /// Returns the peak of the offsets, in units.
@@ -153,27 +207,93 @@ impl Part {
     /// comes later in this order, or if an offset overflows.
     ///
     /// In the result, each buffer that is not fixed lies at 0 or at the end of a conflicting one, rounded up
-    /// to its alignment. The time is O(n log n + c) for n buffers and c conflicts.
+    /// to its alignment. The time is O(n log n + c) for n buffers and c conflicts. With rigid groups, which
+    /// move as a whole, this time is needed several times. The result is then also `None` if the offsets do
+    /// not settle after [`ROUNDS`] times.
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));
-        let mut offsets = vec![None; self.len()];
-        for &i in &order {
-            let mut floor = 0_i64;
-            for &j in &self.neighbours[i] {
-                if let Some(offset) = offsets[j] {
-                    floor = floor.max(self.size[j].checked_add(offset)?);
+        let mut rank = vec![0; self.len()];
+        for (at, &i) in order.iter().enumerate() {
+            rank[i] = at;
+        }
+        let mut offsets: Vec<i64> = self.fixed.iter().map(|fixed| fixed.unwrap_or(0)).collect();
+        for group in &self.rigid {
+            group.members.iter().for_each(|&(i, distance)| offsets[i] = group.residue + distance);
+        }
+        let rounds = if self.rigid.is_empty() { 1 } else { ROUNDS };
+        for _ in 0..rounds {
+            let mut changed = false;
+            for &i in &order {
+                changed |= self.lift(i, &rank, &mut offsets)?;
+            }
+            if !changed || self.rigid.is_empty() {
+                return Some(offsets);
+            }
+        }
+        None
+    }
+
+    /// Raises a buffer, with its rigid group, above the conflicting buffers of lower rank. Returns true if an
+    /// offset changed, and `None` if the buffer is fixed too low or an offset overflows.
+    fn lift(&self, i: usize, rank: &[usize], offsets: &mut [i64]) -> Option<bool> {
+        let mut floor = 0_i64;
+        for &j in self.neighbours[i].iter().filter(|&&j| rank[j] < rank[i]) {
+            floor = floor.max(self.size[j].checked_add(offsets[j])?);
+        }
+        if floor <= offsets[i] {
+            return Some(false);
+        }
+        match self.rigid_of[i] {
+            _ if self.fixed[i].is_some() => return None,
+            None => offsets[i] = floor.checked_add(self.align[i] - 1)? / self.align[i] * self.align[i],
+            Some(group) => {
+                let group = &self.rigid[group];
+                let own = group.members.iter().find(|member| member.0 == i)?.1;
+                let base = group.base_from(floor - own);
+                for &(member, distance) in &group.members {
+                    offsets[member] = base.checked_add(distance)?;
                 }
             }
-            let offset = match self.fixed[i] {
-                Some(fixed) if fixed < floor => return None,
-                Some(fixed) => fixed,
-                None => floor.checked_add(self.align[i] - 1)? / self.align[i] * self.align[i],
-            };
-            offsets[i] = Some(offset);
         }
-        offsets.into_iter().collect()
+        Some(true)
     }
+}
+
+/// Maximum number of rounds in which buffers and groups push each other up.
+const ROUNDS: usize = 1_000;
+
+/// Returns the connected components of the conflict graph and the rigid groups, ordered by their smallest id.
+/// Each component lists its ids in ascending order.
+fn connected(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<BufferId>> {
+    let components = graph.components();
+    if !instance.has_groups() {
+        return components;
+    }
+    let mut home = vec![0; instance.len()];
+    for (at, component) in components.iter().enumerate() {
+        for id in component {
+            home[id.index()] = at;
+        }
+    }
+    let mut parent: Vec<usize> = (0..components.len()).collect();
+    for group in instance.groups().all() {
+        let mut roots: Vec<usize> =
+            group.members().iter().map(|(id, _)| root(&mut parent, home[id.index()])).collect();
+        roots.sort_unstable();
+        for &other in &roots[1..] {
+            parent[other] = roots[0];
+        }
+    }
+    let mut merged: Vec<Vec<BufferId>> = vec![Vec::new(); components.len()];
+    for (at, component) in components.into_iter().enumerate() {
+        merged[root(&mut parent, at)].extend(component);
+    }
+    merged.retain(|component| !component.is_empty());
+    for component in &mut merged {
+        component.sort_unstable();
+    }
+    merged
 }
 
 /// Maximum number of conflicts of the instance. Above this number, nothing is absorbed because the search for

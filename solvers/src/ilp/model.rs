@@ -49,8 +49,8 @@ impl Default for Formulation {
     }
 }
 
-/// The model of one part for one allowed peak. The variables are the offsets, the peak, the order variables
-/// and the alignment multipliers, created in this order.
+/// The model of one part for one allowed peak. The variables are the offsets, the peak, the order variables,
+/// the alignment multipliers, and the multipliers of rigid groups, created in this order.
 ///
 /// ```text
 /// minimise P                                    (no objective if any layout within the allowed peak suffices)
@@ -58,6 +58,8 @@ impl Default for Formulation {
 /// z_ij in {0, 1} per conflicting pair i < j     1 if i lies below j
 /// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the offset ranges allow
 /// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij is s_i, rounded up to the gcd of both alignments
+/// o_i - o_j = d_i - d_j                         for members of a rigid group with distances d
+/// o_i = r + d_i + a k                           for one member, if the base is r plus a multiple of a > 1
 /// o_i + s_i <= P
 /// ```
 ///
@@ -80,6 +82,8 @@ pub(super) struct Model<'a> {
     peak: Variable,
     order: Vec<Variable>,
     multiple: Vec<Option<Variable>>,
+    /// For each rigid group whose base is aligned, the number of alignments by which it exceeds the residue.
+    steps: Vec<Option<Variable>>,
     /// Number of units that a scaled value of 1 stands for.
     full: f64,
 }
@@ -130,7 +134,13 @@ impl<'a> Model<'a> {
             })
         });
         let multiple = multiple.collect();
-        Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple, full }
+        let steps = part.rigid.iter().map(|group| {
+            let (member, distance) = group.members[0];
+            let most = (domain.high[member] - distance - group.residue) / group.align;
+            (group.align > 1).then(|| vars.add(variable().integer().min(0).max(most as f64)))
+        });
+        let steps = steps.collect();
+        Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple, steps, full }
     }
 
     /// Returns the values of all variables for a layout of the part.
@@ -141,6 +151,11 @@ impl<'a> Model<'a> {
         values.extend(part.pairs.iter().map(|&(i, j)| f64::from(u8::from(offsets[i] < offsets[j]))));
         let aligned = (0..part.len()).filter(|&i| self.multiple[i].is_some());
         values.extend(aligned.map(|i| (offsets[i] / part.align[i]) as f64));
+        let rigid = part.rigid.iter().filter(|group| group.align > 1);
+        values.extend(rigid.map(|group| {
+            let (member, distance) = group.members[0];
+            ((offsets[member] - distance - group.residue) / group.align) as f64
+        }));
         values
     }
 
@@ -172,6 +187,7 @@ impl<'a> Model<'a> {
                 problem.add_constraint(constraint!(self.offset[i] == self.share(part.align[i]) * multiple));
             }
         }
+        self.tie(&mut problem);
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
             if watch.tick().is_some() {
                 return problem;
@@ -188,6 +204,22 @@ impl<'a> Model<'a> {
         self.triangles(&mut problem, watch);
         self.bridges(&mut problem, watch);
         problem
+    }
+
+    /// Adds the distances within rigid groups, and the alignments of their bases.
+    fn tie(&self, problem: &mut HighsProblem) {
+        for (group, steps) in self.part.rigid.iter().zip(&self.steps) {
+            let (first, lowest) = group.members[0];
+            for &(member, distance) in &group.members[1..] {
+                let apart = self.share(distance - lowest);
+                problem.add_constraint(constraint!(self.offset[member] == self.offset[first] + apart));
+            }
+            if let Some(steps) = *steps {
+                let least = self.share(group.residue + lowest);
+                let step = self.share(group.align);
+                problem.add_constraint(constraint!(self.offset[first] == step * steps + least));
+            }
+        }
     }
 
     /// Adds the bridges. Each is implied by two stacking cuts for the same offset. A bridge contains only

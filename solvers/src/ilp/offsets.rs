@@ -182,6 +182,10 @@ impl Solver<Offsets> for Ilp {
         drive(self, self.formulation.absorb, instance, budget, observer)
     }
 
+    fn supports_groups(&self) -> bool {
+        true
+    }
+
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
         let most = self.formulation.max_pairs;
         if !has_few_conflicts(instance, most as u64, &mut Budget::unlimited()) {

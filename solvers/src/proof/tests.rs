@@ -7,13 +7,14 @@ use crate::search::learn::Wrong;
 use crate::{BruteForce, Exact};
 use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
 use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
-use plimsoll_model::{Claim, InstanceBuilder, Lifespan, Silent, Solver, Stop, guarded, load};
+use plimsoll_model::{Buffer, Claim, InstanceBuilder, Lifespan, Silent, Solver, Stop, guarded, load};
 use plimsoll_proof::{CheckError, Proved, Reason, check};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::process::Command;
 
+mod groups;
 mod veripb;
 
 fn csv(instance: &Instance) -> String {

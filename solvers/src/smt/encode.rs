@@ -3,12 +3,14 @@
 //! ```text
 //! o_i in [low_i, high_i]
 //! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij is Part::rise(i, j)
+//! o_i = o_j + d_i - d_j                        for members of a rigid group with distances d
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
-//! Offsets are measured in units of the greatest common divisor of the part's alignments. If all alignments
-//! are equal, only difference constraints remain. The offset of a buffer with a larger alignment is a
-//! constant multiple of an additional variable, which requires linear arithmetic.
+//! Offsets are measured in units of the greatest common divisor of the part's alignments. Distances within
+//! rigid groups, their lowest offsets and their alignments also determine this unit. If all alignments are
+//! equal, only difference constraints remain. The offset of a buffer with a larger alignment is a constant
+//! multiple of an additional variable, which requires linear arithmetic.
 
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::{Budget, gcd};
@@ -83,13 +85,20 @@ impl Encoded {
 
 impl<'a> Encoder<'a> {
     pub fn new(part: &'a Part, domain: &'a Domain, encoding: Encoding) -> Self {
-        let unit = part.align.iter().fold(0, |unit, &align| gcd(unit, align as u64)).max(1) as i64;
+        let groups = part.rigid.iter().flat_map(|group| {
+            let distances = group.members.iter().map(|&(_, distance)| group.residue + distance);
+            distances.chain([group.align])
+        });
+        let unit = part.align.iter().copied().chain(groups).fold(0, |unit, one| gcd(unit, one as u64));
+        let unit = unit.max(1) as i64;
         Self { part, domain, encoding, unit }
     }
 
     /// Returns the theory of the encoding, or linear arithmetic if alignments differ.
     pub fn theory(&self) -> Theory {
-        let mixed = self.part.align.iter().any(|&align| align != self.unit);
+        let mut alignments =
+            self.part.align.iter().copied().chain(self.part.rigid.iter().map(|group| group.align));
+        let mixed = alignments.any(|align| align != self.unit);
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
@@ -106,6 +115,7 @@ impl<'a> Encoder<'a> {
                 solver.assert(offset.eq(multiple * Int::from_i64(part.align[i] / self.unit)));
             }
         }
+        self.tie(solver, &offsets);
         let below = |i: usize, j: usize| {
             (&offsets[i] - &offsets[j]).le(Int::from_i64(-(part.rise(i, j) / self.unit)))
         };
@@ -127,6 +137,21 @@ impl<'a> Encoder<'a> {
         }
         self.bridges(solver, &orders, watch);
         Encoded { offsets, unit: self.unit }
+    }
+
+    /// Asserts the distances within rigid groups, and the alignments of their bases.
+    fn tie(&self, solver: &Solver, offsets: &[Int]) {
+        let units = |value: i64| Int::from_i64(value / self.unit);
+        for (at, group) in self.part.rigid.iter().enumerate() {
+            let (first, lowest) = group.members[0];
+            for &(member, distance) in &group.members[1..] {
+                solver.assert((&offsets[member] - &offsets[first]).eq(units(distance - lowest)));
+            }
+            if group.align > self.unit {
+                let steps = Int::new_const(format!("g{at}"));
+                solver.assert(offsets[first].eq(steps * units(group.align) + units(group.residue + lowest)));
+            }
+        }
     }
 
     /// Asserts bridges as pseudo-Boolean constraints. Omits bridges whose coefficients add up to more than

@@ -138,6 +138,10 @@ impl Solver<Offsets> for Smt {
         drive(self, self.encoding.absorb, instance, budget, observer)
     }
 
+    fn supports_groups(&self) -> bool {
+        true
+    }
+
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
         let most = self.encoding.max_pairs;
         if !has_few_conflicts(instance, most as u64, &mut Budget::unlimited()) {

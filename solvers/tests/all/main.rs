@@ -9,6 +9,7 @@ mod formulations;
 mod free_orders;
 mod fusion;
 mod graphs;
+mod groups;
 mod joint;
 mod limits;
 mod normal;

@@ -19,6 +19,7 @@ mod first_steps;
 mod fronts;
 mod fusion;
 mod graphs;
+mod groups;
 mod hints;
 #[cfg(target_os = "linux")]
 mod interrupt;

@@ -348,6 +348,9 @@ fn tooltip(instance: &Instance, id: BufferId, pieces: &[Piece]) -> String {
     if buffer.fixed().is_some() {
         title.push_str(", fixed");
     }
+    if let Some((lower, distance)) = instance.above(id) {
+        let _ = write!(title, ", {distance} bytes above {}", instance.buffer(lower).name());
+    }
     title
 }
 

@@ -7,7 +7,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const NONE: u32 = u32::MAX;
 
-/// A raised bound. The stack that implies it is `stacked[reason.0..reason.1]`.
+/// A raised bound. The stack that implies it is `stacked[reason.0..reason.1]`, unless another member of the
+/// same rigid group implies it.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     node: u32,
@@ -18,6 +19,8 @@ struct Entry {
     /// The previous entry of the same node.
     before: u32,
     reason: (u32, u32),
+    /// The node of the member that implies the bound, and the difference of the bounds.
+    tie: Option<(u32, i64)>,
 }
 
 /// The bounds of all buffers. A buffer `b` has two nodes: `2 b` for the height below it (side 0), and
@@ -126,8 +129,8 @@ impl<'p> Bounds<'p> {
         while self.next_dirty().is_some() {}
     }
 
-    /// Raises the bound of a node to the best bound that its predecessors in one of its cliques imply.
-    /// Returns true if the bound rose.
+    /// Raises the bound of a node to the best bound that its predecessors in one of its cliques, or the other
+    /// members of its rigid group, imply. Returns true if the bound rose.
     ///
     /// Suppose that all buffers of a set are simultaneously live and lie below another buffer. That buffer
     /// then lies at least as high as the lowest bound in the set plus the total size of the set. The best
@@ -138,7 +141,7 @@ impl<'p> Bounds<'p> {
         let (mut best, mut stack) = (self.value[node], Stack::default());
         let mut end = best;
         let mut row = [(0, 0); MOST_TOGETHER];
-        for &(c, at) in &problem.places[buffer] {
+        for &(c, at) in &problem.memberships[buffer] {
             let clique = &problem.cliques[c as usize];
             let k = clique.members.len();
             let mut count = 0;
@@ -161,6 +164,13 @@ impl<'p> Bounds<'p> {
                 }
             }
         }
+        let mut tie = None;
+        for (other, more) in problem.tied(node) {
+            if self.value[other] + more > end {
+                end = self.value[other] + more;
+                (tie, stack.count) = (Some((other as u32, more)), 0);
+            }
+        }
         if end == best {
             return false;
         }
@@ -173,6 +183,7 @@ impl<'p> Bounds<'p> {
             end,
             before: self.latest[node],
             reason: (from, self.stacked.len() as u32),
+            tie,
         };
         self.latest[node] = self.mark();
         self.entries.push(entry);
@@ -180,11 +191,15 @@ impl<'p> Bounds<'p> {
         true
     }
 
-    /// Returns the buffers of the stack that implied the latest entry.
-    pub fn latest_stack(&self) -> &[u32] {
-        self.entries
-            .last()
-            .map_or(&[], |entry| &self.stacked[entry.reason.0 as usize..entry.reason.1 as usize])
+    /// Logs the reason of the latest entry.
+    pub fn log_latest(&self, log: &mut Log) {
+        match self.entries.last() {
+            Some(&Entry { tie: Some((other, _)), node, .. }) => log.tie(other / 2, node / 2),
+            Some(entry) => {
+                log.stack(entry.node, &self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
+            }
+            None => {}
+        }
     }
 
     /// Returns the value that a node had when there were `limit` entries.
@@ -240,11 +255,18 @@ impl<'p> Bounds<'p> {
             let entry = self.entries[at as usize];
             let wanted = std::mem::take(&mut self.wanted[at as usize]);
             let (buffer, side) = (entry.node as usize / 2, entry.node as usize % 2);
+            let wanted = problem.least(entry.node as usize, wanted, self.capacity);
+            if let Some((other, more)) = entry.tie {
+                if let Some(log) = log.as_deref_mut() {
+                    log.tie(other / 2, entry.node / 2);
+                }
+                self.want((other as usize, wanted - more), at);
+                continue;
+            }
             reason.clear();
             reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
             reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
             // At least one buffer must remain because its own bound may imply the demand.
-            let wanted = problem.least(entry.node as usize, wanted, self.capacity);
             let (mut spare, mut left) = (entry.end - wanted, reason.len());
             reason.retain(|&b| {
                 let drop = problem.size[b as usize] <= spare && left > 1 && self.rules.shorten;

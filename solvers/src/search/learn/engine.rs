@@ -127,11 +127,30 @@ impl<'p> Engine<'p> {
             engine.clauses.add(&[x, y, z][..3 - wrong], 0, 0);
             engine.clauses.add(&[x ^ 1, y ^ 1, z ^ 1], 0, 0);
         }
+        engine.order_members();
         if rules.symmetry {
             engine.break_symmetry();
         }
         engine.look_everywhere();
         engine
+    }
+
+    /// Fixes the orders of members of the same rigid group.
+    fn order_members(&mut self) {
+        let problem = self.problem;
+        for (at, &(a, b)) in (0..).zip(&problem.pairs) {
+            let group = |b: u32| problem.places.get(b as usize).and_then(|place| place.group);
+            let (Some((one, low)), Some((other, high))) = (group(a), group(b)) else { continue };
+            if one == other {
+                let lit = 2 * at + u32::from(low > high);
+                let (low, high) = problem.pair(lit);
+                if let Some(log) = &mut self.log {
+                    log.opposite(high, low);
+                    log.settle();
+                }
+                self.assign(lit, Reason::None);
+            }
+        }
     }
 
     /// Fixes the order of twins by their index. If no buffer is fixed or aligned, a layout turned upside down
@@ -169,7 +188,7 @@ impl<'p> Engine<'p> {
                 self.assign(2 * at as Lit, Reason::None);
                 self.log_symmetry(MIRROR, 2 * at as Lit);
             }
-        } else if let Some((_, lit)) = largest.filter(|_| self.problem.rigid.is_empty()) {
+        } else if let Some((_, lit)) = largest.filter(|_| self.problem.places.is_empty()) {
             self.assign(lit, Reason::None);
             self.log_symmetry(MIRROR, lit);
         }
@@ -346,7 +365,7 @@ impl<'p> Engine<'p> {
                 if self.levels.is_empty()
                     && let Some(log) = &mut self.log
                 {
-                    log.stack(node as u32, self.bounds.latest_stack());
+                    self.bounds.log_latest(log);
                     log.settle();
                 }
                 if let Some(buffer) = self.look_at(node) {
@@ -365,6 +384,9 @@ impl<'p> Engine<'p> {
         let (space, pair) = (wrong(Wrong::Space), wrong(Wrong::Pair));
         if value + self.bounds.value[node ^ 1] + space > self.capacity {
             return Some(buffer);
+        }
+        for (other, _) in problem.tied(node) {
+            self.bounds.touch(other);
         }
         for &(other, lit) in &problem.others[buffer] {
             // The literal that states that the buffer precedes the other one on this side.

@@ -1,16 +1,16 @@
 //! Problems of clause learning for any instance, including those with gaps, alignments, fixed offsets,
-//! separations or exclusions.
+//! separations, exclusions or rigid groups.
 
-use super::problem::{MOST_TOGETHER, MOST_VARIABLES, Problem};
+use super::problem::{MOST_TOGETHER, MOST_VARIABLES, Place, Problem};
 use crate::bounds::has_few_conflicts;
 use crate::cover::cover;
-use plimsoll_model::{Budget, Buffer, BufferId, ConflictGraph, Instance, sections};
+use plimsoll_model::{Budget, Buffer, BufferId, Bytes, ConflictGraph, Instance, sections};
 
 impl Problem {
-    /// Builds the problem of an instance whose sizes, alignments and fixed offsets are multiples of `grain`
-    /// bytes. The conflicts need not form an interval graph, and triangles outside the cliques are ignored,
-    /// so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many variables
-    /// or triangles, or if the budget `watch` runs out first. The time is that of [`cover`].
+    /// Builds the problem of an instance whose sizes, alignments, fixed offsets and distances are multiples
+    /// of `grain` bytes. The conflicts need not form an interval graph, and triangles outside the cliques are
+    /// ignored, so propagation may be weaker than in [`Problem::of`]. Returns `None` if there are too many
+    /// variables or triangles, or if the budget `watch` runs out first. The time is that of [`cover`].
     pub fn general(instance: &Instance, grain: u64, watch: &mut Budget) -> Option<Self> {
         if !has_few_conflicts(instance, MOST_VARIABLES as u64, watch) {
             return None;
@@ -28,16 +28,35 @@ impl Problem {
             sections.iter().map(|section| section.buffers.iter().map(|id| id.index()).collect()).collect();
         let cliques = cover(&neighbours, &size, sets, watch);
         let cliques = cliques.iter().flat_map(|clique| parts(clique)).collect();
-        let rigid = |b: &Buffer| {
-            // An alignment of 1 byte is no constraint on multiples of the grain.
-            let alignment = units(b.alignment().get()).max(1);
-            (alignment, b.fixed().map(|offset| units(offset.get())))
-        };
-        let is_rigid = instance.has_alignment() || instance.has_fixed();
-        let rigid = instance.buffers().iter().filter(|_| is_rigid).map(rigid).collect();
+        let groups = instance.groups().all().iter();
+        let groups = groups.map(|group| {
+            group.members().iter().map(|&(id, distance)| (id.get(), units(distance.get()))).collect()
+        });
         let twin = (0..instance.len() as u32).collect();
-        Self::assembled(size, pairs, cliques, twin, rigid)
+        Self::assembled(size, pairs, cliques, twin, (restrictions(instance, units), groups.collect()))
     }
+}
+
+/// Returns the restrictions of the offsets, or an empty list if there are none.
+fn restrictions(instance: &Instance, units: impl Fn(u64) -> i64) -> Vec<Place> {
+    if !instance.has_alignment() && !instance.has_fixed() && !instance.has_groups() {
+        return Vec::new();
+    }
+    // An alignment of 1 byte is no constraint on multiples of the grain.
+    let at_least_one = |alignment: Bytes| units(alignment.get()).max(1);
+    let place = |(id, b): (BufferId, &Buffer)| {
+        if let Some((at, distance)) = instance.groups().of(id) {
+            let group = &instance.groups().all()[at];
+            let alignment = at_least_one(group.alignment());
+            let (residue, distance) = (units(group.residue().get()), units(distance.get()));
+            let over = units(group.extent().get()) - distance - units(b.size().get());
+            let residue = (residue + distance) % alignment;
+            return Place { alignment, residue, fixed: None, group: Some((at, distance)), over };
+        }
+        let fixed = b.fixed().map(|offset| units(offset.get()));
+        Place { alignment: at_least_one(b.alignment()), residue: 0, fixed, group: None, over: 0 }
+    };
+    instance.ids().zip(instance.buffers()).map(place).collect()
 }
 
 /// Returns cliques of at most [`MOST_TOGETHER`] members that together contain all pairs of a clique.

@@ -17,7 +17,8 @@ const NO_SPACE: u32 = 5;
 /// Orders that hold by symmetry.
 pub(super) const TWIN: u32 = 6;
 pub(super) const MIRROR: u32 = 7;
-const STATEMENTS: [&str; 8] = ["u", "t", "b", "a", "o", "x", "twin", "mirror"];
+const RIGID: u32 = 8;
+const STATEMENTS: [&str; 9] = ["u", "t", "b", "a", "o", "x", "twin", "mirror", "r"];
 
 /// A derived clause, or permanent steps if `number` is 0.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,11 @@ impl Log {
     pub fn stack(&mut self, node: u32, stack: &[u32]) {
         let kind = if node.is_multiple_of(2) { BELOW } else { ABOVE };
         self.step(kind, [node / 2].into_iter().chain(stack.iter().copied()));
+    }
+
+    /// Logs that the heights of a buffer raise those of another member of its rigid group.
+    pub fn tie(&mut self, from: u32, to: u32) {
+        self.step(RIGID, [from, to]);
     }
 
     /// Logs that `low` cannot lie below `high`.

@@ -13,6 +13,7 @@
 //!   buffer lies at least as high as the lowest bound in the stack plus the sum of the sizes. The best stack
 //!   consists of all buffers whose own bound is at or above some threshold. Buffers above a buffer raise the
 //!   bound on the height above it in the same way.
+//! - *Rigid groups.* The bounds of a member imply those of the other members.
 //! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
 //! - *Pairs.* If the bound on the height below `a`, both sizes and the bound on the height above `b` together
 //!   exceed the capacity, `a` cannot lie below `b`, so `b` lies below `a`.

@@ -20,11 +20,26 @@ pub struct Problem {
     /// Cliques that together contain all conflicting pairs.
     pub(super) cliques: Vec<Clique>,
     /// The cliques of each buffer, and its position in each of them.
-    pub(super) places: Vec<Vec<(u32, u32)>>,
+    pub(super) memberships: Vec<Vec<(u32, u32)>>,
     /// Per buffer: the first interchangeable buffer, which may be the buffer itself.
     pub(super) twin: Vec<u32>,
-    /// Alignment and fixed offset of each buffer, in units. The list is empty if no buffer has either.
-    pub(super) rigid: Vec<(i64, Option<i64>)>,
+    /// The restrictions of the offset of each buffer. The list is empty if there are none.
+    pub(super) places: Vec<Place>,
+    /// The rigid groups: the members of each, with their distances from the base in units.
+    pub(super) groups: Vec<Vec<(u32, i64)>>,
+}
+
+/// The restrictions of the offset of a buffer, in units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The offset equals the residue modulo the alignment. The residue is 0 outside of rigid groups.
+    pub alignment: i64,
+    pub residue: i64,
+    pub fixed: Option<i64>,
+    /// The rigid group of the buffer and its distance from the base.
+    pub group: Option<(usize, i64)>,
+    /// The number of units by which a member of the group ends above this buffer.
+    pub over: i64,
 }
 
 /// A set of pairwise conflicting buffers.
@@ -71,7 +86,7 @@ impl Problem {
         }
         cliques.extend(grown.then_some(open));
         let size = reduced.spans.iter().map(|span| span.size).collect();
-        Self::assembled(size, pairs, cliques, reduced.twin.clone(), Vec::new())
+        Self::assembled(size, pairs, cliques, reduced.twin.clone(), Default::default())
     }
 
     /// Builds the problem from its parts. The cliques must contain all pairs. Returns `None` if there are too
@@ -81,7 +96,7 @@ impl Problem {
         pairs: Vec<(u32, u32)>,
         cliques: Vec<Vec<u32>>,
         twin: Vec<u32>,
-        rigid: Vec<(i64, Option<i64>)>,
+        (places, groups): (Vec<Place>, Vec<Vec<(u32, i64)>>),
     ) -> Option<Self> {
         let mut others: Vec<Vec<(u32, Lit)>> = vec![Vec::new(); size.len()];
         for (lit, &(a, b)) in (0..).step_by(2).zip(&pairs) {
@@ -92,49 +107,75 @@ impl Problem {
             let found = others[a as usize].iter().find(|&&(other, _)| other == b);
             found.map_or(0, |&(_, lit)| lit)
         };
-        let mut places = vec![Vec::new(); size.len()];
+        let mut memberships = vec![Vec::new(); size.len()];
         let cliques: Vec<Clique> = (0..)
             .zip(cliques)
             .map(|(c, members)| {
                 for (at, &b) in (0..).zip(&members) {
-                    places[b as usize].push((c, at));
+                    memberships[b as usize].push((c, at));
                 }
                 let below = members.iter().flat_map(|&a| members.iter().map(move |&b| (a, b)));
                 let below = below.map(|(a, b)| literal(a, b)).collect();
                 Clique { members, below }
             })
             .collect();
-        let problem = Self { size, vars: pairs.len(), pairs, others, cliques, places, twin, rigid };
+        let problem =
+            Self { size, vars: pairs.len(), pairs, others, cliques, memberships, twin, places, groups };
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
     /// Returns the bound of a node (see [`super::bounds::Bounds`]) that holds for all orders.
     pub(super) fn base(&self, node: usize, capacity: i64) -> i64 {
-        match (self.rigid.get(node / 2), node % 2) {
-            (Some(&(_, Some(offset))), 0) => offset,
-            (Some(&(_, Some(offset))), _) => (capacity - offset - self.size[node / 2]).max(0),
-            _ => self.rounded(node, 0, capacity),
+        let place = self.places.get(node / 2);
+        match (place.and_then(|place| place.fixed), place.and_then(|place| place.group), node % 2) {
+            (Some(offset), _, 0) => offset,
+            (Some(offset), ..) => (capacity - offset - self.size[node / 2]).max(0),
+            (None, Some((_, distance)), 0) => self.rounded(node, distance, capacity),
+            (None, Some(_), _) => self.rounded(node, place.map_or(0, |place| place.over), capacity),
+            (None, None, _) => self.rounded(node, 0, capacity),
         }
     }
 
     /// Rounds the bound of a node up to the next value that corresponds to an aligned offset of its buffer.
     pub(super) fn rounded(&self, node: usize, value: i64, capacity: i64) -> i64 {
-        let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
+        let Some(&Place { alignment, residue, .. }) = self.places.get(node / 2) else { return value };
         if node.is_multiple_of(2) {
-            return value + (-value).rem_euclid(alignment);
+            return value + (residue - value).rem_euclid(alignment);
         }
-        // The bound on the height above is rounded so that the highest offset is a multiple of the alignment.
-        value + (capacity - self.size[node / 2] - value).max(0) % alignment
+        // The bound on the height above is rounded so that the highest offset has the right residue.
+        let highest = capacity - self.size[node / 2] - value;
+        if highest < 0 { value } else { value + (highest - residue).rem_euclid(alignment) }
     }
 
     /// Returns the smallest value that [`Self::rounded`] rounds to at least `value`.
     pub(super) fn least(&self, node: usize, value: i64, capacity: i64) -> i64 {
-        let Some(&(alignment, _)) = self.rigid.get(node / 2) else { return value };
+        let Some(&Place { alignment, residue, .. }) = self.places.get(node / 2) else { return value };
         if node.is_multiple_of(2) {
-            return (value - 1).div_euclid(alignment) * alignment + 1;
+            return (value - 1 - residue).div_euclid(alignment) * alignment + residue + 1;
         }
+        // The largest offset from which rounding down leads to the highest offset or below it. Negative
+        // offsets are not rounded.
         let highest = capacity - self.size[node / 2] - value;
-        if highest < 0 { value } else { value - (alignment - 1 - highest % alignment) }
+        let spare = alignment - 1 - (highest - residue).rem_euclid(alignment);
+        if highest + spare < 0 { value } else { value - spare }
+    }
+
+    /// Returns the nodes whose bounds imply one of a given node, because their buffers are in the same rigid
+    /// group. The bound of the given node is at least that of the other node plus the second number.
+    pub(super) fn tied(&self, node: usize) -> impl Iterator<Item = (usize, i64)> {
+        let (buffer, side) = (node / 2, node % 2);
+        let group = self.places.get(buffer).and_then(|place| place.group);
+        let members = group.map_or(&[][..], |(group, _)| &self.groups[group]);
+        let distance = group.map_or(0, |(_, distance)| distance);
+        let others = members.iter().filter(move |member| member.0 as usize != buffer);
+        others.map(move |&(other, low)| {
+            let other = other as usize;
+            let more = match side {
+                0 => distance - low,
+                _ => low + self.size[other] - distance - self.size[buffer],
+            };
+            (2 * other + side, more)
+        })
     }
 
     /// Returns the two buffers of a literal. If the literal is true, the first lies below the second.
