@@ -179,7 +179,7 @@ impl Phases<'_> {
     /// out.
     fn orders(&mut self) {
         let mut arrangement = Arrangement::new(self.instance);
-        if self.instance.len() > SMALL_BUFFERS && !self.is_over() {
+        if self.instance.len() > SMALL_BUFFERS && !self.instance.has_groups() && !self.is_over() {
             let mut limits = self.limits();
             self.valley(&mut limits);
         }
@@ -270,7 +270,9 @@ impl Phases<'_> {
         let start = Progress { stop: Stop::Completed, ..start };
         let (instance, seed) = (self.instance, self.setup.seed);
         let helpers: Vec<Box<dyn Improve + '_>> = if helped {
-            vec![Box::new(Ejecting { instance, seed }), Box::new(Iterating { instance, seed })]
+            let ejecting = (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed }) as _);
+            let iterating = Box::new(Iterating { instance, seed }) as _;
+            ejecting.into_iter().chain([iterating]).collect()
         } else {
             Vec::new()
         };
@@ -301,7 +303,7 @@ impl Phases<'_> {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.
         let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
-        let Some(start) = self.plain.take().or(best) else {
+        let Some(start) = self.plain.take().or(best).filter(|_| !self.instance.has_groups()) else {
             return;
         };
         let n = self.instance.len();
@@ -396,6 +398,10 @@ impl Solver<Offsets> for Exact {
         "exact"
     }
 
+    fn supports_groups(&self) -> bool {
+        true
+    }
+
     fn solve(
         &self,
         instance: &Instance,
@@ -407,7 +413,9 @@ impl Solver<Offsets> for Exact {
         let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
-        phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
+        // Valley placements do not support rigid groups.
+        let plain = n >= HUGE_BUFFERS && !instance.has_groups();
+        phases.phase("orders", if plain { Phases::valleys } else { Phases::orders });
         let lazy = LazyCell::new(|| Reduced::of(instance));
         let reduced = || lazy.as_ref();
         let sprint = n <= SPRINT_BUFFERS;

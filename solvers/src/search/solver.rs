@@ -204,6 +204,7 @@ impl Search {
             .then(|| Cliques::within(instance, &mut watch))
             .flatten();
         let canonical = (cliques.is_none() || self.params.branching == Branching::Suitable)
+            && !instance.has_groups()
             && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
         let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
         let peaks = match &cliques {
@@ -235,6 +236,10 @@ impl Search {
 impl Solver<Offsets> for Search {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn supports_groups(&self) -> bool {
+        self.params.branching != Branching::Canonical
     }
 
     fn solve(
@@ -288,6 +293,10 @@ fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
         && arrangement.run(&order, Fit::First, None, &mut part).is_ok()
     {
         return arrangement.layout();
+    }
+    // Valley placements do not support rigid groups.
+    if instance.has_groups() {
+        return None;
     }
     valley_fit(instance, ValleyWeights::default(), &mut limits.part(None, None)).ok()
 }

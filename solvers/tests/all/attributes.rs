@@ -2,7 +2,8 @@
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
-    Budget, Buffer, Bytes, Instance, InstanceBuilder, Offsets, Outcome, Problem, Setup, Silent, Solver,
+    Budget, Buffer, BufferId, Bytes, Instance, InstanceBuilder, Offsets, Outcome, Problem, Setup, Silent,
+    Solver,
 };
 use plimsoll_solvers::{OFFSETS, variants};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -18,14 +19,19 @@ fn solved(name: &str, instance: &Instance, seed: u64) -> Outcome<Offsets> {
 }
 
 /// Draws an instance with a random mixture of constraints. Often all alignments are equal and do not divide
-/// the sizes, some sizes are 0, or sizes are multiples of a large number.
-fn draw(seed: u64) -> Instance {
+/// the sizes, some sizes are 0, or sizes are multiples of a large number. Returns `None` if the constraints
+/// exclude each other.
+fn draw(seed: u64) -> Option<Instance> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let params = SmallParams {
-        steps: rng.random_range(1..10),
-        max_size: [2, 5, 9, 40][rng.random_range(0..4)],
-        ..SmallParams::with_features(rng.random_range(1..8), rng.random_range(0..16))
+    let (steps, max_size) = (rng.random_range(1..10), [2, 5, 9, 40][rng.random_range(0..4)]);
+    let (buffers, mask) = (rng.random_range(1..8), rng.random_range(0..16));
+    // Brute force tries every order of all buffers if there are groups.
+    let features = if seed % 3 == 0 {
+        SmallParams::with_groups(buffers.min(6), mask)
+    } else {
+        SmallParams::with_features(buffers, mask)
     };
+    let params = SmallParams { steps, max_size, ..features };
     let small = small_instance(params, seed);
     let common = [1, 1, 4, 6][rng.random_range(0..4)];
     let factor = [1, 1, 3, 8][rng.random_range(0..4)];
@@ -43,15 +49,19 @@ fn draw(seed: u64) -> Instance {
     let pairs = small.separations().iter().map(|(a, b)| (a.index(), b.index()));
     let builder = pairs.fold(builder, |builder, (a, b)| builder.separate(a, b));
     let pairs = small.exclusions().iter().map(|(a, b)| (a.index(), b.index()));
-    pairs.fold(builder, |builder, (a, b)| builder.exclude(a, b)).build().unwrap()
+    let builder = pairs.fold(builder, |builder, (a, b)| builder.exclude(a, b));
+    let above = |id: BufferId| small.above(id).map(|(lower, distance)| (id, lower, distance));
+    let above = small.ids().filter_map(above);
+    let scale = factor * common;
+    let builder = above.fold(builder, |builder, (upper, lower, distance)| {
+        builder.above(upper.index(), lower.index(), distance.get() * scale)
+    });
+    builder.build().ok()
 }
 
 /// Compares the optima, and the decisions at the optimum and one byte below it.
 fn compare(seed: u64, names: &[&str]) {
-    let instance = draw(seed);
-    if instance.contradiction().is_some() {
-        return;
-    }
+    let Some(instance) = draw(seed).filter(|instance| instance.contradiction().is_none()) else { return };
     let reference = solved("brute-force", &instance, 0);
     let best = reference.value.unwrap();
     for name in names {

@@ -159,7 +159,8 @@ impl Scratch {
         for &b in view.split {
             let (b, hull) = (b as usize, view.problem.hull[b as usize]);
             let near = |&(from, to): &Window| hull.0 < to && hull.1 > from;
-            if state.placed[b] || !self.changed[..windows].iter().any(near) || !state.move_up(b) {
+            let may_move = view.problem.group_of[b].is_some() || self.changed[..windows].iter().any(near);
+            if state.placed[b] || !may_move || !state.move_up(b) {
                 continue;
             }
             if state.place(b).offset > state.highest[b] {
@@ -262,12 +263,7 @@ impl Scratch {
             let supported = self.real_before[end] > self.real_before[start]
                 || problem.alignment[b] > 1 && state.is_supported(b);
             let option = i32::from(supported);
-            let first = &mut self.sums[start];
-            first.fitting += size;
-            first.options += option;
-            let after = &mut self.sums[end];
-            after.fitting -= size;
-            after.options -= option;
+            self.add(start, end, size, option);
         });
         dead.map_or(Ok(()), Err)
     }
@@ -276,7 +272,7 @@ impl Scratch {
     fn sum_split(&mut self, problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) {
         let (place, size) = (state.place(b), problem.size[b]);
         let runs = problem.runs.of_index(b);
-        let option = i32::from(place.is_level && state.is_supported(b));
+        let option = i32::from(state.can_rest(b));
         let mut last_valley = (0, 0);
         for (at, &(start, end)) in runs.iter().enumerate() {
             let (mut s, end) = ((start as usize).max(left), (end as usize).min(right));
@@ -324,15 +320,30 @@ impl Scratch {
             }
             return;
         }
-        self.sums[from].fitting += size;
-        self.sums[to].fitting -= size;
-        self.sums[from].options += option;
-        self.sums[to].options -= option;
-        let beside =
-            if place.is_level { least_beside(problem, state, b, self.valley_of(from)) } else { OPEN };
+        self.add(from, to, size, option);
+        let valley = self.valley_of(from);
+        let beside = match problem.group_of[b] {
+            _ if !place.is_level => OPEN,
+            None => least_beside(problem, state, b, valley),
+            Some(group) => least_beside_group(problem, state, (b, floor), valley, group),
+        };
         for sums in &mut self.sums[from..to] {
             sums.is_blocked |= !place.is_level;
             sums.beside = sums.beside.min(beside);
+        }
+    }
+
+    /// Adds a buffer that lies on the floor of the sections `from..to` of a valley.
+    #[inline]
+    fn add(&mut self, from: usize, to: usize, size: i64, option: i32) {
+        let first = &mut self.sums[from];
+        first.fitting += size;
+        first.options += option;
+        // Another valley may begin at the end of this one.
+        if to < self.valley_end[from] as usize {
+            let after = &mut self.sums[to];
+            after.fitting -= size;
+            after.options -= option;
         }
     }
 
@@ -409,8 +420,37 @@ impl Scratch {
 /// Returns the least size of an unplaced buffer that shares a section outside a valley with a split buffer.
 fn least_beside(problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) -> i64 {
     let outside = problem.cover.of_index(b).iter().map(|&t| t as usize).filter(|&t| t < left || t >= right);
-    let others = outside.flat_map(|t| state.unplaced(t)).filter(|&other| other != b);
+    let is_apart =
+        |other: usize| problem.group_of[other].is_none_or(|group| Some(group) != problem.group_of[b]);
+    let others = outside.flat_map(|t| state.unplaced(t)).filter(|&other| other != b && is_apart(other));
     others.map(|other| problem.size[other]).min().unwrap_or(OPEN)
+}
+
+/// Returns the same for a member of a rigid group whose place is `floor`: no other buffer can lift the group by
+/// less. The group moves in steps of its alignment. A buffer under another member may be at any height above
+/// its floors.
+fn least_beside_group(
+    problem: &Cliques,
+    state: &State<'_>,
+    (b, floor): (usize, i64),
+    valley: (usize, usize),
+    group: u32,
+) -> i64 {
+    let members = &problem.groups[group as usize];
+    let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
+    let above = |&(m, distance): &(u32, i64)| {
+        let m = m as usize;
+        if m == b {
+            return least_beside(problem, state, b, valley);
+        }
+        let sections = problem.cover.of_index(m).iter().map(|&t| t as usize);
+        let tops = sections.flat_map(|t| {
+            let others = state.unplaced(t).filter(|&other| problem.group_of[other] != Some(group));
+            others.map(move |other| state.floor[t] + problem.size[other])
+        });
+        tops.min().map_or(OPEN, |top| top - (distance - own) - floor)
+    };
+    members.iter().map(above).min().unwrap_or(OPEN).max(problem.alignment[b])
 }
 
 /// Returns the range of the level runs that overlap a window or are its neighbours.

@@ -198,9 +198,11 @@ impl<'a> Engine<'a> {
             let b = self.split[at] as usize;
             if !self.state.placed[b] {
                 let one = self.root_of(first, b, 0);
-                for run in 1..self.problem.runs.of_index(b).len() {
-                    let (one, other) = (self.root(one), self.root_of(first, b, run));
-                    self.roots[one.max(other) as usize] = one.min(other);
+                for other in self.problem.together(b) {
+                    for run in 0..self.problem.runs.of_index(other).len() {
+                        let (one, other) = (self.root(one), self.root_of(first, other, run));
+                        self.roots[one.max(other) as usize] = one.min(other);
+                    }
                 }
             }
         }
@@ -395,7 +397,9 @@ impl<'a> Engine<'a> {
             self.scratch.changed.push((branch.section, branch.section + 1));
             return false;
         }
-        self.scratch.changed.extend_from_slice(self.problem.runs.of_index(option as usize));
+        for b in self.problem.together(option as usize) {
+            self.scratch.changed.extend_from_slice(self.problem.runs.of_index(b));
+        }
         self.state.put(option as usize)
     }
 
@@ -435,9 +439,8 @@ impl<'a> Engine<'a> {
             if !self.state.placed[b]
                 && place.offset == floor
                 && self.problem.runs.of_index(b).iter().any(covers)
-                && self.state.is_supported(b)
+                && self.state.can_rest(b)
             {
-                debug_assert!(place.is_level, "the section is not blocked");
                 let twin =
                     |&(_, other): &(f64, u32)| self.problem.twin[other as usize] == self.problem.twin[b];
                 if !(self.rules.twins && self.options[first..].iter().any(twin)) {

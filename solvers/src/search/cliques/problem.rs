@@ -2,7 +2,7 @@
 
 use crate::search::peaks::Peaks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, common_grain, gcd, sections_within};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of pairs of a buffer and a section that it covers. Larger instances are not searched.
 const MOST_COVERS: usize = 4_000_000;
@@ -57,8 +57,8 @@ pub(super) type Pin = (i64, i64);
 /// the rounded top is then at most `floor((C + excess) / G)`, where `excess` is the difference between the
 /// rounded and the real size. This is the *ceiling* of the buffer.
 ///
-/// Buffers that cover one run of sections come first, by start, end and descending size. The others are
-/// *split*.
+/// Buffers that cover one run of sections come first, by start, end and descending size. The others, and the
+/// members of rigid groups, are *split*.
 #[derive(Clone, Debug)]
 pub(crate) struct Cliques {
     /// Bytes per unit.
@@ -68,6 +68,16 @@ pub(crate) struct Cliques {
     /// Per free buffer: its alignment in units, at least 1. `widest` is the largest of all.
     pub alignment: Vec<i64>,
     pub widest: i64,
+    /// Per free buffer: its offset modulo its alignment, and its lowest offset. It is 0 outside rigid groups.
+    pub residue: Vec<i64>,
+    /// Per free buffer: its rigid group. All members have the alignment of the group.
+    pub group_of: Vec<Option<u32>>,
+    /// Per rigid group: its members, each with its distance from the base in units.
+    pub groups: Vec<Vec<(u32, i64)>>,
+    /// Per section, and per free buffer: the members of rigid groups that it contains, or with which the
+    /// buffer conflicts.
+    pub(super) rigid: Lists<u32>,
+    pub(super) rigid_beside: Lists<u32>,
     /// Per free buffer: the bytes by which its rounded size exceeds its size.
     pub excess: Vec<u64>,
     /// Per free buffer: the sections that it covers, ascending.
@@ -88,7 +98,7 @@ pub(crate) struct Cliques {
     /// Per free buffer: the addresses of all fixed buffers with which it conflicts, merged and ascending.
     pub(super) walls: Lists<Pin>,
     /// Per free buffer: whether its place in a valley is always the floor: it has no alignment, and no fixed
-    /// buffer is in its way.
+    /// buffer or member of a rigid group is in its way.
     pub is_plain: Vec<bool>,
     /// Per free buffer: the first buffer with the same sections, size, alignment and excess.
     pub twin: Vec<u32>,
@@ -113,9 +123,16 @@ impl Cliques {
         let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
         let sizes = free.iter().chain(&fixed).map(|&id| rounded(id));
         let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
-        let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
-        let grain = common_grain(sizes.chain(offsets), &alignments);
+        let rigid = instance.groups().all().iter().flat_map(|group| group.members());
+        // Fixed buffers have no group.
+        let rigid = rigid.filter(|&&(id, _)| !instance.buffer(id).is_empty());
+        let distances = rigid.map(|&(_, distance)| distance.get());
+        let (alignments, residues): (Vec<u64>, Vec<u64>) =
+            free.iter().map(|&id| lattice(instance, id)).unzip();
+        let lengths = sizes.chain(offsets).chain(distances).chain(residues);
+        let grain = common_grain(lengths, &alignments.iter().copied());
         let units = |id: BufferId| (rounded(id) / grain) as i64;
+        let group_of = |id: BufferId| instance.groups().of(id).map(|(group, _)| group as u32);
         let pin = |id: BufferId| {
             let low = (instance.buffer(id).fixed()?.get() / grain) as i64;
             Some((low, low + units(id)))
@@ -128,23 +145,50 @@ impl Cliques {
         free.sort_by_cached_key(|&id| {
             let cover = &covers[id.index()];
             let (start, end) = (cover[0], cover[cover.len() - 1] + 1);
-            ((end - start) as usize != cover.len(), start, end, std::cmp::Reverse(units(id)), id)
+            let is_split = (end - start) as usize != cover.len() || group_of(id).is_some();
+            (is_split, start, end, std::cmp::Reverse(units(id)), id)
         });
         let cover = Lists::of(free.iter().map(|id| covers[id.index()].iter().copied()));
         let runs = Lists::of((0..free.len()).map(|b| runs(cover.of_index(b))));
         let hull: Vec<(u32, u32)> = (0..free.len()).map(|b| hull(runs.of_index(b))).collect();
-        let whole = (0..free.len()).take_while(|&b| runs.of_index(b).len() == 1).count();
+        let is_whole = |&b: &usize| runs.of_index(b).len() == 1 && group_of(free[b]).is_none();
+        let whole = (0..free.len()).take_while(is_whole).count();
         let first_at = |s: usize| hull[..whole].partition_point(|&(start, _)| (start as usize) < s) as u32;
         let walls = Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins)));
-        let alignment = |&id: &BufferId| (instance.buffer(id).alignment().get() / grain).max(1) as i64;
-        let alignment: Vec<i64> = free.iter().map(alignment).collect();
+        let lattices = free.iter().map(|&id| lattice(instance, id));
+        let (alignment, residue): (Vec<i64>, Vec<i64>) = lattices
+            .map(|(alignment, residue)| ((alignment / grain).max(1) as i64, (residue / grain) as i64))
+            .unzip();
         let size: Vec<i64> = free.iter().map(|&id| units(id)).collect();
         let excess: Vec<u64> =
             free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
         let mut first = HashMap::new();
+        let rigid = |b: usize| group_of(free[b]).map(|_| b);
         let twin = (0..free.len())
-            .map(|b| *first.entry((cover.of_index(b), size[b], alignment[b], excess[b])).or_insert(b as u32))
+            .map(|b| {
+                *first
+                    .entry((cover.of_index(b), size[b], alignment[b], excess[b], rigid(b)))
+                    .or_insert(b as u32)
+            })
             .collect();
+        let group_of: Vec<Option<u32>> = free.iter().map(|&id| group_of(id)).collect();
+        let members = members(sections.len(), &cover, free.len());
+        let in_section =
+            |s: usize| members.of_index(s).iter().copied().filter(|&b| group_of[b as usize].is_some());
+        let rigid = Lists::of((0..sections.len()).map(in_section));
+        let beside = |b: usize| {
+            let all = cover.of_index(b).iter().flat_map(|&s| rigid.of_index(s as usize)).copied();
+            let others = all.filter(|&m| group_of[m as usize] != group_of[b]);
+            others.collect::<BTreeSet<u32>>()
+        };
+        let rigid_beside = Lists::of((0..free.len()).map(beside));
+        let groups = groups(instance, &free, grain);
+        let is_plain = |b: usize| {
+            alignment[b] == 1
+                && group_of[b].is_none()
+                && walls.of_index(b).is_empty()
+                && rigid_beside.of_index(b).is_empty()
+        };
         let end = |&id: &BufferId| {
             let b = instance.buffer(id);
             b.fixed().map(|at| at.get() + b.size().get())
@@ -152,8 +196,8 @@ impl Cliques {
         Some(Self {
             grain,
             widest: alignment.iter().copied().max().unwrap_or(1),
-            members: members(sections.len(), &cover, free.len()),
-            is_plain: (0..free.len()).map(|b| alignment[b] == 1 && walls.of_index(b).is_empty()).collect(),
+            members,
+            is_plain: (0..free.len()).map(is_plain).collect(),
             walls,
             first_at: (0..=sections.len()).map(first_at).collect(),
             runs,
@@ -165,7 +209,12 @@ impl Cliques {
             size,
             alignment,
             excess,
-            has_pins: !fixed.is_empty(),
+            has_pins: !fixed.is_empty() || !groups.is_empty(),
+            group_of,
+            groups,
+            rigid,
+            rigid_beside,
+            residue,
             cover,
             pins,
             origin: free,
@@ -175,6 +224,13 @@ impl Cliques {
     /// Returns the number of free buffers.
     pub fn len(&self) -> usize {
         self.size.len()
+    }
+
+    /// Returns the members of the rigid group of a free buffer, or the buffer alone.
+    pub(super) fn together(&self, b: usize) -> impl Iterator<Item = usize> {
+        let group = self.group_of[b].map_or(&[][..], |group| &self.groups[group as usize]);
+        let alone = group.is_empty().then_some(b);
+        group.iter().map(|&(m, _)| m as usize).chain(alone)
     }
 
     /// Returns the number of pairs of a split buffer and a section that it covers.
@@ -208,12 +264,36 @@ impl Cliques {
     }
 }
 
-/// Returns the greatest common divisor of the alignments of free buffers and of the fixed offsets; at least
-/// 1.
+/// Returns the alignment of a free buffer and its residue, in bytes. The members of a rigid group have its
+/// alignment, and a residue that is their lowest offset.
+fn lattice(instance: &Instance, id: BufferId) -> (u64, u64) {
+    match instance.groups().of(id) {
+        Some((group, distance)) => {
+            let group = &instance.groups().all()[group];
+            (group.alignment().get(), group.residue().get() + distance.get())
+        }
+        None => (instance.buffer(id).alignment().get(), 0),
+    }
+}
+
+/// Returns the greatest common divisor of all possible offsets of free buffers and of the fixed offsets; at
+/// least 1.
 fn step(instance: &Instance, free: &[BufferId], fixed: &[BufferId]) -> u64 {
-    let alignments = free.iter().map(|&id| instance.buffer(id).alignment().get());
+    let lattices = free.iter().map(|&id| lattice(instance, id));
+    let divisors = lattices.map(|(alignment, residue)| gcd(alignment, residue));
     let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
-    if free.is_empty() { 1 } else { alignments.chain(offsets).fold(0, gcd).max(1) }
+    if free.is_empty() { 1 } else { divisors.chain(offsets).fold(0, gcd).max(1) }
+}
+
+/// Returns the members of each rigid group among the free buffers, with their distances in units.
+fn groups(instance: &Instance, free: &[BufferId], grain: u64) -> Vec<Vec<(u32, i64)>> {
+    let mut groups = vec![Vec::new(); instance.groups().all().len()];
+    for (b, &id) in (0..).zip(free) {
+        if let Some((group, distance)) = instance.groups().of(id) {
+            groups[group].push((b, (distance.get() / grain) as i64));
+        }
+    }
+    groups
 }
 
 /// Returns, for each buffer, the positions of the sections that contain it, ascending.

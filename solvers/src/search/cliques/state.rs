@@ -13,9 +13,10 @@ struct Change {
     pin: u32,
     floor: i64,
     base: i64,
+    rest: i64,
 }
 
-/// The place of an unplaced split buffer.
+/// The place of an unplaced split buffer. That of a member of a rigid group is possible for all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The lowest offset that the floors of its sections, its alignment and fixed buffers allow.
@@ -40,7 +41,8 @@ pub(super) struct State<'a> {
     rest: Vec<i64>,
     /// Per section: number of unplaced buffers.
     pub open: Vec<u32>,
-    /// Per section: position of the lowest fixed buffer above the floor.
+    /// Per section: position of the lowest fixed buffer above the floor. Placed members of rigid groups above
+    /// the floor are fixed, too. They are those with an offset of at least the floor.
     pin: Vec<u32>,
     /// Offset of each buffer in units, valid only for placed buffers.
     pub offset: Vec<i64>,
@@ -197,11 +199,19 @@ impl<'a> State<'a> {
         self.places[b - self.problem.whole]
     }
 
+    /// Returns the lowest and the highest floor of a buffer.
+    fn floors(&self, b: usize) -> (i64, i64) {
+        let floors = self.problem.cover.of_index(b).iter().map(|&s| self.floor[s as usize]);
+        floors.fold((i64::MAX, 0), |(low, high), floor| (low.min(floor), high.max(floor)))
+    }
+
     /// Computes the place of an unplaced split buffer anew. Returns true if it has changed.
     pub fn move_up(&mut self, b: usize) -> bool {
-        let floors = self.problem.cover.of_index(b).iter().map(|&s| self.floor[s as usize]);
-        let (low, high) = floors.fold((i64::MAX, 0), |(low, high), floor| (low.min(floor), high.max(floor)));
-        let offset = self.settled(b, high);
+        let (low, high) = self.floors(b);
+        let offset = match self.problem.group_of[b] {
+            None => self.settled(b, high),
+            Some(group) => self.group_place(group, b),
+        };
         let place = Place { offset, is_level: low == offset };
         let before = std::mem::replace(&mut self.places[b - self.problem.whole], place);
         if place != before {
@@ -210,22 +220,74 @@ impl<'a> State<'a> {
         place != before
     }
 
-    /// Returns the lowest possible offset of a buffer that is at least `height`.
+    /// Returns the place of a member of a rigid group: the base from which on every member has a possible
+    /// offset, plus the distance of the member. Each member can only raise the base. Ends early if a member
+    /// exceeds its highest offset.
+    fn group_place(&self, group: u32, b: usize) -> i64 {
+        let members = &self.problem.groups[group as usize];
+        let floors = members.iter().map(|&(m, distance)| self.floors(m as usize).1 - distance);
+        let mut base = floors.max().unwrap_or(0);
+        let mut agreed = 0;
+        for &(m, distance) in members.iter().cycle() {
+            let settled = self.settled(m as usize, base + distance);
+            agreed = if settled == base + distance { agreed + 1 } else { 1 };
+            base = settled - distance;
+            if agreed == members.len() || settled > self.highest[m as usize] {
+                break;
+            }
+        }
+        let own = members.iter().find(|member| member.0 as usize == b);
+        base + own.map_or(0, |member| member.1)
+    }
+
+    /// Returns the lowest possible offset of a buffer that is at least `height`, regardless of its group.
     #[inline]
     pub fn settled(&self, b: usize, height: i64) -> i64 {
         let problem = self.problem;
-        let alignment = problem.alignment[b];
-        let mut place = if alignment > 1 { next_multiple(height, alignment) } else { height };
+        let mut place = self.aligned(b, height);
         let walls = problem.walls.of_index(b);
         if !walls.is_empty() {
             for &(low, top) in &walls[walls.partition_point(|wall| wall.1 <= place)..] {
                 if place + problem.size[b] <= low {
                     break;
                 }
-                place = next_multiple(top, alignment);
+                place = self.aligned(b, top);
+            }
+        }
+        for &m in problem.rigid_beside.of_index(b) {
+            let m = m as usize;
+            if self.placed[m] && self.offset[m] < place + problem.size[b] && place < self.end(m) {
+                return self.settled(b, self.end(m));
             }
         }
         place
+    }
+
+    /// Returns the end of a placed buffer.
+    #[inline]
+    fn end(&self, b: usize) -> i64 {
+        self.offset[b] + self.problem.size[b]
+    }
+
+    #[inline]
+    fn aligned(&self, b: usize, height: i64) -> i64 {
+        let (alignment, residue) = (self.problem.alignment[b], self.problem.residue[b]);
+        if alignment > 1 || residue > 0 {
+            residue + next_multiple((height - residue).max(0), alignment)
+        } else {
+            height
+        }
+    }
+
+    /// Returns true if a split buffer is level and supported. A rigid group is also supported if it lies as low
+    /// as possible, and if a member is not level, because anything may lie under that member.
+    pub fn can_rest(&self, b: usize) -> bool {
+        let place = self.place(b);
+        let is_held = |m: usize| !self.place(m).is_level || self.is_supported(m);
+        place.is_level
+            && (self.is_supported(b)
+                || self.problem.group_of[b].is_some() && place.offset == self.problem.residue[b]
+                || self.problem.group_of[b].is_some() && self.problem.together(b).any(is_held))
     }
 
     /// Returns true if something supports a buffer at the common floor of its sections.
@@ -239,27 +301,49 @@ impl<'a> State<'a> {
     #[inline]
     pub fn fixed_below(&self, s: usize, height: i64) -> i64 {
         let pins = &self.problem.pins.items()[self.pin[s] as usize..self.problem.pins.range(s).end];
-        pins.iter().take_while(|pin| pin.0 < height).map(|&(low, top)| top.min(height) - low).sum()
+        let pins = pins.iter().take_while(|pin| pin.0 < height).copied();
+        let rigid = self.problem.rigid.of_index(s).iter().map(|&m| m as usize);
+        let rigid = rigid.filter(|&m| self.placed[m] && (self.floor[s]..height).contains(&self.offset[m]));
+        pins.chain(rigid.map(|m| (self.offset[m], self.end(m)))).map(|(low, top)| top.min(height) - low).sum()
     }
 
-    /// Places a buffer on the common floor of its sections. Returns true if the component may split: one of
-    /// the sections is complete, two neighbouring sections no longer share an unplaced buffer, or the buffer
-    /// is split.
+    /// Places a buffer on the common floor of its sections, and the other members of its group at their
+    /// places. Returns true if the component may split: one of the sections is complete, two neighbouring
+    /// sections no longer share an unplaced buffer, or the buffer is split.
     pub fn put(&mut self, b: usize) -> bool {
+        let problem = self.problem;
+        let Some(group) = problem.group_of[b] else {
+            let bottom = self.floor[problem.hull[b].0 as usize];
+            return self.put_one(b, bottom) || b >= problem.whole;
+        };
+        for &(m, _) in &problem.groups[group as usize] {
+            let offset = self.place(m as usize).offset;
+            self.put_one(m as usize, offset);
+            self.hash ^= mix(offset as u64 ^ u64::from(m) << 40);
+        }
+        true
+    }
+
+    /// Places a buffer, which is fixed from then on in those of its sections whose floors are lower.
+    fn put_one(&mut self, b: usize, offset: i64) -> bool {
         let (problem, size) = (self.problem, self.problem.size[b]);
-        let cover = problem.cover.of_index(b);
-        let bottom = self.floor[cover[0] as usize];
-        self.offset[b] = bottom;
-        let mut apart = b >= problem.whole;
+        let is_rigid = problem.group_of[b].is_some();
+        self.offset[b] = offset;
+        self.placed[b] = true;
+        let mut apart = false;
         for &(start, end) in problem.runs.of_index(b) {
             for s in start as usize..end as usize {
-                debug_assert_eq!(self.floor[s], bottom, "the floor under a placed buffer is level");
                 self.record(s);
-                self.rest[s] -= size;
                 self.open[s] -= 1;
                 apart |= self.open[s] == 0;
-                self.base[s] = bottom + size;
-                self.rise(s, bottom + size);
+                if is_rigid {
+                    self.rise(s, self.floor[s]);
+                } else {
+                    debug_assert_eq!(self.floor[s], offset, "the floor under a placed buffer is level");
+                    self.rest[s] -= size;
+                    self.base[s] = offset + size;
+                    self.rise(s, offset + size);
+                }
                 if s > start as usize {
                     self.crossing[s] -= 1;
                     apart |= self.crossing[s] == 0;
@@ -267,8 +351,7 @@ impl<'a> State<'a> {
             }
         }
         self.hash ^= buffer_hash(b as u32);
-        self.area += i128::from(size) * cover.len() as i128;
-        self.placed[b] = true;
+        self.area += i128::from(size) * problem.cover.of_index(b).len() as i128;
         if b < problem.whole {
             let (next, prev) = (self.next[b], self.prev[b]);
             self.next[prev as usize] = next;
@@ -290,26 +373,39 @@ impl<'a> State<'a> {
     fn record(&mut self, s: usize) {
         let (floor, base) = (self.floor[s], self.base[s]);
         self.hash ^= section_hash(s, floor, floor == base);
-        self.changes.push(Change { section: s as u32, pin: self.pin[s], floor, base });
+        let (section, pin, rest) = (s as u32, self.pin[s], self.rest[s]);
+        self.changes.push(Change { section, pin, floor, base, rest });
     }
 
     /// Sets the floor of a section, and passes the fixed buffers below it.
     #[inline]
     fn rise(&mut self, s: usize, floor: i64) {
-        self.floor[s] = floor;
-        let pins = &self.problem.pins;
-        let end = pins.range(s).end as u32;
-        while self.pin[s] < end {
-            let (low, top) = pins.items()[self.pin[s] as usize];
-            if low > self.floor[s] {
-                break;
+        let mut from = std::mem::replace(&mut self.floor[s], floor);
+        if self.problem.has_pins {
+            while let Some((low, top)) = self.next_fixed(s, from) {
+                self.floor[s] = self.floor[s].max(top);
+                self.base[s] = self.base[s].max(top);
+                self.rest[s] -= top - low;
+                from = top;
             }
-            self.floor[s] = self.floor[s].max(top);
-            self.base[s] = self.base[s].max(top);
-            self.rest[s] -= top - low;
-            self.pin[s] += 1;
         }
         self.hash ^= section_hash(s, self.floor[s], self.floor[s] == self.base[s]);
+    }
+
+    /// Passes the lowest fixed buffer of a section that lies between `from` and the floor, and returns its
+    /// addresses.
+    fn next_fixed(&mut self, s: usize, from: i64) -> Option<(i64, i64)> {
+        let (floor, pins) = (self.floor[s], &self.problem.pins);
+        let is_next = (self.pin[s] as usize) < pins.range(s).end;
+        let pin = is_next.then(|| pins.items()[self.pin[s] as usize]).filter(|&(low, _)| low <= floor);
+        let rigid = self.problem.rigid.of_index(s).iter().map(|&m| m as usize);
+        let rigid = rigid.filter(|&m| self.placed[m] && (from..=floor).contains(&self.offset[m]));
+        let rigid = rigid.map(|m| (self.offset[m], self.end(m))).min();
+        if pin.is_some_and(|pin| rigid.is_none_or(|rigid| pin < rigid)) {
+            self.pin[s] += 1;
+            return pin;
+        }
+        rigid
     }
 
     /// Undoes all decisions since `mark`.
@@ -321,9 +417,8 @@ impl<'a> State<'a> {
             self.area -= i128::from(size) * problem.cover.of_index(b).len() as i128;
             for &(start, end) in problem.runs.of_index(b) {
                 let (start, end) = (start as usize, end as usize);
-                for s in start..end {
-                    self.rest[s] += size;
-                    self.open[s] += 1;
+                for open in &mut self.open[start..end] {
+                    *open += 1;
                 }
                 for crossing in &mut self.crossing[start + 1..end] {
                     *crossing += 1;
@@ -339,10 +434,8 @@ impl<'a> State<'a> {
         while self.changes.len() > mark.changes {
             let change = self.changes.pop().expect("the trail is longer than the mark");
             let s = change.section as usize;
-            for &(low, top) in &problem.pins.items()[change.pin as usize..self.pin[s] as usize] {
-                self.rest[s] += top - low;
-            }
-            (self.pin[s], self.floor[s], self.base[s]) = (change.pin, change.floor, change.base);
+            (self.pin[s], self.rest[s]) = (change.pin, change.rest);
+            (self.floor[s], self.base[s]) = (change.floor, change.base);
         }
         while self.moves.len() > mark.moves {
             let (b, place) = self.moves.pop().expect("the trail is longer than the mark");
@@ -362,9 +455,7 @@ impl<'a> State<'a> {
             let s = change.section as usize;
             // The oldest entry of a section contains its floor at the mark.
             if std::mem::replace(&mut self.stamps[s], self.stamp) != self.stamp {
-                let passed = &self.problem.pins.items()[change.pin as usize..self.pin[s] as usize];
-                let passed: i64 = passed.iter().map(|&(low, top)| top - low).sum();
-                let lost = (self.floor[s] - change.floor - passed) as f64;
+                let lost = (self.floor[s] + self.rest[s] - change.floor - change.rest) as f64;
                 let soft = (self.capacity[s] as f64 * soft).max(1.0);
                 sum += (lost / (self.slack(s) as f64 + soft)).ln_1p();
             }
@@ -396,6 +487,11 @@ impl<'a> State<'a> {
             for s in left as usize..right as usize {
                 key.put(self.floor[s] as u64);
                 key.put((self.floor[s] - self.base[s]).min(self.problem.widest) as u64);
+                for &m in self.problem.rigid.of_index(s) {
+                    let m = m as usize;
+                    let above = self.placed[m] && self.offset[m] >= self.floor[s];
+                    key.put(if above { self.offset[m] as u64 + 1 } else { 0 });
+                }
             }
             let mut last = 0;
             self.each_unplaced(left as usize, right as usize, |b| {
