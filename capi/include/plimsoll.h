@@ -179,8 +179,8 @@ enum plimsoll_code plimsoll_instance_exclude(struct plimsoll_instance instance,
                                              size_t a,
                                              size_t b);
 
-// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset of
-// `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
+// Requires a buffer to lie exactly `distance` bytes above another one: the offset of `upper` is the offset
+// of `lower` plus the distance. Each buffer may be the `upper` one of at most one call. Not all algorithms
 // support such instances.
 enum plimsoll_code plimsoll_instance_above(struct plimsoll_instance instance,
                                            size_t upper,

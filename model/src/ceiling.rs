@@ -47,9 +47,9 @@ fn units(buffers: &[Buffer], groups: &RigidGroups) -> Vec<Unit> {
     units
 }
 
-/// Computes [`Instance::ceiling`](crate::Instance::ceiling): all buffers and all rigid groups are laid end to end, each aligned, above
-/// the highest end of a fixed buffer. The total must fit into `i64`, so that no sum computed by an algorithm
-/// can overflow.
+/// Computes [`Instance::ceiling`](crate::Instance::ceiling): all buffers and all rigid groups are laid end to
+/// end, each aligned, above the highest end of a fixed buffer. The total must fit into `i64`, so that no sum
+/// computed by an algorithm can overflow.
 pub(crate) fn checked_ceiling(buffers: &[Buffer], groups: &RigidGroups) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
     let sized = buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
