@@ -90,8 +90,8 @@ pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
 }
 
 /// Returns the same bound as [`believed`] for a program without big-M constraints, whose errors are relative
-/// to the values. Above [`SAFE_UNITS`], [`TOLERANCE`] grows in proportion to `most`, so the bound may be a few
-/// units too low, but it need not be discarded.
+/// to the values. Above [`SAFE_UNITS`], [`TOLERANCE`] grows in proportion to `most`, so the bound may be a
+/// few units too low, but it need not be discarded.
 pub(crate) fn believed_relative(bound: f64, most: i64) -> Option<i64> {
     let extra = TOLERANCE * (most as f64 / SAFE_UNITS as f64 - 1.0).max(0.0);
     believed(bound - extra, most.min(SAFE_UNITS))

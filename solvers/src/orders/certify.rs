@@ -176,8 +176,9 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Refutes all orders of a problem below a bound. The proof uses the given names of the operators. Tries the parts around the steps at which `order` reaches the bound, in
-/// both directions of time. The attempts alternate, with growing limits.
+/// Refutes all orders of a problem below a bound. The proof uses the given names of the operators. Tries the
+/// parts around the steps at which `order` reaches the bound, in both directions of time. The attempts
+/// alternate, with growing limits.
 fn searched(
     (problem, names): (&OrderProblem, &[OperatorId]),
     bound: u64,

@@ -153,8 +153,8 @@ impl Log {
 
     /// Appends one statement for each downset on which the refutation of the empty one depends, in the order
     /// that the checker expects. Downsets are sorted by size, and those of equal size by their bitsets, read
-    /// as numbers. All these downsets must be refuted. `operators` contains the operator of each node. The time
-    /// is O(d log d) for d downsets.
+    /// as numbers. All these downsets must be refuted. `operators` contains the operator of each node. The
+    /// time is O(d log d) for d downsets.
     pub fn write(&self, operators: &[OperatorId], text: &mut String) {
         let mut is_known = vec![false; self.sets.len()];
         let (mut todo, mut all) = (vec![0u32], Vec::new());

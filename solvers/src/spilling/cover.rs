@@ -14,9 +14,9 @@
 //!
 //! With few simultaneously live buffers, the diagram is small and exact: it has O(n 2^w) states for n
 //! buffers, at most w of them simultaneously live. If a layer grows too wide, a *restricted* diagram drops
-//! the states with the highest bounds and yields a solution. A *relaxed* diagram merges these states into one and
-//! yields a bound. In the merged state, a buffer stays if it stays in all of these states, and the traffic
-//! is their minimum. The search continues from the last exact layer.
+//! the states with the highest bounds and yields a solution. A *relaxed* diagram merges these states into one
+//! and yields a bound. In the merged state, a buffer stays if it stays in all of these states, and the
+//! traffic is their minimum. The search continues from the last exact layer.
 //!
 //! A single row is a knapsack problem. If no item occurs in two rows, each row is therefore solved on its own
 //! ([`knapsack`]). Otherwise, the optimum of a row is a lower bound on its cost, and the costs of rows over
@@ -157,6 +157,12 @@ impl Cover {
         self.rows.push(Row { items, most });
     }
 
+    /// Looks for multipliers of the rows. `least` is a known bound.
+    pub fn duals(&self, least: u64, watch: &mut Budget) -> Duals {
+        let rows = self.rows.iter().map(|row| (row.excess(), row.items.as_slice()));
+        Duals::of(&self.costs, rows, least, watch)
+    }
+
     /// Returns the total number of entries in all rows.
     #[cfg(feature = "ilp")]
     pub fn entries(&self) -> usize {
@@ -184,8 +190,8 @@ impl Cover {
         kept
     }
 
-    /// Returns the least cover if no item occurs in two rows: the rows are then independent. Returns `None` if
-    /// they are not, or if the budget runs out.
+    /// Returns the least cover if no item occurs in two rows: the rows are then independent. Returns `None`
+    /// if they are not, or if the budget runs out.
     pub fn by_rows(&self, limit: u64, budget: &mut Budget) -> Option<Covered> {
         let mut is_named = vec![false; self.buffers.len()];
         let named = self.rows.iter().flat_map(|row| &row.items);
@@ -319,7 +325,7 @@ impl<'a> Diagram<'a> {
             free.extend(closing[item].iter().copied());
         }
         let tail = Self::tails(cover, watch);
-        let duals = Duals::of(cover, tail[0], watch);
+        let duals = cover.duals(tail[0], watch);
         Self { cover, slot, closing, ending, entry, named, tail, duals, words: usize::div_ceil(slots, 64) }
     }
 
@@ -356,7 +362,8 @@ impl<'a> Diagram<'a> {
         Open { bound: self.bound(&state, 0), layer: 0, state, path: Vec::new() }
     }
 
-    /// Returns a lower bound on the cost of all choices below a state, whose items from `item` on are undecided.
+    /// Returns a lower bound on the cost of all choices below a state, whose items from `item` on are
+    /// undecided.
     fn bound(&self, state: &State, item: usize) -> u64 {
         state.cost.saturating_add(self.tail[item]).max(self.duals.bound(state.dual, item))
     }

@@ -1,19 +1,18 @@
 //! A lower bound on the cost of a cover from multipliers of its rows.
 //!
-//! Each row has a multiplier `m` of at least 0, which prices its weight. For every choice of items that
+//! Each row has a dual multiplier `m` of at least 0. For every choice of items that
 //! satisfies all rows,
 //!
 //! ```text
 //! cost >= sum of m * excess over all rows + sum of min(0, cost - sum of m * weight) over all items
 //! ```
 //!
-//! The term of an item is its *reduced* cost. It counts if the item is spilled, and is 0 if the item stays, so
-//! the bound also applies to partial choices. Subgradient ascent looks for good multipliers in floating point.
-//! The bound is then computed in integers, so every bound is valid.
+//! The term of an item is its *reduced* cost. It counts if the item is spilled, and is 0 if the item stays,
+//! so the bound also applies to partial choices. Subgradient ascent looks for good multipliers in floating
+//! point. The bound is then computed in integers, so every bound is valid.
 //!
 //! **Source.** Lagrangian relaxation (Fisher 1981); in decision diagrams: Bergman, Cire, van Hoeve 2015.
 
-use super::cover::Cover;
 use plimsoll_model::Budget;
 
 /// Number of bits after the binary point of multipliers and reduced costs.
@@ -37,17 +36,22 @@ pub(super) struct Duals {
 }
 
 impl Duals {
-    /// Looks for multipliers. `least` is a known bound. O(i e) for i iterations and e row entries.
-    pub fn of(cover: &Cover, least: u64, watch: &mut Budget) -> Self {
-        let rows: Vec<Priced> =
-            cover.rows.iter().filter_map(|row| Priced::of(row.excess(), &row.items)).collect();
+    /// Looks for multipliers. Each row is given by its excess and its items with their weights. `least` is a
+    /// known bound. O(i e) for i iterations and e row entries.
+    pub fn of<'a>(
+        costs: &[Option<u64>],
+        rows: impl Iterator<Item = (u128, &'a [(usize, u64)])>,
+        least: u64,
+        watch: &mut Budget,
+    ) -> Self {
+        let rows: Vec<Priced> = rows.filter_map(|(excess, items)| Priced::of(excess, items)).collect();
         let entries = rows.iter().map(|row| row.items.len()).sum::<usize>().max(1);
-        let most = cover.costs.iter().flatten().sum::<u64>() as f64;
+        let most = costs.iter().flatten().sum::<u64>() as f64;
         let mut multipliers = vec![0f64; rows.len()];
         let mut best = (f64::NEG_INFINITY, multipliers.clone());
         let (mut scale, mut since) = (1f64, 0);
         for _ in 0..ITERATIONS.min(MOST_VISITS / entries) {
-            let (value, gradient) = relaxed(cover, &rows, &multipliers);
+            let (value, gradient) = relaxed(costs, &rows, &multipliers);
             if value > best.0 {
                 best = (value, multipliers.clone());
                 since = 0;
@@ -68,14 +72,14 @@ impl Duals {
                 *multiplier = (*multiplier + scale * missing / length * part).clamp(0.0, most);
             }
         }
-        Self::exact(cover, &rows, &best.1)
+        Self::exact(costs, &rows, &best.1)
     }
 
     /// Computes the bound of multipliers in integers.
-    fn exact(cover: &Cover, rows: &[Priced], multipliers: &[f64]) -> Self {
+    fn exact(costs: &[Option<u64>], rows: &[Priced], multipliers: &[f64]) -> Self {
         let one = f64::from(1u32 << BITS);
         let whole = |cost: &Option<u64>| i128::from(cost.unwrap_or(0)) << BITS;
-        let mut reduced: Vec<i128> = cover.costs.iter().map(whole).collect();
+        let mut reduced: Vec<i128> = costs.iter().map(whole).collect();
         let mut base = 0;
         for (row, multiplier) in rows.iter().zip(multipliers) {
             // The multiplier of one unit of weight. A multiplier is less than 2^63, so sums do not overflow.
@@ -85,7 +89,7 @@ impl Duals {
                 reduced[item] -= unit * weight;
             }
         }
-        for (reduced, cost) in reduced.iter_mut().zip(&cover.costs) {
+        for (reduced, cost) in reduced.iter_mut().zip(costs) {
             // An item that must stay is never spilled.
             *reduced = if cost.is_none() { 0 } else { *reduced };
         }
@@ -120,9 +124,8 @@ impl Priced {
 
 /// Returns the bound of multipliers, and for each row by which share of its excess the cheapest choice of
 /// items falls short. Multipliers apply to rows divided by their excess.
-fn relaxed(cover: &Cover, rows: &[Priced], multipliers: &[f64]) -> (f64, Vec<f64>) {
-    let mut reduced: Vec<f64> =
-        cover.costs.iter().map(|cost| cost.map_or(f64::MAX, |cost| cost as f64)).collect();
+fn relaxed(costs: &[Option<u64>], rows: &[Priced], multipliers: &[f64]) -> (f64, Vec<f64>) {
+    let mut reduced: Vec<f64> = costs.iter().map(|cost| cost.map_or(f64::MAX, |cost| cost as f64)).collect();
     for (row, multiplier) in rows.iter().zip(multipliers).filter(|one| *one.1 > 0.0) {
         let unit = multiplier / row.excess as f64;
         row.items.iter().for_each(|&(item, weight)| reduced[item] -= unit * weight as f64);
@@ -133,63 +136,4 @@ fn relaxed(cover: &Cover, rows: &[Priced], multipliers: &[f64]) -> (f64, Vec<f64
         1.0 - gone.sum::<i128>() as f64 / row.excess as f64
     };
     (value, rows.iter().map(missing).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plimsoll_heuristics::excess;
-    use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan, SpillProblem};
-    use rand::rngs::StdRng;
-    use rand::{RngExt, SeedableRng};
-
-    fn random(rng: &mut StdRng) -> SpillProblem {
-        let (mut builder, mut traffic) = (InstanceBuilder::new("random"), Vec::new());
-        for at in 0..10 {
-            let lower = rng.random_range(0..6);
-            let lifespan = Lifespan::single(lower, rng.random_range(lower + 1..=6)).unwrap();
-            builder = builder.buffer(Buffer::new(format!("b{at}"), rng.random_range(1..40u64), lifespan));
-            traffic.push(rng.random_bool(0.9).then(|| Bytes::new(rng.random_range(0..1000))));
-        }
-        let capacity = Some(Bytes::new(rng.random_range(20..120)));
-        SpillProblem::new(builder.build().unwrap().with_capacity(capacity), traffic).unwrap()
-    }
-
-    /// No choice that satisfies all rows costs less than any bound on its way.
-    #[test]
-    fn bounds_hold_for_every_choice_and_every_prefix() {
-        let mut rng = StdRng::seed_from_u64(4);
-        let mut tight = 0;
-        for round in 0..300 {
-            let problem = random(&mut rng);
-            let mut budget = Budget::unlimited();
-            let cover = Cover::new(&problem, &excess(&problem, &budget).0);
-            let duals = Duals::of(&cover, 1, &mut budget);
-            let mut least = None;
-            for mask in 0..1u32 << cover.costs.len() {
-                let goes = |item: usize| mask >> item & 1 == 1;
-                let kept = |items: &[(usize, u64)]| {
-                    items.iter().filter(|one| !goes(one.0)).map(|one| one.1).sum::<u64>()
-                };
-                let is_valid = cover.rows.iter().all(|row| kept(&row.items) <= row.most)
-                    && (0..cover.costs.len()).all(|item| !goes(item) || cover.costs[item].is_some());
-                if !is_valid {
-                    continue;
-                }
-                let spilled = (0..cover.costs.len()).filter(|&item| goes(item));
-                let cost: u64 = spilled.filter_map(|item| cover.costs[item]).sum();
-                least = least.into_iter().chain([cost]).min();
-                let mut sum = duals.base;
-                for item in 0..=cover.costs.len() {
-                    assert!(duals.bound(sum, item) <= cost, "round {round}, item {item}");
-                    if item < cover.costs.len() && goes(item) {
-                        sum += duals.reduced[item];
-                    }
-                }
-            }
-            let root = duals.bound(duals.base, 0);
-            tight += usize::from(least.is_some_and(|least| 10 * root >= 8 * least));
-        }
-        assert!(tight > 150, "{tight} bounds are close to the optimum");
-    }
 }

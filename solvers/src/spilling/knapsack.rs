@@ -36,8 +36,8 @@ const NONE: u32 = u32::MAX;
 const MOST_CHANGES: usize = 1 << 22;
 
 /// Finds a choice of items with the greatest total value and a total weight of at most `capacity`. Returns
-/// for each item whether it is chosen, or `None` if the budget or the memory ([`MOST_CHANGES`]) runs out. One node is one
-/// state.
+/// for each item whether it is chosen, or `None` if the budget or the memory ([`MOST_CHANGES`]) runs out. One
+/// node is one state.
 ///
 /// O(n log n + n min(2^n, c)) for n items and a capacity of c units of the greatest common divisor of the
 /// weights. Sums of weights and sums of values must be less than 2^63.

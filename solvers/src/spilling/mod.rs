@@ -53,7 +53,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
 const PATIENCE: u64 = 50_000;
 
 /// Number of diagram states in the first slice of the search for a cover, and the factor by which the slices
-/// grow. After each slice, a better choice is placed, so the answers do not depend on the time limit.
+/// grow. After each slice, a better choice is placed. The slices do not depend on the time limit.
 const SLICE: u64 = 1 << 14;
 /// See [`SLICE`].
 const GROWTH: u64 = 4;
@@ -369,3 +369,6 @@ enum Round {
     /// These buffers do not fit together, so they form a further row.
     Row(Vec<BufferId>),
 }
+
+#[cfg(test)]
+mod tests;

@@ -264,8 +264,8 @@ fn least_at_one_step(problem: &SpillProblem) -> u64 {
     best[capacity].unwrap_or(problem.total().get() + 1)
 }
 
-/// If all buffers are live at one step, the problem is a knapsack problem. It takes few nodes, and a time limit
-/// changes nothing.
+/// If all buffers are live at one step, the problem is a knapsack problem. It takes few nodes, and a time
+/// limit changes nothing.
 #[test]
 fn buffers_live_at_one_step_are_a_knapsack() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(60);
