@@ -232,7 +232,7 @@ fn searched(
 }
 
 enum Round<'a> {
-    Proved(Attempt<'a>),
+    Proved(Box<Attempt<'a>>),
     /// The attempts that can continue, and the termination reason of an attempt whose log is full.
     Open(Vec<Attempt<'a>>, Option<Stop>),
 }
@@ -256,7 +256,7 @@ fn round<'a>(
         let verdict = attempt.advance(bound, rules, &mut part);
         let stop = budget.spend(part.nodes());
         match verdict {
-            Verdict::Refuted(_) => return Ok(Round::Proved(attempt)),
+            Verdict::Refuted(_) => return Ok(Round::Proved(Box::new(attempt))),
             Verdict::Found(_) => met = Some(attempt.window),
             Verdict::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
             Verdict::Stopped(_) => left.push(attempt),
