@@ -53,6 +53,9 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     /// with lifespans clipped to this window. Every layout of the instance contains a layout of these
     /// buffers, so the bound also holds for the instance.
     Window { lower: Step, upper: Step, solver: String },
+    /// A completed search found no order below the bound for the problem without these operators. Every order
+    /// contains an order of the other operators, so the bound also holds for the whole problem.
+    Without { operators: Vec<O>, solver: String },
 }
 
 /// The reason for a bound of any problem.
@@ -84,7 +87,9 @@ impl<B, O> Witness<B, O> {
     /// has another reason.
     pub fn solver(&self) -> Option<&str> {
         match self {
-            Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
+            Self::Search { solver } | Self::Window { solver, .. } | Self::Without { solver, .. } => {
+                Some(solver)
+            }
             _ => None,
         }
     }
@@ -128,6 +133,10 @@ impl<B, O> Witness<B, O> {
             Self::Around { operator: id } => Witness::Around { operator: operator(id)? },
             Self::Search { solver } => Witness::Search { solver },
             Self::Window { lower, upper, solver } => Witness::Window { lower, upper, solver },
+            Self::Without { operators, solver } => {
+                let operators = operators.into_iter().map(operator).collect::<Result<_, E>>()?;
+                Witness::Without { operators, solver }
+            }
         })
     }
 }
@@ -174,6 +183,9 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
             Self::Search { solver } => write!(f, "completed search by {solver}"),
             Self::Window { lower, upper, solver } => {
                 write!(f, "completed search of steps {lower}..{upper} by {solver}")
+            }
+            Self::Without { operators, solver } => {
+                write!(f, "completed search without {} small operators by {solver}", operators.len())
             }
         }
     }
@@ -419,7 +431,11 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             confirm_contradiction(instance, buffers)?;
             instance.beyond()
         }
-        Witness::Start | Witness::End | Witness::Around { .. } | Witness::Excess { .. } => {
+        Witness::Start
+        | Witness::End
+        | Witness::Around { .. }
+        | Witness::Excess { .. }
+        | Witness::Without { .. } => {
             return Err(BoundError::Foreign(bound.witness.to_string()));
         }
         Witness::Search { solver } => {

@@ -47,9 +47,11 @@ class Section:
             held = [sum(s[0] for s in self.storages if s[side]) for side in (1, 2)]
             require(max(held) >= self.bound, "the storages held at either end have fewer bytes than the bound")
             return True
-        if kind in ("skip", "keep", "reverse"):
+        if kind in ("drop", "skip", "keep", "reverse"):
             require(self.pending is None, f"misplaced {kind}")
-            if kind == "reverse":
+            if kind == "drop":
+                self.drop({self.operator(word) for word in words})
+            elif kind == "reverse":
                 require(not words, "words after 'reverse'")
                 self.turn()
                 self.begin()
@@ -157,6 +159,10 @@ class Section:
             todo = {some | {v} for some in todo for v in self.ready(some, group)} - known
             known = known | todo
             require(len(known) <= MOST_SETS, "too many sets")
+
+    def drop(self, gone):
+        self.inside -= gone
+        self.storages = [(size, start, end, users - gone) for size, start, end, users in self.storages]
 
     def cut(self, kind, first):
         rest = self.inside - first

@@ -94,6 +94,12 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
         Witness::End => sum(&|s| s.to_end),
         Witness::Around { operator } => bytes_around(problem, *operator)?,
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+        Witness::Without { operators, solver } => {
+            if let Some(&operator) = operators.iter().find(|operator| operator.index() >= problem.len()) {
+                return Err(BoundError::BadOperator(operator));
+            }
+            return Err(BoundError::NotCheckable(solver.clone()));
+        }
         other => return Err(BoundError::Foreign(problem.explain(other))),
     };
     bound.shown_by(shown)

@@ -41,6 +41,7 @@ pub struct OrderProved {
 /// operator S I ...                the next operator, 0, 1, 2 ...: S bytes of scratch; it runs after I ...
 /// storage S [start] [end] I ...   S bytes, live from the first to the last of the users I ...
 /// bound B                         the claim: no order has a peak below B bytes
+/// drop I ...                      these operators are removed; the proof is about the others
 /// skip I ...                      these operators run first; the proof is about the others
 /// keep I ...                      these operators run first; the proof is about these
 /// reverse                         time runs backwards
@@ -76,6 +77,9 @@ pub struct OrderProved {
 ///   `M` runs, the downsets `D_i` of an order contain `L`. The downsets `D_i + M` then complete `M`, as for
 ///   `r`.
 /// - `keep`: the same with time reversed, for the operators that are not kept.
+/// - `drop`: an order of all operators contains an order of the others. Each storage keeps its users among
+///   them, so it is live at no step at which it was not live before. A storage that loses all its users
+///   counts only if it is held throughout.
 /// - `reverse`: a reversed order has the same peak.
 ///
 /// # Complexity
@@ -183,12 +187,17 @@ impl Cover<'_> {
     /// Processes one statement. Returns true if all sets are refuted.
     fn statement(&mut self, statement: &str, words: Words<'_>) -> Result<bool, Reason> {
         match statement {
-            "skip" | "keep" if self.pending.is_none() => {
-                let mut first = vec![false; self.part.len()];
+            "drop" | "skip" | "keep" if self.pending.is_none() => {
+                let mut named = vec![false; self.part.len()];
                 for word in words.rest() {
-                    first[self.operator(word)?] = true;
+                    named[self.operator(word)?] = true;
                 }
-                self.part = self.part.clone().cut(&first, statement == "skip", self.work)?;
+                self.part = if statement == "drop" {
+                    self.work.spend(self.part.size)?;
+                    self.part.without(&named)
+                } else {
+                    self.part.clone().cut(&named, statement == "skip", self.work)?
+                };
                 return Ok(false);
             }
             "reverse" if self.pending.is_none() => {
@@ -199,7 +208,7 @@ impl Cover<'_> {
                 self.add(empty(self.part.len()))?;
                 return Ok(false);
             }
-            "skip" | "keep" | "reverse" => return Err(Reason::Misplaced("a cut")),
+            "drop" | "skip" | "keep" | "reverse" => return Err(Reason::Misplaced("a cut")),
             _ => {}
         }
         if self.pending.is_none() {

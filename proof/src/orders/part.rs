@@ -14,7 +14,7 @@ const MOST_SETS: usize = 1 << 12;
 /// sets therefore compares them as binary numbers.
 pub(super) type Set = Box<[u64]>;
 
-/// The operators that remain after `skip` and `keep`, renumbered from 0, in one direction of time.
+/// The operators that remain after `drop`, `skip` and `keep`, renumbered from 0, in one direction of time.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Per operator: its number in the problem.
@@ -101,9 +101,15 @@ impl Part {
         self
     }
 
-    /// Returns the part with only the operators that are `inside`. All others run before them (`side` 0) or
-    /// after them (`side` 1).
-    fn within(&self, inside: &[bool], side: usize) -> Self {
+    /// Returns the part without the operators that are `dropped`.
+    pub fn without(&self, dropped: &[bool]) -> Self {
+        let rest: Vec<bool> = dropped.iter().map(|&dropped| !dropped).collect();
+        self.within(&rest, None)
+    }
+
+    /// Returns the part with only the operators that are `inside`. All others run before them (`side` 0),
+    /// after them (`side` 1), or not at all.
+    fn within(&self, inside: &[bool], side: Option<usize>) -> Self {
         let mut place = vec![u32::MAX; self.len()];
         let kept: Vec<usize> = (0..self.len()).filter(|&at| inside[at]).collect();
         kept.iter().enumerate().for_each(|(to, &at)| place[at] = to as u32);
@@ -113,7 +119,9 @@ impl Part {
         let held = |s: &Held| {
             let users = near(&s.users);
             let mut ends = s.ends;
-            ends[side] |= users.len() < s.users.len();
+            if let Some(side) = side {
+                ends[side] |= users.len() < s.users.len();
+            }
             Held { ends, users, ..*s }
         };
         Self {
@@ -137,11 +145,11 @@ impl Part {
         let rest: Vec<bool> = first.iter().map(|&first| !first).collect();
         if is_skip {
             self.must_pass(first, work)?;
-            return Ok(self.within(&rest, 0));
+            return Ok(self.within(&rest, Some(0)));
         }
         let turned = self.reversed();
         turned.must_pass(&rest, work)?;
-        Ok(turned.reversed().within(first, 1))
+        Ok(turned.reversed().within(first, Some(1)))
     }
 
     /// Checks that no set between `first` and `common` has fewer live bytes than `first`. Here, `common` is

@@ -89,6 +89,14 @@ pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
+/// Returns the same bound as [`believed`] for a program without big-M constraints, whose errors are relative
+/// to the values. Above [`SAFE_UNITS`], [`TOLERANCE`] grows in proportion to `most`, so the bound may be a
+/// few units too low, but it need not be discarded.
+pub(crate) fn believed_relative(bound: f64, most: i64) -> Option<i64> {
+    let extra = TOLERANCE * (most as f64 / SAFE_UNITS as f64 - 1.0).max(0.0);
+    believed(bound - extra, most.min(SAFE_UNITS))
+}
+
 impl Answer {
     /// Returns the answer for a call that was skipped or abandoned.
     fn missing(stop: Stop) -> Self {
@@ -213,6 +221,14 @@ mod tests {
         let limits = (Limits::of(&budget), &budget);
         let answer = solve("ilp", Setup::default(), limits, SCALE, None, |_| program()).unwrap();
         assert_eq!((answer.end, believed(answer.bound, 9)), (End::Optimal, Some(2)));
+    }
+
+    #[test]
+    fn the_safety_margin_grows_with_the_values() {
+        let bounds = [(1_000.0, 1_000), (12_419_525.0, 12_700_000), (200e6, 400_000_000)];
+        let relative = bounds.map(|(bound, most)| believed_relative(bound - 0.8, most).unwrap());
+        assert_eq!(relative, [1_000, 12_419_525, 199_999_996]);
+        assert_eq!(believed(12_419_525.0, 12_700_000), None);
     }
 
     #[test]

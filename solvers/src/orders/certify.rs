@@ -5,17 +5,19 @@
 //! The proof therefore never depends on the search that it confirms. The separate search uses only rules of
 //! the format: safe runs (`settle`), failures that extend to earlier downsets (`search`), and the bytes that
 //! a remaining operator needs (`ahead`). It also cuts the problem at downsets that some order within the
-//! limit passes through (`windows`), and runs in both directions of time.
+//! limit passes through (`windows`), and runs in both directions of time. If the bound is that of the problem
+//! without some operators (`relax`), the proof drops these operators first.
 
 use super::draft::Draft;
 use super::log::{Log, Wrong};
+use super::relax::Rest;
 use super::run::Side;
 use super::search::{OrderRules, Search, Verdict};
 use super::settle::Settling;
 use super::windows::{Cutter, Window};
 use crate::search::learn::NoProof;
 use plimsoll_model::orders::{Order, OrderProblem, REACH_OPERATORS, around_bound};
-use plimsoll_model::{Budget, Bytes, LowerBound, Stop, Witness};
+use plimsoll_model::{Budget, Bytes, LowerBound, OperatorId, Stop, Witness};
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -90,7 +92,16 @@ impl OrderProof {
         let body = match witness {
             Witness::Start | Witness::End => "held\n".to_owned(),
             Witness::Around { operator } => format!("x {operator}\n"),
-            Witness::Search { .. } => searched(problem, value.get(), order, rules, budget)?,
+            Witness::Search { .. } => {
+                let names: Vec<OperatorId> = problem.ids().collect();
+                searched((problem, &names), value.get(), order, rules, budget)?
+            }
+            Witness::Without { operators, .. } => {
+                let rest = Rest::without(problem, operators);
+                let order = rest.restricted(order);
+                let proof = searched((&rest.problem, &rest.kept), value.get(), &order, rules, budget)?;
+                format!("drop {}\n{proof}", list(&rest.removed))
+            }
             other => return Err(NoProof::Unsupported(other.to_string())),
         };
         Ok(Self { bound: value.get(), body })
@@ -117,7 +128,7 @@ impl OrderProof {
 /// # Errors
 /// Errors of the writer.
 pub fn write_problem(problem: &OrderProblem, file: &mut dyn Write) -> io::Result<()> {
-    let list = |file: &mut dyn Write, ids: &[plimsoll_model::OperatorId]| {
+    let list = |file: &mut dyn Write, ids: &[OperatorId]| {
         ids.iter().try_for_each(|id| write!(file, " {id}"))?;
         writeln!(file)
     };
@@ -165,10 +176,11 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Refutes all orders below a bound. Tries the parts around the steps at which `order` reaches the bound, in
-/// both directions of time. The attempts alternate, with growing limits.
+/// Refutes all orders of a problem below a bound. The proof uses the given names of the operators. Tries the
+/// parts around the steps at which `order` reaches the bound, in both directions of time. The attempts
+/// alternate, with growing limits.
 fn searched(
-    problem: &OrderProblem,
+    (problem, names): (&OrderProblem, &[OperatorId]),
     bound: u64,
     order: &Order,
     rules: CoverRules,
@@ -209,7 +221,7 @@ fn searched(
             return Err(full.map_or(NoProof::Wrong(Bytes::new(bound)), NoProof::Stopped));
         }
         match round(attempts, nodes, bound, rules, budget)? {
-            Round::Proved(text) => return Ok(text),
+            Round::Proved(attempt) => return Ok(text(&attempt, names)),
             Round::Open(left, stop) => {
                 attempts = left;
                 full = full.or(stop);
@@ -220,7 +232,7 @@ fn searched(
 }
 
 enum Round<'a> {
-    Proved(String),
+    Proved(Box<Attempt<'a>>),
     /// The attempts that can continue, and the termination reason of an attempt whose log is full.
     Open(Vec<Attempt<'a>>, Option<Stop>),
 }
@@ -244,7 +256,7 @@ fn round<'a>(
         let verdict = attempt.advance(bound, rules, &mut part);
         let stop = budget.spend(part.nodes());
         match verdict {
-            Verdict::Refuted(_) => return Ok(Round::Proved(text(&attempt))),
+            Verdict::Refuted(_) => return Ok(Round::Proved(Box::new(attempt))),
             Verdict::Found(_) => met = Some(attempt.window),
             Verdict::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
             Verdict::Stopped(_) => left.push(attempt),
@@ -256,23 +268,27 @@ fn round<'a>(
     Ok(Round::Open(left, full))
 }
 
-/// Returns the statements of a proof.
-fn text(attempt: &Attempt<'_>) -> String {
+/// Returns the statements of a proof, with the given names of the operators.
+fn text(attempt: &Attempt<'_>, names: &[OperatorId]) -> String {
     let (window, mut text) = (attempt.window, String::new());
-    let list = |ids: &[u32]| ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let named = |ids: &[u32]| ids.iter().map(|&id| names[id as usize]).collect::<Vec<OperatorId>>();
     for group in &window.skipped {
-        let _ = writeln!(text, "skip {}", list(group));
+        let _ = writeln!(text, "skip {}", list(&named(group)));
     }
     if window.is_cut_after {
-        let _ = writeln!(text, "keep {}", list(&window.operators));
+        let _ = writeln!(text, "keep {}", list(&named(&window.operators)));
     }
     if attempt.side == 1 {
         text.push_str("reverse\n");
     }
     if let Some(log) = attempt.search.log() {
-        log.write(&window.operators, &mut text);
+        log.write(&named(&window.operators), &mut text);
     }
     text
+}
+
+fn list(ids: &[OperatorId]) -> String {
+    ids.iter().map(OperatorId::to_string).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

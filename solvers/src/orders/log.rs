@@ -2,6 +2,7 @@
 
 use super::memo::{Memo, Seen};
 use super::net::{Net, State};
+use plimsoll_model::OperatorId;
 use std::fmt::Write as _;
 
 /// Maximum number of operators between two downsets that the checker compares.
@@ -152,8 +153,9 @@ impl Log {
 
     /// Appends one statement for each downset on which the refutation of the empty one depends, in the order
     /// that the checker expects. Downsets are sorted by size, and those of equal size by their bitsets, read
-    /// as numbers. All these downsets must be refuted. The time is O(d log d) for d downsets.
-    pub fn write(&self, operators: &[u32], text: &mut String) {
+    /// as numbers. All these downsets must be refuted. `operators` contains the operator of each node. The
+    /// time is O(d log d) for d downsets.
+    pub fn write(&self, operators: &[OperatorId], text: &mut String) {
         let mut is_known = vec![false; self.sets.len()];
         let (mut todo, mut all) = (vec![0u32], Vec::new());
         while let Some(at) = todo.pop() {

@@ -7,7 +7,8 @@
 //!   through;
 //! - further cuts at downsets that some optimal order passes through (`narrow`);
 //! - safe runs (`settle`), which leave only one continuation to try for most downsets;
-//! - lower bounds on the bytes that will be live later (`ahead`).
+//! - lower bounds on the bytes that will be live later (`ahead`);
+//! - a relaxation without small operators at the end, whose optimum is a lower bound (`relax`).
 //!
 //! ```text
 //! problem -> draft -> reduced -> parts -> per part: greedy orders, then
@@ -35,6 +36,7 @@ mod narrow;
 mod net;
 mod paths;
 mod reduce;
+mod relax;
 mod run;
 mod search;
 mod settle;

@@ -42,11 +42,14 @@ pub struct Reductions {
     pub narrow: bool,
     /// Whether [`Method::Staged`](super::Method::Staged) merges independent parts by their hills and valleys.
     pub hills: bool,
+    /// Whether [`Method::Staged`](super::Method::Staged) also solves the problem without small operators at
+    /// its end, for a bound.
+    pub relax: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { fuse: true, lazy: true, divide: true, narrow: true, hills: true }
+        Self { fuse: true, lazy: true, divide: true, narrow: true, hills: true, relax: true }
     }
 }
 

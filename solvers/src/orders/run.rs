@@ -7,6 +7,7 @@ use super::hills::{by_hills, falls_apart};
 use super::narrow::narrow;
 use super::net::{Net, State};
 use super::reduce::{Excluded, Reductions, complete, divide, reduce};
+use super::relax::Rest;
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
@@ -233,6 +234,16 @@ impl<'a> Run<'a> {
             self.best = Some((order, value));
         }
         Ok(())
+    }
+
+    /// Adopts the bound of a relaxation, and its best order extended to the whole problem.
+    pub fn learn(&mut self, rest: &Rest, other: &Run<'_>) -> Result<(), SolveError> {
+        let (operators, solver) = (rest.removed.clone(), self.name.to_owned());
+        self.raise(LowerBound::new(other.bound.value, Witness::Without { operators, solver }));
+        match &other.best {
+            Some((order, _)) => self.take(rest.extended(self.problem, order)),
+            None => Ok(()),
+        }
     }
 
     fn raise(&mut self, bound: LowerBound) {

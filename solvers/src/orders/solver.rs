@@ -2,10 +2,11 @@
 
 use super::paths::{End, Paths};
 use super::reduce::Reductions;
+use super::relax::Rest;
 use super::run::Run;
 use super::search::{OrderRules, Search, Verdict};
 use plimsoll_model::orders::{OrderProblem, REACH_OPERATORS};
-use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, Silent, SolveError, Solver, Stop};
 
 /// The method that solves a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,37 +62,62 @@ impl OrderSolver {
     }
 
     /// Works on all open parts until none remains, the budget runs out, or no method can make further
-    /// progress.
+    /// progress. From the first stage on, stages of the problem alternate with stages of its [`Rest`].
     fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
         let staged = self.params.method == Method::Staged;
         let mut nodes = if staged { STAGE_NODES } else { u64::MAX };
+        if let Some(stop) = self.stage(run, nodes, budget)? {
+            return Ok(stop);
+        }
+        let relaxes = staged && self.params.reductions.relax;
+        let rest = relaxes.then(|| Rest::of(run.problem, run.value())).flatten();
+        let mut silent = Silent;
+        let side = rest.as_ref().map(|rest| Run::new(run.name, &rest.problem, &mut silent));
+        let mut side = side.transpose()?;
+        if let Some(side) = &mut side {
+            side.prepare(self.params.reductions, budget)?;
+        }
         loop {
-            let mut stuck = true;
-            for at in run.open() {
-                // The other methods solve most connected parts in the first stage.
-                let merges = staged && self.params.reductions.hills;
-                if merges && (nodes > STAGE_NODES || run.falls_apart(at)) {
-                    let mut part = budget.part(Some(nodes.saturating_mul(HILL_SHARE)), None);
-                    stuck &= !run.merge(at, &mut part)?;
-                    budget.spend(part.nodes());
-                } else {
-                    stuck &= !merges;
-                }
-                for turn in self.turns() {
-                    if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
-                        return Ok(stop);
-                    }
-                    let (bound, value) = run.range(at);
-                    if bound < value {
-                        stuck &= !self.turn(run, at, *turn, nodes, budget)?;
-                    }
-                }
-            }
-            if run.open().is_empty() || stuck {
-                return Ok(Stop::Completed);
+            if let (Some(rest), Some(side)) = (&rest, &mut side) {
+                self.stage(side, nodes, budget)?;
+                run.learn(rest, side)?;
             }
             nodes = nodes.saturating_mul(STAGE_FACTOR);
+            if let Some(stop) = self.stage(run, nodes, budget)? {
+                return Ok(stop);
+            }
         }
+    }
+
+    /// Gives each method at most `nodes` nodes per open part. Returns the termination reason if no part is
+    /// open, the budget runs out, or no method can make further progress.
+    fn stage(&self, run: &mut Run<'_>, nodes: u64, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
+        let staged = self.params.method == Method::Staged;
+        if let Some(stop) = run.settled(budget) {
+            return Ok(Some(stop));
+        }
+        let mut stuck = true;
+        for at in run.open() {
+            // The other methods solve most connected parts in the first stage.
+            let merges = staged && self.params.reductions.hills;
+            if merges && (nodes > STAGE_NODES || run.falls_apart(at)) {
+                let mut part = budget.part(Some(nodes.saturating_mul(HILL_SHARE)), None);
+                stuck &= !run.merge(at, &mut part)?;
+                budget.spend(part.nodes());
+            } else {
+                stuck &= !merges;
+            }
+            for turn in self.turns() {
+                if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
+                    return Ok(Some(stop));
+                }
+                let (bound, value) = run.range(at);
+                if bound < value {
+                    stuck &= !self.turn(run, at, *turn, nodes, budget)?;
+                }
+            }
+        }
+        Ok((run.open().is_empty() || stuck).then_some(Stop::Completed))
     }
 
     /// Returns the sequence of methods and directions in one stage.

@@ -14,25 +14,37 @@
 //!
 //! With few simultaneously live buffers, the diagram is small and exact: it has O(n 2^w) states for n
 //! buffers, at most w of them simultaneously live. If a layer grows too wide, a *restricted* diagram drops
-//! the most expensive states and yields a solution. A *relaxed* diagram merges these states into one and
-//! yields a bound. In the merged state, a buffer stays if it stays in all of these states, and the traffic
-//! is their minimum. The search continues from the last exact layer.
+//! the states with the highest bounds and yields a solution. A *relaxed* diagram merges these states into one
+//! and yields a bound. In the merged state, a buffer stays if it stays in all of these states, and the
+//! traffic is their minimum. The search continues from the last exact layer.
+//!
+//! A single row is a knapsack problem. If no item occurs in two rows, each row is therefore solved on its own
+//! ([`knapsack`]). Otherwise, the optimum of a row is a lower bound on its cost, and the costs of rows over
+//! disjoint ranges of items add up. Multipliers of the rows give another bound on the cost below a state
+//! ([`Duals`]). It also decides which states of a layer are dropped or merged.
 //!
 //! **Source.** Branch and bound with decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to a
 //! temporal knapsack problem.
 
+use super::duals::Duals;
+use super::knapsack::{Item, knapsack};
 use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
+use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Maximum width of the layers of the first restricted diagram, which is usually exact. [`NARROW`] is the
-/// maximum width in all other diagrams.
+/// Maximum width of the layers of the first restricted diagram, which finds a solution quickly. [`WIDE`] is
+/// the maximum width of the second one, which is usually exact, and [`NARROW`] that of all other diagrams.
+const BEAM: usize = 64;
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
 /// Maximum number of cheaper states that are compared with a state to find one that dominates it. The
 /// cheapest state is compared in addition.
 const COMPARED: usize = 48;
+
+/// Maximum number of knapsack states for the bounds of all rows. The other rows have fractional bounds.
+const ROW_STATES: u64 = 1 << 21;
 
 /// A row of the cover: items with a total weight of at most `most` may stay.
 #[derive(Clone, Debug)]
@@ -50,6 +62,29 @@ impl Row {
 
     fn last(&self) -> usize {
         self.items.last().map_or(0, |item| item.0)
+    }
+
+    /// Returns true if the items that must stay exceed the limit of the row.
+    fn is_impossible(&self, costs: &[Option<u64>]) -> bool {
+        row_cost(self, costs) == u64::MAX
+    }
+
+    /// Returns for each item of a possible row whether it stays, at minimum cost if there were no other rows.
+    /// Returns `None` if the budget runs out.
+    fn choice(&self, costs: &[Option<u64>], budget: &mut Budget) -> Option<Vec<bool>> {
+        let fixed = self.items.iter().filter(|&&(item, _)| costs[item].is_none());
+        let most = self.most.checked_sub(fixed.map(|item| item.1).sum())?;
+        // An item that must stay is chosen, because it has no weight here.
+        let item = |&(at, weight): &(usize, u64)| {
+            costs[at].map_or(Item { weight: 0, value: 0 }, |value| Item { weight, value })
+        };
+        knapsack(&self.items.iter().map(item).collect::<Vec<_>>(), most, budget)
+    }
+
+    /// Returns the cost of spilling the items of the row that do not stay.
+    fn cost(&self, costs: &[Option<u64>], stays: &[bool]) -> u64 {
+        let gone = self.items.iter().zip(stays).filter(|(_, stays)| !**stays);
+        gone.filter_map(|((item, _), _)| costs[*item]).sum()
     }
 
     /// Returns the weight that must be spilled.
@@ -122,6 +157,12 @@ impl Cover {
         self.rows.push(Row { items, most });
     }
 
+    /// Looks for multipliers of the rows. `least` is a known bound.
+    pub fn duals(&self, least: u64, watch: &mut Budget) -> Duals {
+        let rows = self.rows.iter().map(|row| (row.excess(), row.items.as_slice()));
+        Duals::of(&self.costs, rows, least, watch)
+    }
+
     /// Returns the total number of entries in all rows.
     #[cfg(feature = "ilp")]
     pub fn entries(&self) -> usize {
@@ -149,18 +190,24 @@ impl Cover {
         kept
     }
 
-    /// Finds the minimum cost, or proves that it is at least `limit`. One node is one expanded state.
-    pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
-        let diagram = Diagram::new(self, &mut budget.without_node_limit());
-        // Some row cannot be satisfied even if all its spillable items are spilled.
-        if diagram.tail[0] == u64::MAX {
-            return Covered { bound: None, stays: None, stop: None };
+    /// Returns the least cover if no item occurs in two rows: the rows are then independent. Returns `None`
+    /// if they are not, or if the budget runs out.
+    pub fn by_rows(&self, limit: u64, budget: &mut Budget) -> Option<Covered> {
+        let mut is_named = vec![false; self.buffers.len()];
+        let named = self.rows.iter().flat_map(|row| &row.items);
+        if named.into_iter().any(|&(item, _)| std::mem::replace(&mut is_named[item], true)) {
+            return None;
         }
-        let mut search = Search { diagram: &diagram, best: limit, stays: None, open: BinaryHeap::new() };
-        let stop = search.run(budget);
-        let open = search.open.peek().map_or(u64::MAX, |one| one.bound);
-        let bound = search.best.min(if stop.is_some() { open } else { u64::MAX });
-        Covered { bound: (bound < u64::MAX).then_some(bound), stays: search.stays, stop }
+        let (mut all, mut total) = (vec![true; self.buffers.len()], 0);
+        for row in &self.rows {
+            if row.is_impossible(&self.costs) {
+                return Some(Covered { bound: None, stays: None, stop: None });
+            }
+            let chosen = row.choice(&self.costs, budget)?;
+            total += row.cost(&self.costs, &chosen);
+            row.items.iter().zip(chosen).for_each(|(&(item, _), stays)| all[item] = stays);
+        }
+        Some(Covered { bound: Some(total), stays: (total < limit).then_some(all), stop: None })
     }
 }
 
@@ -176,6 +223,8 @@ type Bits = Box<[u64]>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     cost: u64,
+    /// The sum of [`Duals::base`] and the reduced costs of the spilled items.
+    dual: i128,
     stays: Bits,
 }
 
@@ -198,10 +247,14 @@ struct Diagram<'a> {
     closing: Vec<Vec<usize>>,
     /// Per item: the rows that end with it.
     ending: Vec<Vec<usize>>,
+    /// Per item: the first row that contains it. Without gaps, no other row that contains the item has more
+    /// bytes of earlier items.
+    entry: Vec<Option<usize>>,
     /// Per item: whether any row contains it.
     named: Vec<bool>,
     /// Per item: a lower bound on the total cost of this and all later items.
     tail: Vec<u64>,
+    duals: Duals,
     words: usize,
 }
 
@@ -248,12 +301,13 @@ impl<'a> Diagram<'a> {
     fn new(cover: &'a Cover, watch: &mut Budget) -> Self {
         let n = cover.buffers.len();
         let (mut last, mut named) = (vec![None; n], vec![false; n]);
-        let mut ending = vec![Vec::new(); n];
+        let (mut ending, mut entry) = (vec![Vec::new(); n], vec![None; n]);
         for (at, row) in cover.rows.iter().enumerate() {
             let end = row.last();
             ending.get_mut(end).into_iter().for_each(|ending| ending.push(at));
             for &(item, _) in &row.items {
                 named[item] = true;
+                entry[item] = entry[item].or(Some(at));
                 last[item] = last[item].max(Some(end));
             }
         }
@@ -271,7 +325,8 @@ impl<'a> Diagram<'a> {
             free.extend(closing[item].iter().copied());
         }
         let tail = Self::tails(cover, watch);
-        Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
+        let duals = cover.duals(tail[0], watch);
+        Self { cover, slot, closing, ending, entry, named, tail, duals, words: usize::div_ceil(slots, 64) }
     }
 
     /// Returns, for each item, a lower bound on the total cost of this and all later items. The costs of
@@ -280,12 +335,19 @@ impl<'a> Diagram<'a> {
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
+        let mut states = watch.part(Some(ROW_STATES), None);
         for row in cover.rows.iter().filter(|row| !row.items.is_empty()) {
             // A partial result is also a valid bound.
             if watch.tick().is_some() {
                 break;
             }
-            from[row.first()].push((row.last() + 1, row_cost(row, &cover.costs)));
+            let mut cost = row_cost(row, &cover.costs);
+            if cost < u64::MAX
+                && let Some(choice) = row.choice(&cover.costs, &mut states)
+            {
+                cost = row.cost(&cover.costs, &choice);
+            }
+            from[row.first()].push((row.last() + 1, cost));
         }
         let mut tail = vec![0u64; n + 1];
         for item in (0..n).rev() {
@@ -296,25 +358,36 @@ impl<'a> Diagram<'a> {
     }
 
     fn root(&self) -> Open {
-        let state = State { cost: 0, stays: vec![0; self.words].into() };
-        Open { bound: self.tail[0], layer: 0, state, path: Vec::new() }
+        let state = State { cost: 0, dual: self.duals.base, stays: vec![0; self.words].into() };
+        Open { bound: self.bound(&state, 0), layer: 0, state, path: Vec::new() }
+    }
+
+    /// Returns a lower bound on the cost of all choices below a state, whose items from `item` on are
+    /// undecided.
+    fn bound(&self, state: &State, item: usize) -> u64 {
+        state.cost.saturating_add(self.tail[item]).max(self.duals.bound(state.dual, item))
     }
 
     /// Returns the state after an item is decided. Returns `None` if the item would be spilled but must
-    /// stay, or if a row that ends with it is violated.
+    /// stay, or if it violates a row that ends with it or its first row.
     fn after(&self, state: &State, item: usize, stays: bool) -> Option<State> {
         let cost = if stays { state.cost } else { state.cost.checked_add(self.cover.costs[item]?)? };
-        for &row in &self.ending[item] {
+        // Early checks avoid dead ends: a row may be violated long before it ends.
+        let entry = self.entry[item].filter(|_| stays);
+        for &row in self.ending[item].iter().chain(&entry) {
             let row = &self.cover.rows[row];
-            let kept = |&&(at, _): &&(usize, u64)| {
-                if at == item { stays } else { self.slot[at].is_some_and(|slot| state.has(slot)) }
+            let kept = |&&(at, _): &&(usize, u64)| match at.cmp(&item) {
+                Ordering::Less => self.slot[at].is_some_and(|slot| state.has(slot)),
+                Ordering::Equal => stays,
+                Ordering::Greater => self.cover.costs[at].is_none(),
             };
             let weight: u128 = row.items.iter().filter(kept).map(|item| u128::from(item.1)).sum();
             if weight > u128::from(row.most) {
                 return None;
             }
         }
-        let mut next = State { cost, stays: state.stays.clone() };
+        let dual = state.dual + if stays { 0 } else { self.duals.reduced[item] };
+        let mut next = State { cost, dual, stays: state.stays.clone() };
         if let Some(slot) = self.slot[item].filter(|_| stays) {
             next.stays[slot / 64] |= 1 << (slot % 64);
         }
@@ -334,7 +407,7 @@ impl<'a> Diagram<'a> {
             let choices: &[bool] = if self.named[item] { &[true, false] } else { &[true] };
             for &stays in choices {
                 let Some(one) = self.after(state, item, stays) else { continue };
-                if one.cost.saturating_add(self.tail[item + 1]) >= limit {
+                if self.bound(&one, item + 1) >= limit {
                     continue;
                 }
                 let parent = (from as u32, stays);
@@ -378,6 +451,10 @@ impl<'a> Diagram<'a> {
                     cut = self.opened(from, &states, &parents, item);
                 }
                 is_exact = false;
+                // The states with the lowest bounds are the most promising.
+                let mut both: Vec<(State, Parent)> = next.into_iter().zip(made).collect();
+                both.sort_by_key(|(state, _)| (self.bound(state, item + 1), state.cost));
+                (next, made) = both.into_iter().unzip();
                 if is_relaxed {
                     merge(&mut next, width);
                 }
@@ -390,7 +467,7 @@ impl<'a> Diagram<'a> {
                 break;
             }
         }
-        // Layers are sorted by ascending cost.
+        // The last layer has one state, because no row is open there.
         let best = states.first().map(|state| (state.cost, path(from, &parents, 0)));
         if let Some((cost, _)) = &best {
             // The minimum cost of a relaxed diagram is at most the cost of any solution that it represents.
@@ -406,7 +483,7 @@ impl<'a> Diagram<'a> {
     /// Returns the states of a layer as search nodes.
     fn opened(&self, from: &Open, states: &[State], parents: &[Vec<Parent>], layer: usize) -> Vec<Open> {
         let open = |(at, state): (usize, &State)| Open {
-            bound: from.bound.max(state.cost.saturating_add(self.tail[layer])),
+            bound: from.bound.max(self.bound(state, layer)),
             layer,
             state: state.clone(),
             path: path(from, parents, at),
@@ -445,55 +522,93 @@ fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Par
     kept.into_iter().unzip()
 }
 
-/// Merges the states beyond `width`, which are the most expensive, into the last state within it. The merged
-/// state keeps the items that stay in all of these states, and has their minimum cost.
+/// Merges the states beyond `width` into the last state within it. The merged state keeps the items that stay
+/// in all of these states, and has their minimum cost.
 fn merge(states: &mut [State], width: usize) {
     let mut merged = states[width - 1].clone();
     for other in &states[width..] {
         for (mine, theirs) in merged.stays.iter_mut().zip(&other.stays) {
             *mine &= theirs;
         }
+        (merged.cost, merged.dual) = (merged.cost.min(other.cost), merged.dual.min(other.dual));
     }
     states[width - 1] = merged;
 }
 
-struct Search<'a> {
-    diagram: &'a Diagram<'a>,
+/// A search for the minimum cost of a cover, which can be interrupted and resumed.
+pub(super) struct Search<'a> {
+    diagram: Diagram<'a>,
+    /// Exclusive upper limit on the cost of a better solution.
     best: u64,
     stays: Option<Vec<bool>>,
     open: BinaryHeap<Open>,
+    /// The maximum width of the next restricted diagram.
+    width: usize,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub fn new(cover: &'a Cover, budget: &Budget) -> Self {
+        let diagram = Diagram::new(cover, &mut budget.without_node_limit());
+        let open = BinaryHeap::from([diagram.root()]);
+        Self { diagram, best: u64::MAX, stays: None, open, width: BEAM }
+    }
+
+    /// Continues the search until it finds the minimum cost, proves that it is at least `limit`, or the
+    /// budget runs out. One node is one expanded state. Returns the best solution found by this call.
+    pub fn advance(&mut self, limit: u64, budget: &mut Budget) -> Covered {
+        // Some row cannot be satisfied even if all its spillable items are spilled.
+        if self.diagram.tail[0] == u64::MAX {
+            return Covered { bound: None, stays: None, stop: None };
+        }
+        self.best = self.best.min(limit);
+        let stop = self.run(budget);
+        let open = self.open.peek().map_or(u64::MAX, |one| one.bound);
+        let bound = self.best.min(if stop.is_some() { open } else { u64::MAX });
+        Covered { bound: (bound < u64::MAX).then_some(bound), stays: self.stays.take(), stop }
+    }
+
     fn run(&mut self, budget: &mut Budget) -> Option<Stop> {
-        self.open.push(self.diagram.root());
-        let mut width = WIDE;
         while let Some(one) = self.open.pop() {
             if one.bound >= self.best {
                 self.open.clear();
                 return None;
             }
-            if let Some(stop) = self.expand(&one, width, budget) {
+            let stop = if self.width == BEAM { self.dive(&one, budget) } else { self.expand(&one, budget) };
+            if let Some(stop) = stop {
                 self.open.push(one);
                 return Some(stop);
             }
-            width = NARROW;
+            self.width = NARROW;
         }
         None
     }
 
-    /// Searches below one state. Adopts a better solution if it finds one, and queues the states that remain
-    /// open.
-    fn expand(&mut self, one: &Open, width: usize, budget: &mut Budget) -> Option<Stop> {
-        let restricted = self.diagram.compile(one, width, false, self.best, budget);
+    /// Looks for a first solution below the root. If it may not be the best, the search ends for now, so that
+    /// the solution can be used.
+    fn dive(&mut self, root: &Open, budget: &mut Budget) -> Option<Stop> {
+        let restricted = self.diagram.compile(root, BEAM, false, self.best, budget);
         if restricted.stop.is_some() {
             return restricted.stop;
         }
-        if let Some((cost, stays)) = restricted.best
-            && cost < self.best
-        {
+        self.width = WIDE;
+        self.adopt(restricted.best);
+        (!restricted.is_exact).then_some(Stop::NodeLimit)
+    }
+
+    fn adopt(&mut self, found: Option<(u64, Vec<bool>)>) {
+        if let Some((cost, stays)) = found.filter(|found| found.0 < self.best) {
             (self.best, self.stays) = (cost, Some(stays));
         }
+    }
+
+    /// Searches below one state. Adopts a better solution if it finds one, and queues the states that remain
+    /// open.
+    fn expand(&mut self, one: &Open, budget: &mut Budget) -> Option<Stop> {
+        let restricted = self.diagram.compile(one, self.width, false, self.best, budget);
+        if restricted.stop.is_some() {
+            return restricted.stop;
+        }
+        self.adopt(restricted.best);
         if restricted.is_exact {
             return None;
         }
@@ -501,12 +616,7 @@ impl Search<'_> {
         if relaxed.stop.is_some() {
             return relaxed.stop;
         }
-        if relaxed.is_exact
-            && let Some((cost, stays)) = relaxed.best
-            && cost < self.best
-        {
-            (self.best, self.stays) = (cost, Some(stays));
-        }
+        self.adopt(relaxed.best.filter(|_| relaxed.is_exact));
         self.open.extend(relaxed.cut.into_iter().filter(|open| open.bound < self.best));
         None
     }

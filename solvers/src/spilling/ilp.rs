@@ -11,7 +11,7 @@
 //! Whether the cover is feasible is always decided in integers.
 
 use super::cover::{Cover, Covered};
-use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use crate::ilp::highs::{End, Limits, Scale, believed_relative, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};
@@ -54,7 +54,8 @@ pub(super) fn least(
     let stays: Option<Vec<bool>> =
         answer.values.map(|values| values[..cover.buffers.len()].iter().map(|&value| value < 0.5).collect());
     let value = stays.as_ref().map(|stays| cover.cost(stays));
-    let proved = believed(answer.bound, most).map_or(0, |units| (units.max(0) as u64).saturating_mul(unit));
+    let proved =
+        believed_relative(answer.bound, most).map_or(0, |units| (units.max(0) as u64).saturating_mul(unit));
     let bound = Some(proved.min(limit).min(value.unwrap_or(u64::MAX)));
     let stop = match answer.end {
         End::Stopped(why) => Some(why.unwrap_or(Stop::TimeLimit)),

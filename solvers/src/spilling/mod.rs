@@ -3,20 +3,24 @@
 //! A *cover* (`cover.rs`) chooses the buffers to spill without regard to addresses. Its minimum traffic is a
 //! lower bound. The offset solver `exact` then places the remaining buffers. If they fit, the choice is
 //! optimal. If they are proved not to fit, an irreducible set ([`irreducible()`]) becomes a further row of
-//! the cover: at least one of its buffers must be spilled. Then the next round starts.
+//! the cover: at least one of its buffers must be spilled. Then the next round starts. Covers are searched in
+//! slices, and each better choice is placed at once.
 //!
 //! The number of rounds is limited by the number of irreducible sets and is usually small. This is
-//! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers are solved by decision diagrams, or
-//! by an integer program (feature `ilp`) if too many buffers are simultaneously live for the diagrams.
+//! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers whose rows share no buffer are solved
+//! as knapsack problems. Others are solved by decision diagrams, and also by an integer program (feature
+//! `ilp`) if too many buffers are simultaneously live for the diagrams.
 
 mod cover;
+mod duals;
 #[cfg(feature = "ilp")]
 mod ilp;
 mod irreducible;
+mod knapsack;
 
 pub use irreducible::{Fits, Irreducible, fits, irreducible};
 
-use cover::{Cover, Covered};
+use cover::{Cover, Covered, Search};
 use plimsoll_heuristics::{SpillChoice, all_spilled, excess, greedy_spill, spilled_above};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
@@ -48,19 +52,32 @@ pub const SPILLING: &[Entry<Spilling>] = &[
 /// a valid row.
 const PATIENCE: u64 = 50_000;
 
-/// Number of diagram states after which the integer program is tried.
-#[cfg(feature = "ilp")]
-const STATES: u64 = 200_000;
+/// Number of diagram states in the first slice of the search for a cover, and the factor by which the slices
+/// grow. After each slice, a better choice is placed. The slices do not depend on the time limit.
+const SLICE: u64 = 1 << 14;
+/// See [`SLICE`].
+const GROWTH: u64 = 4;
 
-/// Fractions of the remaining time for finding a greedy solution, for solving a cover, and for placing the
-/// remaining buffers.
+/// The size of the first slice after which the integer program is tried.
+#[cfg(feature = "ilp")]
+const STATES: u64 = 1 << 18;
+/// Number of diagram states per branch-and-bound node of the integer program.
+#[cfg(feature = "ilp")]
+const STATES_PER_NODE: u64 = 256;
+/// The fraction of the remaining time for one integer program, which cannot be resumed.
+#[cfg(feature = "ilp")]
+const PROGRAM: f64 = 0.75;
+
+/// Node limit of the first attempt to place the buffers that stay. If it fails, a greedy solution is sought
+/// before the search for a layout continues.
+const PLACING: u64 = 1 << 16;
+
+/// The fraction of the remaining time for finding a greedy solution.
 const GREEDY: f64 = 0.1;
-/// The fraction for finding a greedy solution of an instance with more than [`MANY`] buffers, for which
-/// covers have little chance of success.
+/// The fraction for an instance with more than [`MANY`] buffers, for which covers have little chance of
+/// success.
 const GREEDY_MANY: f64 = 0.5;
 const MANY: usize = 20_000;
-const COVERING: f64 = 0.75;
-const PLACING: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 enum Master {
@@ -77,43 +94,76 @@ struct SpillSolver {
     cover: Master,
 }
 
-impl SpillSolver {
-    fn least(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
-        match self.cover {
-            Master::Diagrams => self.by_diagrams(cover, limit, budget),
+/// The search for a least cover with fixed rows, in slices.
+struct Covering<'a> {
+    solver: &'a SpillSolver,
+    cover: &'a Cover,
+    diagrams: Option<Search<'a>>,
+}
+
+impl<'a> Covering<'a> {
+    fn new(solver: &'a SpillSolver, cover: &'a Cover) -> Self {
+        Self { solver, cover, diagrams: None }
+    }
+
+    /// Continues the search for at most `slice` diagram states. Returns a solution if this slice finds one
+    /// below `limit`.
+    fn advance(&mut self, limit: u64, slice: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
+        match self.solver.cover {
+            Master::Diagrams => self.by_diagrams(limit, slice, budget),
             #[cfg(feature = "ilp")]
-            Master::Program => ilp::least(cover, limit, self.setup, budget),
+            Master::Program => self.by_program(limit, None, budget),
         }
     }
 
-    /// Solves a cover by diagrams. If they reach their limit, the integer program is tried.
-    #[cfg(feature = "ilp")]
-    fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
-        let mut part = budget.part(Some(STATES), None);
-        let mut covered = cover.least(limit, &mut part);
-        let goes_on = budget.spend(part.nodes()).is_none();
-        if covered.stop != Some(Stop::NodeLimit) || !goes_on {
-            return Ok(covered);
-        }
-        let best =
-            |covered: &Covered| covered.stays.as_ref().map_or(limit, |stays| cover.cost(stays).min(limit));
-        if cover.entries() <= ilp::MOST_ENTRIES {
-            let program = ilp::least(cover, best(&covered), self.setup, budget)?;
-            covered = covered.then(program);
-            if covered.stop.is_some() || covered.bound >= Some(best(&covered)) {
+    /// Returns false if a further slice would start from the beginning.
+    fn can_resume(&self) -> bool {
+        matches!(self.solver.cover, Master::Diagrams)
+    }
+
+    /// Continues the search by diagrams. After [`STATES`], the integer program is tried in addition.
+    #[cfg_attr(
+        not(feature = "ilp"),
+        expect(clippy::unnecessary_wraps, reason = "same signature as with the feature")
+    )]
+    fn by_diagrams(&mut self, limit: u64, slice: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
+        if self.diagrams.is_none() {
+            let mut part = budget.part(None, None);
+            let covered = self.cover.by_rows(limit, &mut part);
+            budget.spend(part.nodes());
+            if let Some(covered) = covered {
                 return Ok(covered);
             }
         }
-        // The integer program is too large, or its numbers exceed the range in which its bounds are used. The
-        // diagrams continue with the rest of the budget.
-        let rest = cover.least(best(&covered), budget);
-        Ok(covered.then(rest))
+        let search = self.diagrams.get_or_insert_with(|| Search::new(self.cover, budget));
+        let mut part = budget.part(Some(slice), None);
+        let covered = search.advance(limit, &mut part);
+        budget.spend(part.nodes());
+        #[cfg(feature = "ilp")]
+        if covered.stop.is_some()
+            && budget.check().is_none()
+            && slice >= STATES
+            && self.cover.entries() <= ilp::MOST_ENTRIES
+        {
+            let cost = |covered: &Covered| {
+                covered.stays.as_ref().map_or(limit, |stays| self.cover.cost(stays).min(limit))
+            };
+            let stop = covered.stop;
+            let program = self.by_program(cost(&covered), Some(slice / STATES_PER_NODE), budget)?;
+            let both = covered.then(program);
+            // If the program ends without a proof, the diagrams continue.
+            let is_proved = both.bound.is_none_or(|bound| bound >= cost(&both));
+            return Ok(Covered { stop: stop.filter(|_| !is_proved), ..both });
+        }
+        Ok(covered)
     }
 
-    #[cfg(not(feature = "ilp"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "same signature as with the feature")]
-    fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
-        Ok(cover.least(limit, budget))
+    #[cfg(feature = "ilp")]
+    fn by_program(&self, limit: u64, nodes: Option<u64>, budget: &mut Budget) -> Result<Covered, SolveError> {
+        let mut part = budget.part(nodes, budget.time_to_end().map(|time| time.mul_f64(PROGRAM)));
+        let covered = ilp::least(self.cover, limit, self.solver.setup, &mut part);
+        budget.spend(part.nodes());
+        covered
     }
 }
 
@@ -202,32 +252,51 @@ impl Rounds<'_> {
         budget: &mut Budget,
     ) -> Result<Stop, SolveError> {
         loop {
+            match self.round(solver, &cover, budget)? {
+                Round::Ended(stop) => return Ok(stop),
+                Round::Row(buffers) => cover.cut(&buffers),
+            }
+        }
+    }
+
+    /// Searches for a least cover with the present rows, and places the buffers that stay.
+    fn round(
+        &mut self,
+        solver: &SpillSolver,
+        cover: &Cover,
+        budget: &mut Budget,
+    ) -> Result<Round, SolveError> {
+        let mut search = Covering::new(solver, cover);
+        // The buffers of the best choice that could not be placed, and the reason.
+        let mut open: Option<(Vec<BufferId>, Fits)> = None;
+        let mut slice = SLICE;
+        loop {
             if self.is_settled() {
-                return Ok(Stop::Completed);
+                return Ok(Round::Ended(Stop::Completed));
             }
             if let Some(stop) = self.ended(budget) {
-                return Ok(stop);
+                return Ok(Round::Ended(stop));
             }
             // The limit is the best value, because covers with equal cost are no improvement.
             let limit = self.limit();
-            let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
-            let covered = solver.least(&cover, limit, &mut part)?;
-            budget.spend(part.nodes());
+            let covered = search.advance(limit, slice, budget)?;
             self.known.stats.count("covers", 1);
             self.raise(covered.bound.unwrap_or(limit).min(limit), solver);
-            let Some(stays) = covered.stays.filter(|_| !self.is_settled()) else {
-                let ended = self.is_settled().then_some(Stop::Completed);
-                return Ok(ended.or(covered.stop).unwrap_or(Stop::Completed));
-            };
-            let kept = cover.kept(&stays);
-            if let Some(stop) = self.place(solver, &mut cover, &kept, budget)? {
-                return Ok(stop);
+            if let Some(stays) = covered.stays.filter(|_| !self.is_settled()) {
+                let kept = cover.kept(&stays);
+                open = self.place(solver, &kept, budget)?.map(|why| (kept, why));
             }
-            // If the cover was interrupted, its choice may not be the cheapest, and a row derived from it is
-            // not worth another round.
-            if let Some(stop) = covered.stop.filter(|_| !self.is_settled()) {
-                return Ok(stop);
+            if covered.stop.is_none() {
+                return match open {
+                    Some((kept, why)) if !self.is_settled() => self.decide(solver, &kept, why, budget),
+                    // The placed choice is optimal, or no choice is below the limit.
+                    _ => Ok(Round::Ended(Stop::Completed)),
+                };
             }
+            if !search.can_resume() {
+                return Ok(Round::Ended(budget.check().or(covered.stop).unwrap_or(Stop::Completed)));
+            }
+            slice = slice.saturating_mul(GROWTH);
         }
     }
 
@@ -235,36 +304,71 @@ impl Rounds<'_> {
         if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
-    /// Looks for addresses for the remaining buffers. If it is proved that there are none, adds a row to the
-    /// cover. Returns the reason to stop, if any.
+    /// Looks for addresses for the remaining buffers with a small limit. If it finds none, tries a greedy
+    /// solution that keeps fewer buffers, and returns the reason.
     fn place(
         &mut self,
         solver: &SpillSolver,
-        cover: &mut Cover,
         kept: &[BufferId],
         budget: &mut Budget,
-    ) -> Result<Option<Stop>, SolveError> {
-        let instance = self.problem.instance();
-        let half = budget.time_left().map(|time| time.mul_f64(PLACING));
-        let mut part = budget.part(budget.nodes_left().map(|nodes| nodes / 2), half);
-        let decided = fits(&instance.induced(kept), solver.setup, &mut part)?;
-        budget.spend(part.nodes());
-        match decided {
-            Fits::Layout(layout) => self.offer(Spill::of_layout(self.problem, kept, &layout)),
+    ) -> Result<Option<Fits>, SolveError> {
+        let found = self.fits(solver, kept, Some(PLACING), budget)?;
+        if !matches!(found, Fits::Layout(_)) {
+            self.greedy(SpillChoice::AreaPerTraffic, kept, budget);
+        }
+        Ok((!matches!(found, Fits::Layout(_))).then_some(found))
+    }
+
+    /// Decides whether the buffers of a least cover have addresses. If not, returns a row that excludes them.
+    fn decide(
+        &mut self,
+        solver: &SpillSolver,
+        kept: &[BufferId],
+        mut why: Fits,
+        budget: &mut Budget,
+    ) -> Result<Round, SolveError> {
+        if let Fits::Unknown(_) = why {
+            why = self.fits(solver, kept, None, budget)?;
+        }
+        match why {
+            Fits::Layout(_) => Ok(Round::Ended(Stop::Completed)),
             Fits::Never(reason) => {
-                let mut part =
-                    budget.part(budget.nodes_left().map(|nodes| nodes / 2), half.map(|half| half / 2));
+                let mut part = budget.part(budget.nodes_left().map(|nodes| nodes / 2), None);
+                let instance = self.problem.instance();
                 let core = irreducible(instance, kept, &reason, Some(PATIENCE), solver.setup, &mut part)?;
                 budget.spend(part.nodes());
                 self.known.stats.count("sets that do not fit", 1);
-                cover.cut(&core.buffers);
+                Ok(Round::Row(core.buffers))
             }
-            Fits::Unknown(stop) => {
-                // The decision reached its limits. Try a greedy solution that keeps fewer buffers.
-                self.greedy(SpillChoice::AreaPerTraffic, kept, budget);
-                return Ok(Some(budget.check().unwrap_or(stop)));
-            }
+            Fits::Unknown(stop) => Ok(Round::Ended(budget.check().unwrap_or(stop))),
         }
-        Ok(None)
+    }
+
+    /// Looks for a layout of the given buffers, and offers the solution if there is one.
+    fn fits(
+        &mut self,
+        solver: &SpillSolver,
+        kept: &[BufferId],
+        nodes: Option<u64>,
+        budget: &mut Budget,
+    ) -> Result<Fits, SolveError> {
+        let half = budget.nodes_left().map(|nodes| nodes / 2);
+        let mut part = budget.part(nodes.into_iter().chain(half).min(), None);
+        let found = fits(&self.problem.instance().induced(kept), solver.setup, &mut part)?;
+        budget.spend(part.nodes());
+        if let Fits::Layout(layout) = &found {
+            self.offer(Spill::of_layout(self.problem, kept, layout));
+        }
+        Ok(found)
     }
 }
+
+/// The result of a search with fixed rows.
+enum Round {
+    Ended(Stop),
+    /// These buffers do not fit together, so they form a further row.
+    Row(Vec<BufferId>),
+}
+
+#[cfg(test)]
+mod tests;

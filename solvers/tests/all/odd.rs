@@ -126,7 +126,8 @@ fn solver(method: Method, reductions: Reductions, rules: OrderRules) -> OrderSol
     OrderSolver::new(Setup::default(), method).with_params(OrderParams { method, reductions, rules })
 }
 
-const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false };
+const NONE: Reductions =
+    Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false, relax: false };
 
 /// Checks that every method, with different reductions, finds and proves the optimum, and that values and
 /// bounds are valid under low node limits.

@@ -1,7 +1,9 @@
 //! Tests that exact orders agree with brute force on thousands of small problems, and that optima are proved
 //! on graphs with the shape of real models.
 
-use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
+use crate::graphs::{
+    Wiring, cells, densenet, inception, llama, probed, randwire, resnet, shufflenet, small, unet,
+};
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
@@ -31,7 +33,8 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 }
 
 /// No reductions.
-const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false };
+const NONE: Reductions =
+    Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false, relax: false };
 
 /// Every method finds the same optimum as brute force, even if individual reductions and rules are switched
 /// on or off.
@@ -104,6 +107,29 @@ fn independent_parts_are_merged_optimally() {
     let outcome =
         checked(&forest, &params(Method::Staged, |_| {}), &mut Budget::unlimited().with_node_limit(100_000));
     assert_eq!(outcome.claim, Claim::Optimal);
+}
+
+/// Small graph outputs on every tensor multiply the number of downsets, but they hardly weaken the bound: it
+/// is at least the optimum without them.
+#[test]
+fn probes_on_every_tensor_keep_the_bound() {
+    let relaxed = params(Method::Staged, |_| {});
+    let whole = params(Method::Staged, |p| p.reductions.relax = false);
+    let mut raised = 0;
+    for seed in 0..2 {
+        let plain = randwire(Wiring::Ws(32, 4, 0.75), 3, true, seed);
+        let probed = probed(&plain, 10_000, 1);
+        let best = checked(&plain, &relaxed, &mut Budget::unlimited());
+        assert_eq!(best.claim, Claim::Optimal);
+        let least = 10_000 * best.value.unwrap().get();
+        let limited = || Budget::unlimited().with_node_limit(20_000);
+        let outcome = checked(&probed, &relaxed, &mut limited());
+        assert!(outcome.lower_bound.value.get() >= least, "seed {seed}");
+        let most = least + (probed.len() - plain.len()) as u64;
+        assert!(outcome.value.unwrap().get() <= most, "seed {seed}");
+        raised += usize::from(checked(&probed, &whole, &mut limited()).lower_bound.value.get() < least);
+    }
+    assert!(raised > 0);
 }
 
 /// Checks that the default solver proves an optimal order without limits.

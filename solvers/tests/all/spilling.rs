@@ -9,6 +9,7 @@ use plimsoll_solvers::spilling::{Fits, fits, irreducible};
 use plimsoll_solvers::{BruteForce, SPILLING};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use std::time::Duration;
 
 /// Returns a small problem with unusual features and a capacity that usually does not suffice.
 fn small(seed: u64) -> SpillProblem {
@@ -168,7 +169,8 @@ fn limits_leave_a_bound() {
                 let (value, bound) = (outcome.value, outcome.lower_bound.value);
                 assert!(value.is_none_or(|value| bound <= value) && (nodes == 0 || bound > Bytes::ZERO));
                 if let Some((before, below)) = last.replace((value, bound)) {
-                    assert!(bound >= below && before.is_none_or(|before| value <= Some(before)));
+                    let is_no_worse = bound >= below && before.is_none_or(|before| value <= Some(before));
+                    assert!(is_no_worse, "{nodes}: {value:?}, {bound} after {before:?}, {below}");
                 }
             }
         }
@@ -228,5 +230,75 @@ fn small_numbers_beside_large_ones_are_not_lost() {
         let outcome = solver.solve(&problem, &mut budget, &mut Silent).unwrap();
         assert!(outcome.lower_bound.value <= Bytes::new(1), "{}: {:?}", entry.name, outcome.lower_bound);
         assert_eq!(outcome.value, Some(Bytes::new(1)), "{}", entry.name);
+    }
+}
+
+/// Returns buffers with random sizes and traffic. All are live at one step if `steps` is 1.
+fn random(count: u64, steps: u64, rng: &mut Xoshiro256PlusPlus) -> (Instance, Vec<Option<Bytes>>) {
+    let mut builder = InstanceBuilder::new("random");
+    let mut traffic = Vec::new();
+    for at in 0..count {
+        let lower = rng.random_range(0..steps);
+        let upper = rng.random_range(lower + 1..=steps);
+        let size: u64 = rng.random_range(1..200);
+        builder =
+            builder.buffer(Buffer::new(format!("b{at}"), size, Lifespan::single(lower, upper).unwrap()));
+        traffic.push(rng.random_bool(0.95).then(|| Bytes::new(rng.random_range(0..1_000_000))));
+    }
+    (builder.build().unwrap(), traffic)
+}
+
+/// Returns the least traffic of buffers that are all live at one step, by dynamic programming.
+fn least_at_one_step(problem: &SpillProblem) -> u64 {
+    let capacity = problem.capacity().get() as usize;
+    let mut best: Vec<Option<u64>> = vec![Some(0); capacity + 1];
+    for (id, buffer) in problem.instance().ids().zip(problem.instance().buffers()) {
+        let size = buffer.size().get() as usize;
+        let before = best.clone();
+        for (space, best) in best.iter_mut().enumerate() {
+            let goes = before[space].and_then(|cost| Some(cost + problem.traffic(id)?.get()));
+            let stays = space.checked_sub(size).and_then(|space| before[space]);
+            *best = goes.into_iter().chain(stays).min();
+        }
+    }
+    best[capacity].unwrap_or(problem.total().get() + 1)
+}
+
+/// If all buffers are live at one step, the problem is a knapsack problem. It takes few nodes, and a time
+/// limit changes nothing.
+#[test]
+fn buffers_live_at_one_step_are_a_knapsack() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(60);
+    for count in (1..70).chain([324, 1000]) {
+        let (instance, traffic) = random(count, 1, &mut rng);
+        let capacity = instance.total_size().get() * rng.random_range(10..90) / 100;
+        let instance = instance.with_capacity(Some(Bytes::new(capacity)));
+        let problem = SpillProblem::new(instance, traffic).unwrap();
+        let least = least_at_one_step(&problem);
+        let limits = [Budget::unlimited(), Budget::unlimited().with_time_limit(Duration::from_secs(20))];
+        for mut budget in limits {
+            let outcome =
+                (SPILLING[0].build)(Setup::default()).solve(&problem, &mut budget, &mut Silent).unwrap();
+            assert_eq!(outcome.lower_bound.value.get(), least, "{count} buffers");
+            let value = outcome.value.map_or(problem.total().get() + 1, Bytes::get);
+            assert_eq!(value, least, "{count} buffers");
+            assert!(outcome.stats.nodes < 100_000, "{count} buffers: {} nodes", outcome.stats.nodes);
+        }
+    }
+}
+
+/// Bounds of runs that a node limit ends are at most the optimum.
+#[test]
+fn bounds_of_limited_runs_hold() {
+    for seed in 0..300 {
+        let problem = small(seed);
+        let least = least(&problem).map_or(problem.total().get() + 1, Bytes::get);
+        for limit in [1, 10, 100, 1000] {
+            let mut budget = Budget::unlimited().with_node_limit(limit);
+            let outcome =
+                (SPILLING[0].build)(Setup::default()).solve(&problem, &mut budget, &mut Silent).unwrap();
+            assert!(outcome.lower_bound.value.get() <= least, "seed {seed}, limit {limit}");
+            assert!(outcome.value.is_none_or(|value| value.get() >= least), "seed {seed}, limit {limit}");
+        }
     }
 }

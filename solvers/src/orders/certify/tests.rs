@@ -70,6 +70,36 @@ fn optima_are_proved_and_larger_bounds_are_not() {
     }
 }
 
+/// Returns a bound that is the optimum of the problem without some operators, if it is not zero.
+fn without(problem: &OrderProblem, rng: &mut StdRng) -> Option<LowerBound> {
+    let operators: Vec<OperatorId> = problem.ids().filter(|_| rng.random_bool(0.3)).collect();
+    let (best, _) = optimum(&Rest::without(problem, &operators).problem);
+    let witness = Witness::Without { operators, solver: "exact".to_owned() };
+    (best > Bytes::ZERO).then(|| LowerBound::new(best, witness))
+}
+
+#[test]
+fn bounds_without_some_operators_are_proved() {
+    let (mut rng, mut verdicts) = (StdRng::seed_from_u64(3), Vec::new());
+    for seed in 0..1000 {
+        let problem = small(2 + seed as usize % 10, seed);
+        let Some(bound) = without(&problem, &mut rng) else { continue };
+        let (best, order) = optimum(&problem);
+        assert!(bound.value <= best, "seed {seed}");
+        let prove = |bound: &LowerBound| {
+            let rules = RULES[seed as usize % RULES.len()];
+            OrderProof::by(&problem, bound, &order, rules, &mut Budget::unlimited())
+        };
+        let text = text(&prove(&bound).unwrap(), &problem);
+        assert_eq!(checked(&text), Ok(bound.value.get()), "seed {seed}\n{text}");
+        verdicts.push((checked(&text), text));
+        let above = LowerBound::new(Bytes::new(best.get() + 1), bound.witness);
+        assert_eq!(prove(&above).map(|_| ()), Err(NoProof::Wrong(above.value)), "seed {seed}");
+    }
+    assert!(verdicts.iter().any(|(_, text)| text.contains("\ndrop ")));
+    agree(&verdicts);
+}
+
 #[test]
 fn sections_contain_the_problem() {
     let problem = small(9, 5);
@@ -104,8 +134,9 @@ fn altered(text: &str, rng: &mut StdRng) -> String {
             words[word] = match kind {
                 5 => rng.random_range(0..9u64).to_string(),
                 6 => near.wrapping_add(rng.random_range(0..3)).saturating_sub(1).to_string(),
-                _ => ["e", "r", "x", "start", "end", "reverse", "skip", "keep"][rng.random_range(0..8)]
-                    .to_owned(),
+                _ => ["e", "r", "x", "start", "end", "reverse", "skip", "keep", "drop"]
+                    [rng.random_range(0..9)]
+                .to_owned(),
             };
             lines[at] = words.join(" ");
         }
@@ -182,7 +213,9 @@ fn alter(count: usize, seed: u64) {
         let problem = small(rng.random_range(2..9), rng.random_range(0..1 << 40));
         let (best, order) = optimum(&problem);
         let rules = RULES[rng.random_range(0..RULES.len())];
-        let proof = OrderProof::by(&problem, &searched(best), &order, rules, &mut Budget::unlimited());
+        let part = if rng.random_bool(0.2) { without(&problem, &mut rng) } else { None };
+        let bound = part.unwrap_or_else(|| searched(best));
+        let proof = OrderProof::by(&problem, &bound, &order, rules, &mut Budget::unlimited());
         let Ok(proof) = proof else { continue };
         // Most small problems have simple proofs, so most of these are skipped.
         if proof.body.lines().count() < 3 && rng.random_bool(0.9) {

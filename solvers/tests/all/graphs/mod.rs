@@ -62,6 +62,39 @@ impl Draw {
     }
 }
 
+/// Returns a problem with sizes multiplied by `factor`. Each operator that begins a storage is followed by a
+/// probe: an operator that reads these storages and produces a graph output of `size` bytes.
+pub fn probed(problem: &OrderProblem, factor: u64, size: u64) -> OrderProblem {
+    let scaled = |bytes: Bytes| Bytes::new(bytes.get() * factor);
+    let mut names: Vec<String> = problem.ids().map(|id| problem.operator(id).to_owned()).collect();
+    let mut scratch: Vec<Bytes> = problem.ids().map(|id| scaled(problem.scratch(id))).collect();
+    let mut storages = problem.storages().to_vec();
+    storages.iter_mut().for_each(|storage| storage.size = scaled(storage.size));
+    let before = |id| problem.predecessors(id).iter().map(move |&before| (before, id));
+    let mut edges: Vec<(OperatorId, OperatorId)> = problem.ids().flat_map(before).collect();
+    for id in problem.ids() {
+        let begun: Vec<usize> =
+            (0..problem.storages().len()).filter(|&at| problem.first(at) == Some(id)).collect();
+        if begun.is_empty() {
+            continue;
+        }
+        let probe = OperatorId::new(names.len() as u32);
+        begun.iter().for_each(|&at| storages[at].users.push(probe));
+        let (name, users) = (format!("probe{probe}"), vec![probe]);
+        storages.push(Storage {
+            name: name.clone(),
+            size: Bytes::new(size),
+            users,
+            from_start: false,
+            to_end: true,
+        });
+        names.push(name);
+        edges.push((id, probe));
+        scratch.push(Bytes::ZERO);
+    }
+    OrderProblem::new(problem.name(), names, edges, storages, scratch).unwrap()
+}
+
 /// Returns a small random problem with every feature: storages that are live from the start or to the end,
 /// storages with several users and producers, storages whose last user depends on the order, operators
 /// without outputs, and scratch memory.
