@@ -28,6 +28,10 @@ mod brute;
 mod certify;
 mod draft;
 mod flow;
+#[cfg(test)]
+#[path = "../../tests/all/graphs/mod.rs"]
+#[allow(dead_code)]
+mod graphs;
 mod greedy;
 mod hills;
 mod log;

@@ -26,7 +26,7 @@ fn draw(seed: u64) -> Option<Instance> {
     let (steps, max_size) = (rng.random_range(1..10), [2, 5, 9, 40][rng.random_range(0..4)]);
     let (buffers, mask) = (rng.random_range(1..8), rng.random_range(0..16));
     // Brute force tries every order of all buffers if there are groups.
-    let features = if seed % 3 == 0 {
+    let features = if seed.is_multiple_of(3) {
         SmallParams::with_groups(buffers.min(6), mask)
     } else {
         SmallParams::with_features(buffers, mask)

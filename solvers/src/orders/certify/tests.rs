@@ -1,13 +1,9 @@
 //! Tests that two checkers accept proofs, and that they accept altered proofs only if these prove a true
 //! claim.
 
-#[path = "../../../tests/all/graphs/mod.rs"]
-#[allow(dead_code)]
-mod graphs;
-
 use super::*;
 use crate::orders::OrderBrute;
-use graphs::small;
+use crate::orders::graphs::small;
 use plimsoll_model::{Silent, Solver};
 use plimsoll_proof::{CheckError, OrderProved, Reason, check_orders};
 use rand::rngs::StdRng;

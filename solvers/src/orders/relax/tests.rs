@@ -1,12 +1,8 @@
 //! Tests that the problem without some operators is a relaxation, and that its orders extend to the whole.
 
-#[path = "../../../tests/all/graphs/mod.rs"]
-#[allow(dead_code)]
-mod graphs;
-
 use super::*;
 use crate::orders::OrderBrute;
-use graphs::{probed, small};
+use crate::orders::graphs::{probed, small};
 use plimsoll_model::orders::{around_bound, check_order};
 use plimsoll_model::{Budget, Bytes, Silent, Solver};
 

@@ -159,7 +159,7 @@ impl Scratch {
         for &b in view.split {
             let (b, hull) = (b as usize, view.problem.hull[b as usize]);
             let near = |&(from, to): &Window| hull.0 < to && hull.1 > from;
-            let may_move = view.problem.group_of[b].is_some() || self.changed[..windows].iter().any(near);
+            let may_move = view.problem.rigid.of[b].is_some() || self.changed[..windows].iter().any(near);
             if state.placed[b] || !may_move || !state.move_up(b) {
                 continue;
             }
@@ -322,7 +322,7 @@ impl Scratch {
         }
         self.add(from, to, size, option);
         let valley = self.valley_of(from);
-        let beside = match problem.group_of[b] {
+        let beside = match problem.rigid.of[b] {
             _ if !place.is_level => OPEN,
             None => least_beside(problem, state, b, valley),
             Some(group) => least_beside_group(problem, state, (b, floor), valley, group),
@@ -421,7 +421,7 @@ impl Scratch {
 fn least_beside(problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) -> i64 {
     let outside = problem.cover.of_index(b).iter().map(|&t| t as usize).filter(|&t| t < left || t >= right);
     let is_apart =
-        |other: usize| problem.group_of[other].is_none_or(|group| Some(group) != problem.group_of[b]);
+        |other: usize| problem.rigid.of[other].is_none_or(|group| Some(group) != problem.rigid.of[b]);
     let others = outside.flat_map(|t| state.unplaced(t)).filter(|&other| other != b && is_apart(other));
     others.map(|other| problem.size[other]).min().unwrap_or(OPEN)
 }
@@ -436,7 +436,7 @@ fn least_beside_group(
     valley: (usize, usize),
     group: u32,
 ) -> i64 {
-    let members = &problem.groups[group as usize];
+    let members = &problem.rigid.groups[group as usize];
     let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
     let above = |&(m, distance): &(u32, i64)| {
         let m = m as usize;
@@ -445,7 +445,7 @@ fn least_beside_group(
         }
         let sections = problem.cover.of_index(m).iter().map(|&t| t as usize);
         let tops = sections.flat_map(|t| {
-            let others = state.unplaced(t).filter(|&other| problem.group_of[other] != Some(group));
+            let others = state.unplaced(t).filter(|&other| problem.rigid.of[other] != Some(group));
             others.map(move |other| state.floor[t] + problem.size[other])
         });
         tops.min().map_or(OPEN, |top| top - (distance - own) - floor)

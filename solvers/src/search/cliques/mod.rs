@@ -51,12 +51,23 @@
 //! T. A placed buffer is level, and no other unplaced buffer of its sections lies below F. Everything else in
 //! its sections therefore lies above it, and its top is the floor of all of them.
 //!
+//! # Rigid groups
+//!
+//! The members of a rigid group count as split buffers. The place of a member is the lowest one at which all
+//! members of its group are possible. In a stable layout, no group can be moved down either. If a member is
+//! placed, the others lie at their places. From then on, they are fixed in those of their sections whose
+//! floors are lower. Two steps of the proof differ for a member x of a group. Whatever keeps x from lying at F
+//! may lie under another member m. Then m lies at or above its top, and x moves with m. So the last item of T
+//! becomes the least height that such a buffer gives to x, but at least the next position of the group. An
+//! unplaced buffer may also support m if m is not level. Such a group therefore counts as supported, and so
+//! does a group in its lowest position.
+//!
 //! # Pruning and order
 //!
 //! The rules are those of valley branching (see [`Rules`](super::valley::Rules)): waste below walls, twins,
 //! memo, restarts, levels, lookahead and failure weights. In the waste below a wall, fixed buffers count as
 //! filled. The key of the memo contains the floors, the bases as far as they can support a buffer, and the
-//! unplaced buffers. The *slack* of a section is its highest ceiling less its floor and the sizes of what is
+//! unplaced buffers and the placed members of groups above the floors. The *slack* of a section is its highest ceiling less its floor and the sizes of what is
 //! still to come. It must not be negative.
 //!
 //! **Complexity.** A node takes time in proportion to the sections and buffers of the valleys that a decision

@@ -48,6 +48,51 @@ impl<T> Lists<T> {
 /// The addresses of a fixed buffer, in units: its offset and its end.
 pub(super) type Pin = (i64, i64);
 
+/// The rigid groups of free buffers.
+#[derive(Clone, Debug)]
+pub(super) struct Rigid {
+    /// Per free buffer: its group. All members have the alignment of the group.
+    pub of: Vec<Option<u32>>,
+    /// Per group: its members, each with its distance from the base in units.
+    pub groups: Vec<Vec<(u32, i64)>>,
+    /// Per section: the members of groups that it contains.
+    pub in_section: Lists<u32>,
+    /// Per free buffer: the members of other groups with which it conflicts.
+    pub beside: Lists<u32>,
+}
+
+impl Rigid {
+    fn of(
+        instance: &Instance,
+        free: &[BufferId],
+        cover: &Lists<u32>,
+        members: &Lists<u32>,
+        grain: u64,
+    ) -> Self {
+        let of: Vec<Option<u32>> = free.iter().map(|&id| group_of(instance, id)).collect();
+        let rigid = |list: &[u32]| -> Vec<u32> {
+            list.iter().copied().filter(|&b| of[b as usize].is_some()).collect()
+        };
+        let in_section = Lists::of((0..members.starts.len() - 1).map(|s| rigid(members.of_index(s))));
+        let beside = |b: usize| {
+            let all = cover.of_index(b).iter().flat_map(|&s| in_section.of_index(s as usize)).copied();
+            all.filter(|&m| of[m as usize] != of[b]).collect::<BTreeSet<u32>>()
+        };
+        let beside = Lists::of((0..free.len()).map(beside));
+        let mut groups = vec![Vec::new(); instance.groups().all().len()];
+        for (b, &id) in (0..).zip(free) {
+            if let Some((group, distance)) = instance.groups().of(id) {
+                groups[group].push((b, (distance.get() / grain) as i64));
+            }
+        }
+        Self { of, groups, in_section, beside }
+    }
+}
+
+fn group_of(instance: &Instance, id: BufferId) -> Option<u32> {
+    instance.groups().of(id).map(|(group, _)| group as u32)
+}
+
 /// An instance reduced to cliques. Each free buffer covers a set of sections and has a size in units.
 ///
 /// Every offset of a layout is a multiple of the *step*, the greatest common divisor of all alignments of
@@ -70,14 +115,7 @@ pub(crate) struct Cliques {
     pub widest: i64,
     /// Per free buffer: its offset modulo its alignment, and its lowest offset. It is 0 outside rigid groups.
     pub residue: Vec<i64>,
-    /// Per free buffer: its rigid group. All members have the alignment of the group.
-    pub group_of: Vec<Option<u32>>,
-    /// Per rigid group: its members, each with its distance from the base in units.
-    pub groups: Vec<Vec<(u32, i64)>>,
-    /// Per section, and per free buffer: the members of rigid groups that it contains, or with which the
-    /// buffer conflicts.
-    pub(super) rigid: Lists<u32>,
-    pub(super) rigid_beside: Lists<u32>,
+    pub(super) rigid: Rigid,
     /// Per free buffer: the bytes by which its rounded size exceeds its size.
     pub excess: Vec<u64>,
     /// Per free buffer: the sections that it covers, ascending.
@@ -121,18 +159,8 @@ impl Cliques {
             sized.partition(|&id| instance.buffer(id).fixed().is_none());
         let step = step(instance, &free, &fixed);
         let rounded = |id: BufferId| instance.buffer(id).size().get().next_multiple_of(step);
-        let sizes = free.iter().chain(&fixed).map(|&id| rounded(id));
-        let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
-        let rigid = instance.groups().all().iter().flat_map(|group| group.members());
-        // Fixed buffers have no group.
-        let rigid = rigid.filter(|&&(id, _)| !instance.buffer(id).is_empty());
-        let distances = rigid.map(|&(_, distance)| distance.get());
-        let (alignments, residues): (Vec<u64>, Vec<u64>) =
-            free.iter().map(|&id| lattice(instance, id)).unzip();
-        let lengths = sizes.chain(offsets).chain(distances).chain(residues);
-        let grain = common_grain(lengths, &alignments.iter().copied());
+        let grain = grain(instance, &free, &fixed, step);
         let units = |id: BufferId| (rounded(id) / grain) as i64;
-        let group_of = |id: BufferId| instance.groups().of(id).map(|(group, _)| group as u32);
         let pin = |id: BufferId| {
             let low = (instance.buffer(id).fixed()?.get() / grain) as i64;
             Some((low, low + units(id)))
@@ -145,13 +173,13 @@ impl Cliques {
         free.sort_by_cached_key(|&id| {
             let cover = &covers[id.index()];
             let (start, end) = (cover[0], cover[cover.len() - 1] + 1);
-            let is_split = (end - start) as usize != cover.len() || group_of(id).is_some();
+            let is_split = (end - start) as usize != cover.len() || group_of(instance, id).is_some();
             (is_split, start, end, std::cmp::Reverse(units(id)), id)
         });
         let cover = Lists::of(free.iter().map(|id| covers[id.index()].iter().copied()));
         let runs = Lists::of((0..free.len()).map(|b| runs(cover.of_index(b))));
         let hull: Vec<(u32, u32)> = (0..free.len()).map(|b| hull(runs.of_index(b))).collect();
-        let is_whole = |&b: &usize| runs.of_index(b).len() == 1 && group_of(free[b]).is_none();
+        let is_whole = |&b: &usize| runs.of_index(b).len() == 1 && group_of(instance, free[b]).is_none();
         let whole = (0..free.len()).take_while(is_whole).count();
         let first_at = |s: usize| hull[..whole].partition_point(|&(start, _)| (start as usize) < s) as u32;
         let walls = Lists::of((0..free.len()).map(|b| merged(cover.of_index(b), &pins)));
@@ -163,31 +191,21 @@ impl Cliques {
         let excess: Vec<u64> =
             free.iter().map(|&id| rounded(id) - instance.buffer(id).size().get()).collect();
         let mut first = HashMap::new();
-        let rigid = |b: usize| group_of(free[b]).map(|_| b);
+        let member = |b: usize| group_of(instance, free[b]).map(|_| b);
         let twin = (0..free.len())
             .map(|b| {
                 *first
-                    .entry((cover.of_index(b), size[b], alignment[b], excess[b], rigid(b)))
+                    .entry((cover.of_index(b), size[b], alignment[b], excess[b], member(b)))
                     .or_insert(b as u32)
             })
             .collect();
-        let group_of: Vec<Option<u32>> = free.iter().map(|&id| group_of(id)).collect();
         let members = members(sections.len(), &cover, free.len());
-        let in_section =
-            |s: usize| members.of_index(s).iter().copied().filter(|&b| group_of[b as usize].is_some());
-        let rigid = Lists::of((0..sections.len()).map(in_section));
-        let beside = |b: usize| {
-            let all = cover.of_index(b).iter().flat_map(|&s| rigid.of_index(s as usize)).copied();
-            let others = all.filter(|&m| group_of[m as usize] != group_of[b]);
-            others.collect::<BTreeSet<u32>>()
-        };
-        let rigid_beside = Lists::of((0..free.len()).map(beside));
-        let groups = groups(instance, &free, grain);
+        let rigid = Rigid::of(instance, &free, &cover, &members, grain);
         let is_plain = |b: usize| {
             alignment[b] == 1
-                && group_of[b].is_none()
+                && rigid.of[b].is_none()
                 && walls.of_index(b).is_empty()
-                && rigid_beside.of_index(b).is_empty()
+                && rigid.beside.of_index(b).is_empty()
         };
         let end = |&id: &BufferId| {
             let b = instance.buffer(id);
@@ -209,11 +227,8 @@ impl Cliques {
             size,
             alignment,
             excess,
-            has_pins: !fixed.is_empty() || !groups.is_empty(),
-            group_of,
-            groups,
+            has_pins: !fixed.is_empty() || !rigid.groups.is_empty(),
             rigid,
-            rigid_beside,
             residue,
             cover,
             pins,
@@ -228,7 +243,7 @@ impl Cliques {
 
     /// Returns the members of the rigid group of a free buffer, or the buffer alone.
     pub(super) fn together(&self, b: usize) -> impl Iterator<Item = usize> {
-        let group = self.group_of[b].map_or(&[][..], |group| &self.groups[group as usize]);
+        let group = self.rigid.of[b].map_or(&[][..], |group| &self.rigid.groups[group as usize]);
         let alone = group.is_empty().then_some(b);
         group.iter().map(|&(m, _)| m as usize).chain(alone)
     }
@@ -285,15 +300,19 @@ fn step(instance: &Instance, free: &[BufferId], fixed: &[BufferId]) -> u64 {
     if free.is_empty() { 1 } else { divisors.chain(offsets).fold(0, gcd).max(1) }
 }
 
-/// Returns the members of each rigid group among the free buffers, with their distances in units.
-fn groups(instance: &Instance, free: &[BufferId], grain: u64) -> Vec<Vec<(u32, i64)>> {
-    let mut groups = vec![Vec::new(); instance.groups().all().len()];
-    for (b, &id) in (0..).zip(free) {
-        if let Some((group, distance)) = instance.groups().of(id) {
-            groups[group].push((b, (distance.get() / grain) as i64));
-        }
-    }
-    groups
+/// Returns the greatest number of bytes of which all rounded sizes, fixed offsets, distances and residues are
+/// multiples, and which each alignment divides or is a multiple of.
+fn grain(instance: &Instance, free: &[BufferId], fixed: &[BufferId], step: u64) -> u64 {
+    let sized = free.iter().chain(fixed);
+    let sizes = sized.map(|&id| instance.buffer(id).size().get().next_multiple_of(step));
+    let offsets = fixed.iter().filter_map(|&id| instance.buffer(id).fixed()).map(Bytes::get);
+    // Fixed buffers have no group.
+    let distances =
+        free.iter().filter_map(|&id| instance.groups().of(id)).map(|(_, distance)| distance.get());
+    let lattices = free.iter().map(|&id| lattice(instance, id));
+    let (alignments, residues): (Vec<u64>, Vec<u64>) = lattices.unzip();
+    let lengths = sizes.chain(offsets).chain(distances).chain(residues);
+    common_grain(lengths, &alignments.into_iter())
 }
 
 /// Returns, for each buffer, the positions of the sections that contain it, ascending.

@@ -208,7 +208,7 @@ impl<'a> State<'a> {
     /// Computes the place of an unplaced split buffer anew. Returns true if it has changed.
     pub fn move_up(&mut self, b: usize) -> bool {
         let (low, high) = self.floors(b);
-        let offset = match self.problem.group_of[b] {
+        let offset = match self.problem.rigid.of[b] {
             None => self.settled(b, high),
             Some(group) => self.group_place(group, b),
         };
@@ -224,7 +224,7 @@ impl<'a> State<'a> {
     /// offset, plus the distance of the member. Each member can only raise the base. Ends early if a member
     /// exceeds its highest offset.
     fn group_place(&self, group: u32, b: usize) -> i64 {
-        let members = &self.problem.groups[group as usize];
+        let members = &self.problem.rigid.groups[group as usize];
         let floors = members.iter().map(|&(m, distance)| self.floors(m as usize).1 - distance);
         let mut base = floors.max().unwrap_or(0);
         let mut agreed = 0;
@@ -254,7 +254,7 @@ impl<'a> State<'a> {
                 place = self.aligned(b, top);
             }
         }
-        for &m in problem.rigid_beside.of_index(b) {
+        for &m in problem.rigid.beside.of_index(b) {
             let m = m as usize;
             if self.placed[m] && self.offset[m] < place + problem.size[b] && place < self.end(m) {
                 return self.settled(b, self.end(m));
@@ -286,8 +286,8 @@ impl<'a> State<'a> {
         let is_held = |m: usize| !self.place(m).is_level || self.is_supported(m);
         place.is_level
             && (self.is_supported(b)
-                || self.problem.group_of[b].is_some() && place.offset == self.problem.residue[b]
-                || self.problem.group_of[b].is_some() && self.problem.together(b).any(is_held))
+                || self.problem.rigid.of[b].is_some() && place.offset == self.problem.residue[b]
+                || self.problem.rigid.of[b].is_some() && self.problem.together(b).any(is_held))
     }
 
     /// Returns true if something supports a buffer at the common floor of its sections.
@@ -302,7 +302,7 @@ impl<'a> State<'a> {
     pub fn fixed_below(&self, s: usize, height: i64) -> i64 {
         let pins = &self.problem.pins.items()[self.pin[s] as usize..self.problem.pins.range(s).end];
         let pins = pins.iter().take_while(|pin| pin.0 < height).copied();
-        let rigid = self.problem.rigid.of_index(s).iter().map(|&m| m as usize);
+        let rigid = self.problem.rigid.in_section.of_index(s).iter().map(|&m| m as usize);
         let rigid = rigid.filter(|&m| self.placed[m] && (self.floor[s]..height).contains(&self.offset[m]));
         pins.chain(rigid.map(|m| (self.offset[m], self.end(m)))).map(|(low, top)| top.min(height) - low).sum()
     }
@@ -312,11 +312,11 @@ impl<'a> State<'a> {
     /// sections no longer share an unplaced buffer, or the buffer is split.
     pub fn put(&mut self, b: usize) -> bool {
         let problem = self.problem;
-        let Some(group) = problem.group_of[b] else {
+        let Some(group) = problem.rigid.of[b] else {
             let bottom = self.floor[problem.hull[b].0 as usize];
             return self.put_one(b, bottom) || b >= problem.whole;
         };
-        for &(m, _) in &problem.groups[group as usize] {
+        for &(m, _) in &problem.rigid.groups[group as usize] {
             let offset = self.place(m as usize).offset;
             self.put_one(m as usize, offset);
             self.hash ^= mix(offset as u64 ^ u64::from(m) << 40);
@@ -327,7 +327,7 @@ impl<'a> State<'a> {
     /// Places a buffer, which is fixed from then on in those of its sections whose floors are lower.
     fn put_one(&mut self, b: usize, offset: i64) -> bool {
         let (problem, size) = (self.problem, self.problem.size[b]);
-        let is_rigid = problem.group_of[b].is_some();
+        let is_rigid = problem.rigid.of[b].is_some();
         self.offset[b] = offset;
         self.placed[b] = true;
         let mut apart = false;
@@ -398,7 +398,7 @@ impl<'a> State<'a> {
         let (floor, pins) = (self.floor[s], &self.problem.pins);
         let is_next = (self.pin[s] as usize) < pins.range(s).end;
         let pin = is_next.then(|| pins.items()[self.pin[s] as usize]).filter(|&(low, _)| low <= floor);
-        let rigid = self.problem.rigid.of_index(s).iter().map(|&m| m as usize);
+        let rigid = self.problem.rigid.in_section.of_index(s).iter().map(|&m| m as usize);
         let rigid = rigid.filter(|&m| self.placed[m] && (from..=floor).contains(&self.offset[m]));
         let rigid = rigid.map(|m| (self.offset[m], self.end(m))).min();
         if pin.is_some_and(|pin| rigid.is_none_or(|rigid| pin < rigid)) {
@@ -487,7 +487,7 @@ impl<'a> State<'a> {
             for s in left as usize..right as usize {
                 key.put(self.floor[s] as u64);
                 key.put((self.floor[s] - self.base[s]).min(self.problem.widest) as u64);
-                for &m in self.problem.rigid.of_index(s) {
+                for &m in self.problem.rigid.in_section.of_index(s) {
                     let m = m as usize;
                     let above = self.placed[m] && self.offset[m] >= self.floor[s];
                     key.put(if above { self.offset[m] as u64 + 1 } else { 0 });

@@ -69,7 +69,9 @@ pub fn probed(problem: &OrderProblem, factor: u64, size: u64) -> OrderProblem {
     let mut names: Vec<String> = problem.ids().map(|id| problem.operator(id).to_owned()).collect();
     let mut scratch: Vec<Bytes> = problem.ids().map(|id| scaled(problem.scratch(id))).collect();
     let mut storages = problem.storages().to_vec();
-    storages.iter_mut().for_each(|storage| storage.size = scaled(storage.size));
+    for storage in &mut storages {
+        storage.size = scaled(storage.size);
+    }
     let before = |id| problem.predecessors(id).iter().map(move |&before| (before, id));
     let mut edges: Vec<(OperatorId, OperatorId)> = problem.ids().flat_map(before).collect();
     for id in problem.ids() {
@@ -79,7 +81,9 @@ pub fn probed(problem: &OrderProblem, factor: u64, size: u64) -> OrderProblem {
             continue;
         }
         let probe = OperatorId::new(names.len() as u32);
-        begun.iter().for_each(|&at| storages[at].users.push(probe));
+        for &at in &begun {
+            storages[at].users.push(probe);
+        }
         let (name, users) = (format!("probe{probe}"), vec![probe]);
         storages.push(Storage {
             name: name.clone(),
