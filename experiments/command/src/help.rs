@@ -3,7 +3,7 @@
 use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
-use clap::Command;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
 
@@ -228,14 +228,53 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("man", "plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
 ];
 
-/// Adds the groups of commands, the examples and the exit codes to the help.
-pub fn complete(mut command: Command) -> Command {
-    let width = output::width().min(WIDEST);
-    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
-    for name in &names {
-        let adapted = |one: Command| signed(overlapping(limited(one))).after_long_help(after(name, width));
-        command = command.mut_subcommand(name, adapted);
+/// The arguments of a command. They are declared only if the command line names the command, because the
+/// declaration of all commands takes longer than the solution of a small instance.
+#[derive(Debug)]
+pub struct Deferred<A>(pub A);
+
+impl<A: Args> Args for Deferred<A> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(|command| described(A::augment_args(command)))
     }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(|command| described(A::augment_args_for_update(command)))
+    }
+}
+
+impl<A: FromArgMatches> FromArgMatches for Deferred<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+
+    fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches_mut(matches)
+    }
+}
+
+/// Adds the examples and the exit codes to the help of a command, and adapts its options to each other.
+fn described(command: Command) -> Command {
+    let text = after(command.get_name(), width());
+    signed(overlapping(limited(command))).after_long_help(text)
+}
+
+/// Returns the width of the help, in columns.
+fn width() -> usize {
+    output::width().min(WIDEST)
+}
+
+/// Adds the groups of commands and the exit codes to the help.
+pub fn complete(command: Command) -> Command {
+    let width = width();
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         groups(&command, width)
@@ -321,7 +360,8 @@ mod tests {
 
     #[test]
     fn the_help_of_a_limit_names_only_options_of_its_command() {
-        let command = crate::cli::declaration();
+        let mut command = crate::cli::declaration();
+        command.build();
         for one in command.get_subcommands() {
             let Some(limit) = one.get_arguments().find(|own| own.get_id() == "time_limit") else { continue };
             let help = limit.get_help().map(ToString::to_string).unwrap_or_default();
