@@ -1,10 +1,10 @@
-// Functions of z3 that load the library with the first call. The dynamic linker would load and initialise z3 and
-// the C++ runtime at the start of every process, which takes longer than the solution of a small instance.
+// Functions of z3 that load the library with the first call. The dynamic linker would load and initialise z3
+// and the C++ runtime at the start of every process, which takes longer than the solution of a small instance.
 //
 // In the calling conventions of x86-64 and AArch64, arguments that are integers or pointers are passed in
 // registers, and at least six of them fit. Therefore one C type suits all functions of the list. A function
-// with more arguments, or with floating-point arguments or results, needs its own definition. If a function is
-// missing here, the program is linked with the shared library as usual, and only the start is slower.
+// with more arguments, or with floating-point arguments or results, needs its own definition. If a function
+// is missing here, the program is linked with the shared library as usual, and only the start is slower.
 
 #include <dlfcn.h>
 #include <stdint.h>

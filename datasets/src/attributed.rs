@@ -1,4 +1,4 @@
-//! Derives instances with attributes, such as alignments, gaps and separations, that a known layout satisfies.
+//! Derives instances with attributes, such as alignments and gaps, that a known layout satisfies.
 
 use crate::error::{GenerateError, at_least};
 use plimsoll_model::{
@@ -54,11 +54,11 @@ impl AttributedParams {
 /// Draws attributes that a layout satisfies, and returns the instance with these attributes and its layout.
 /// The peak of the layout does not increase; it becomes the capacity, so the instance stays feasible.
 ///
-/// All attributes of the given instance are kept. A binding gap needs two buffers that are live one after the
-/// other and share addresses in the layout. The shared addresses become one buffer with a gap, and the other
-/// addresses of the two become buffers of their own. A binding exclusion adds a copy of a buffer that is
-/// excluded with it and has the same offset. The same arguments give the same result. O(k n) for n buffers
-/// and k attributes, plus the time of the checker.
+/// All attributes of the given instance are kept. A binding gap needs two buffers that share addresses in the
+/// layout, the second of which begins after the first has ended. The shared addresses become one buffer with
+/// a gap, and the other addresses of the two become buffers of their own. A binding exclusion adds a copy of
+/// a buffer that is excluded with it and has the same offset. The same arguments give the same result.
+/// O(k n) for n buffers and k attributes, plus the time of the checker.
 ///
 /// # Errors
 /// [`GenerateError`] if the layout is not valid for the instance without its capacity, if a percentage

@@ -225,7 +225,7 @@ pub fn recombined_suite() -> Vec<Instance> {
 
 /// Returns the kinds of attributes of [`attributed_suite`], for a packing of this many buffers.
 fn kinds(buffers: usize) -> [(&'static str, AttributedParams); 9] {
-    let (none, many, few) = (AttributedParams::NONE, buffers / 10, buffers / 20);
+    let (none, many, few) = (AttributedParams::NONE, buffers.div_ceil(10), buffers.div_ceil(20));
     let mixed = AttributedParams {
         aligned: 20,
         ragged: 50,
@@ -267,7 +267,7 @@ pub fn attributed_suite() -> Vec<Instance> {
 }
 
 /// The numbers of buffers in [`attributed_suite`], before attributes are drawn.
-const ATTRIBUTED_BUFFERS: [usize; 2] = [20, 60];
+const ATTRIBUTED_BUFFERS: [usize; 2] = [16, 32];
 
 /// Returns three variants `X-refilled-SEED` whose slack below the load is filled.
 ///

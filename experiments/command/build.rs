@@ -1,5 +1,5 @@
-//! Links the command at fixed addresses on Linux. Otherwise, the dynamic linker writes 55,000 addresses into the
-//! data of the program at every start.
+//! Links the command at fixed addresses on Linux. Otherwise, the dynamic linker writes 55,000 addresses into
+//! the data of the program at every start.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -5,7 +5,7 @@ use crate::commands::{
     plan, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
-use crate::help::{self, Deferred};
+use crate::help::{self, Declared};
 use crate::input::remove_copy;
 use crate::signals::{self, First};
 use crate::{output, progress};
@@ -44,19 +44,19 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Plan the memory of one instance
-    Solve(Deferred<solve::SolveArgs>),
+    Solve(Declared<solve::SolveArgs>),
     /// Plan the memory of a model: order its operators, then place its tensors
-    Plan(Deferred<plan::PlanArgs>),
+    Plan(Declared<plan::PlanArgs>),
     /// Schedule weight transfers to overlap with computation, and bound the makespan
-    Overlap(Deferred<overlap::OverlapArgs>),
+    Overlap(Declared<overlap::OverlapArgs>),
     /// Choose which buffers to spill to a slower tier if the capacity is too small
-    Spill(Deferred<spill::SpillArgs>),
+    Spill(Declared<spill::SpillArgs>),
     /// Generate an instance or a graph; the same seed gives the same file on every machine
-    Generate(Deferred<generate::GenerateArgs>),
+    Generate(Declared<generate::GenerateArgs>),
     /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
-    Convert(Deferred<convert::ConvertArgs>),
+    Convert(Declared<convert::ConvertArgs>),
     /// List all algorithms, suites of instances and generated families
-    List(Deferred<list::ListArgs>),
+    List(Declared<list::ListArgs>),
     #[cfg(not(target_family = "wasm"))]
     #[command(flatten)]
     Native(Native),
@@ -67,47 +67,47 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum Native {
     /// Check an answer and its certificate
-    Verify(Deferred<verify::VerifyArgs>),
+    Verify(Declared<verify::VerifyArgs>),
     /// Compare layouts with each other and with the proven optimum
-    Compare(Deferred<compare::CompareArgs>),
+    Compare(Declared<compare::CompareArgs>),
     /// Report how far the plan of another planner is from the floor
-    Audit(Deferred<audit::AuditArgs>),
+    Audit(Declared<audit::AuditArgs>),
     /// Write an HTML page that shows a layout or a plan
-    View(Deferred<view::ViewArgs>),
+    View(Declared<view::ViewArgs>),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
-    Bench(Deferred<bench::BenchArgs>),
+    Bench(Declared<bench::BenchArgs>),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
-    Sweep(Deferred<sweep::SweepArgs>),
+    Sweep(Declared<sweep::SweepArgs>),
     /// Join the shards of a sweep
-    Merge(Deferred<merge::MergeArgs>),
+    Merge(Declared<merge::MergeArgs>),
     /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
-    Report(Deferred<report::ReportArgs>),
+    Report(Declared<report::ReportArgs>),
     /// Rerun records of `bench` and compare all results that do not depend on time
-    Recheck(Deferred<recheck::RecheckArgs>),
+    Recheck(Declared<recheck::RecheckArgs>),
     /// Execute the runs of a sweep that are requested on standard input
     #[command(hide = true)]
-    SweepWorker(Deferred<Nothing>),
+    SweepWorker(Declared<Nothing>),
     /// Kill the external programs that a terminated process has left running
     #[command(hide = true)]
-    Reaper(Deferred<Nothing>),
+    Reaper(Declared<Nothing>),
     /// Read a model and summarise its operators, tensors and weights
-    Import(Deferred<import::ImportArgs>),
+    Import(Declared<import::ImportArgs>),
     /// Order the operators of a graph to minimise the peak live bytes
-    Order(Deferred<order::OrderArgs>),
+    Order(Declared<order::OrderArgs>),
     /// Run the timelines of `overlap` on this machine and compare predicted with measured times
-    Measure(Deferred<measure::MeasureArgs>),
+    Measure(Declared<measure::MeasureArgs, true>),
     /// Fuse operators into groups, and bound the coverage
-    Fuse(Deferred<fuse::FuseArgs>),
+    Fuse(Declared<fuse::FuseArgs>),
     /// Assign tensors to memory tiers to minimise transfer time, and bound that time
-    Tiers(Deferred<tiers::TiersArgs>),
+    Tiers(Declared<tiers::TiersArgs>),
     /// Recompute published results and compare them with the printed numbers
-    Reproduce(Deferred<reproduce::ReproduceArgs>),
+    Reproduce(Declared<reproduce::ReproduceArgs>),
     /// List, verify or fetch the external corpora
-    Datasets(Deferred<datasets::DatasetsArgs>),
+    Datasets(Declared<datasets::DatasetsArgs, true>),
     /// Print shell completions
-    Completions(Deferred<shell::CompletionsArgs>),
+    Completions(Declared<shell::CompletionsArgs>),
     /// Write manual pages, one per command
-    Man(Deferred<shell::ManArgs>),
+    Man(Declared<shell::ManArgs>),
 }
 
 /// No arguments.
@@ -142,13 +142,13 @@ fn run(command: Command) -> Result<u8, Failure> {
         output::complain(&format!("cannot handle signals, so Ctrl-C discards the results: {error}"));
     }
     let result = match command {
-        Command::Solve(Deferred(args)) => solve::main(&args),
-        Command::Plan(Deferred(args)) => plan::main(&args),
-        Command::Overlap(Deferred(args)) => overlap::main(&args),
-        Command::Spill(Deferred(args)) => spill::main(&args),
-        Command::Generate(Deferred(args)) => generate::main(&args),
-        Command::Convert(Deferred(args)) => convert::main(&args),
-        Command::List(Deferred(args)) => list::main(&args),
+        Command::Solve(Declared(args)) => solve::main(&args),
+        Command::Plan(Declared(args)) => plan::main(&args),
+        Command::Overlap(Declared(args)) => overlap::main(&args),
+        Command::Spill(Declared(args)) => spill::main(&args),
+        Command::Generate(Declared(args)) => generate::main(&args),
+        Command::Convert(Declared(args)) => convert::main(&args),
+        Command::List(Declared(args)) => list::main(&args),
         #[cfg(not(target_family = "wasm"))]
         Command::Native(command) => native(command),
     };
@@ -162,29 +162,29 @@ fn run(command: Command) -> Result<u8, Failure> {
 #[cfg(not(target_family = "wasm"))]
 fn native(command: Native) -> Result<u8, Failure> {
     match command {
-        Native::Verify(Deferred(args)) => verify::main(&args),
-        Native::Compare(Deferred(args)) => compare::main(&args),
-        Native::Audit(Deferred(args)) => audit::main(&args),
-        Native::View(Deferred(args)) => view::main(&args),
-        Native::Bench(Deferred(args)) => bench::main(&args),
-        Native::Sweep(Deferred(args)) => sweep::main(&args),
-        Native::Merge(Deferred(args)) => merge::main(&args),
-        Native::Report(Deferred(args)) => report::main(&args),
-        Native::Recheck(Deferred(args)) => recheck::main(&args),
+        Native::Verify(Declared(args)) => verify::main(&args),
+        Native::Compare(Declared(args)) => compare::main(&args),
+        Native::Audit(Declared(args)) => audit::main(&args),
+        Native::View(Declared(args)) => view::main(&args),
+        Native::Bench(Declared(args)) => bench::main(&args),
+        Native::Sweep(Declared(args)) => sweep::main(&args),
+        Native::Merge(Declared(args)) => merge::main(&args),
+        Native::Report(Declared(args)) => report::main(&args),
+        Native::Recheck(Declared(args)) => recheck::main(&args),
         Native::SweepWorker(_) => sweep::worker(),
         Native::Reaper(_) => {
             reaper::serve(std::io::stdin());
             Ok(ANSWERED)
         }
-        Native::Import(Deferred(args)) => import::main(&args),
-        Native::Order(Deferred(args)) => order::main(&args),
-        Native::Measure(Deferred(args)) => measure::main(&args),
-        Native::Fuse(Deferred(args)) => fuse::main(&args),
-        Native::Tiers(Deferred(args)) => tiers::main(&args),
-        Native::Reproduce(Deferred(args)) => reproduce::main(&args),
-        Native::Datasets(Deferred(args)) => datasets::main(&args),
-        Native::Completions(Deferred(args)) => shell::completions(&args, declaration()),
-        Native::Man(Deferred(args)) => shell::manual(&args, declaration()),
+        Native::Import(Declared(args)) => import::main(&args),
+        Native::Order(Declared(args)) => order::main(&args),
+        Native::Measure(Declared(args)) => measure::main(&args),
+        Native::Fuse(Declared(args)) => fuse::main(&args),
+        Native::Tiers(Declared(args)) => tiers::main(&args),
+        Native::Reproduce(Declared(args)) => reproduce::main(&args),
+        Native::Datasets(Declared(args)) => datasets::main(&args),
+        Native::Completions(Declared(args)) => shell::completions(&args, declaration()),
+        Native::Man(Declared(args)) => shell::manual(&args, declaration()),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
@@ -229,21 +230,22 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
 ];
 
 /// The arguments of a command. They are declared only if the command line names the command, because the
-/// declaration of all commands takes longer than the solution of a small instance.
+/// declaration of all commands takes longer than the solution of a small instance. Commands that have
+/// commands of their own are `EAGER`, because the command `help` lists these.
 #[derive(Debug)]
-pub struct Deferred<A>(pub A);
+pub struct Declared<A, const EAGER: bool = false>(pub A);
 
-impl<A: Args> Args for Deferred<A> {
+impl<A: Args, const EAGER: bool> Args for Declared<A, EAGER> {
     fn augment_args(command: Command) -> Command {
-        command.defer(|command| described(A::augment_args(command)))
+        if EAGER { described(A::augment_args(command)) } else { command.defer(declared::<A>) }
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        command.defer(|command| described(A::augment_args_for_update(command)))
+        Self::augment_args(command)
     }
 }
 
-impl<A: FromArgMatches> FromArgMatches for Deferred<A> {
+impl<A: FromArgMatches, const EAGER: bool> FromArgMatches for Declared<A, EAGER> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         A::from_arg_matches(matches).map(Self)
     }
@@ -259,6 +261,14 @@ impl<A: FromArgMatches> FromArgMatches for Deferred<A> {
     fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
         self.0.update_from_arg_matches_mut(matches)
     }
+}
+
+/// Declares the arguments of a command. The description of the command stays, although groups of arguments
+/// have descriptions of their own.
+fn declared<A: Args>(command: Command) -> Command {
+    let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let command = described(A::augment_args(command));
+    command.about(Resettable::from(about)).long_about(Resettable::from(long))
 }
 
 /// Adds the examples and the exit codes to the help of a command, and adapts its options to each other.
@@ -368,6 +378,24 @@ mod tests {
             let has = |id: &str| one.get_arguments().any(|own| own.get_id() == id);
             assert_eq!(help.contains("--compare"), has("compare"), "{}", one.get_name());
             assert!(!help.contains("--best") || has("best"), "{}", one.get_name());
+        }
+    }
+
+    #[test]
+    fn late_declaration_changes_no_help() {
+        let (before, mut after) = (crate::cli::declaration(), crate::cli::declaration());
+        after.build();
+        let help = after.find_subcommand("help").unwrap();
+        let own = |one: &Command| {
+            let names = one.get_subcommands().map(|own| own.get_name().to_owned());
+            names.filter(|name| name != "help").collect::<Vec<_>>()
+        };
+        for one in before.get_subcommands() {
+            let built = after.find_subcommand(one.get_name()).unwrap();
+            assert_eq!(built.get_about().map(ToString::to_string), one.get_about().map(ToString::to_string));
+            if let Some(copy) = help.find_subcommand(one.get_name()) {
+                assert_eq!(own(copy), own(built), "{}", one.get_name());
+            }
         }
     }
 

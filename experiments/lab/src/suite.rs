@@ -129,7 +129,7 @@ pub const SUITES: &[Suite] = &[
     #[cfg(not(target_family = "wasm"))]
     Suite {
         name: "captured-sample",
-        about: "two instances of captured per framework, on which every algorithm is fast",
+        about: "one instance of captured per framework, on which every algorithm is fast",
         origin: Origin::Embedded(plimsoll_datasets::captured_sample),
     },
     #[cfg(not(target_family = "wasm"))]
