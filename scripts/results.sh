@@ -9,6 +9,9 @@
 #                5 runs
 #   robust       like head-to-head, on reversed and thinned variants of A to K, and on perfect packings
 #   robust-tight like head-to-head, on thinned variants at their load, without any slack
+#   attributed   like head-to-head, on perfect packings with alignments and gaps, the attributes that MiniMalloc
+#                reads
+#   captured     exact and MiniMalloc decide the load of the captured production plans
 #   anytime      peak and bound over time of exact, iterated search, CP-SAT, idealloc and MiniMalloc
 #   optima       proved optima of A to K: two threads, five seeds, ten seconds
 #   rules        the effect of each rule of valley branching on A to K at their loads
@@ -50,7 +53,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide recombined refilled captures proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight attributed captured anytime optima rules above-load wide recombined refilled captures proofs large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -69,7 +72,7 @@ cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 binary="$lean"
 for word in "${@:-all}"; do
-    case " head-to-head robust robust-tight recombined refilled captures proofs large " in
+    case " head-to-head robust robust-tight attributed captured recombined refilled captures proofs large " in
         *" $word "*) ;;
         *)
             cargo build --release --locked --workspace
@@ -199,6 +202,20 @@ if wanted robust-tight; then
     peers=()
     with_minimalloc ""
     process_record robust-tight minimalloc-thinned --only '?-thinned-*' --decide=load --time-limit 10
+fi
+# Runs exact and MiniMalloc in separate processes, on instances of this build.
+own_process_record() {
+    local binary=$lean
+    peers=()
+    with_minimalloc ""
+    record "$@" --processes --solvers exact --reference exact "${peers[@]+"${peers[@]}"}"
+}
+if wanted attributed; then
+    own_process_record attributed attributed --only '*-aligned-*,*-ragged-*,*-gaps-*' --decide --seeds 5 \
+        --repeat 3 --time-limit 20
+fi
+if wanted captured; then
+    own_process_record captured captured --decide=load --time-limit 10
 fi
 if wanted anytime; then
     peers=()

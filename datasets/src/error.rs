@@ -30,6 +30,12 @@ pub enum GenerateError {
         "{buffers} buffers do not fit: the rectangle holds at most {space} of the minimum size and duration"
     )]
     NoSpace { buffers: u64, space: u128 },
+    /// A layout that the instance does not allow.
+    #[error("the layout is not valid: {0}")]
+    InvalidLayout(String),
+    /// A derivation that needs a layout, without one.
+    #[error("'{derivation}' needs a layout of the instance")]
+    NoLayout { derivation: &'static str },
     /// Sizes that add up to more than the address space, 2^63 - 1 bytes.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,

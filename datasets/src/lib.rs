@@ -4,6 +4,7 @@
 //! machine.
 
 mod above_load;
+mod attributed;
 #[cfg(test)]
 mod brute;
 mod c_array;
@@ -37,8 +38,9 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
+pub use attributed::{AttributedParams, attributed};
 #[cfg(feature = "captured")]
-pub use captured::captured_suite;
+pub use captured::{captured_sample, captured_suite};
 pub use derivations::{DERIVATIONS, Derivation, Derive};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
@@ -58,9 +60,9 @@ pub use rewrite::{ModelFile, ModelFormat};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, derived_refilled,
-    derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite, large_suite,
-    networks_suite, packings_suite, recombined_suite, scaling_suite,
+    ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, attributed_suite,
+    derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite,
+    large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
 pub use tflite::{MICRO_ALIGNMENT, MicroArena, MicroOverhead, Pointers, Shares};
 pub use worked::{

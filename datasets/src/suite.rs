@@ -5,7 +5,10 @@
 
 use crate::control_cases::ControlCase;
 use crate::graphs::GraphFamily;
-use crate::{Family, GenerateError, Generated, refilled, reversed, thinned, welded, worked_examples};
+use crate::{
+    AttributedParams, Family, GenerateError, Generated, PackingParams, attributed, perfect_packing, refilled,
+    reversed, thinned, welded, worked_examples,
+};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::interrupt::until_requested;
 use plimsoll_model::{Bytes, Instance};
@@ -220,6 +223,52 @@ pub fn recombined_suite() -> Vec<Instance> {
     until_requested(rows.into_iter().chain(open)).flat_map(made).collect()
 }
 
+/// Returns the kinds of attributes of [`attributed_suite`], for a packing of this many buffers.
+fn kinds(buffers: usize) -> [(&'static str, AttributedParams); 9] {
+    let (none, many, few) = (AttributedParams::NONE, buffers.div_ceil(10), buffers.div_ceil(20));
+    let mixed = AttributedParams {
+        aligned: 20,
+        ragged: 50,
+        pins: few,
+        gaps: many,
+        binding_gaps: few,
+        separations: few,
+        exclusions: few,
+        binding_exclusions: few,
+        ..none
+    };
+    [
+        ("aligned", AttributedParams { aligned: 50, ..none }),
+        ("ragged", AttributedParams { aligned: 100, ragged: 100, alignment: 1024, ..none }),
+        ("gaps", AttributedParams { gaps: buffers / 5, gap_steps: 4, ..none }),
+        ("binding-gaps", AttributedParams { binding_gaps: many, ..none }),
+        ("pins", AttributedParams { pins: many, ..none }),
+        ("separations", AttributedParams { separations: many, ..none }),
+        ("exclusions", AttributedParams { exclusions: many, ..none }),
+        ("binding-exclusions", AttributedParams { binding_exclusions: many, ..none }),
+        ("mixed", mixed),
+    ]
+}
+
+/// Returns perfect packings with drawn [attributes](attributed()), named `attributed-KIND-BUFFERS`. Their
+/// capacity, the height of the packing, is feasible. Without gaps and exclusions, it is the optimum.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn attributed_suite() -> Vec<Instance> {
+    let made = |buffers: usize| {
+        let packing = perfect_packing(PackingParams::with_buffers(buffers as u64), 1).expect("in range");
+        kinds(buffers).into_iter().map(move |(kind, params)| {
+            let made = attributed(&packing.instance, &packing.layout, &params, 1);
+            made.expect("the layout is valid").0.with_name(format!("attributed-{kind}-{buffers}"))
+        })
+    };
+    ATTRIBUTED_BUFFERS.into_iter().flat_map(made).collect()
+}
+
+/// The numbers of buffers in [`attributed_suite`], before attributes are drawn.
+const ATTRIBUTED_BUFFERS: [usize; 2] = [16, 32];
+
 /// Returns three variants `X-refilled-SEED` whose slack below the load is filled.
 ///
 /// # Panics
@@ -281,7 +330,15 @@ mod tests {
 
     #[test]
     fn suites_are_stable_and_their_names_are_unique() {
-        for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite, recombined_suite] {
+        let suites = [
+            embedded_suite,
+            scaling_suite,
+            ablation_suite,
+            packings_suite,
+            recombined_suite,
+            attributed_suite,
+        ];
+        for make in suites {
             check(&make(), &make());
         }
         check(&families(&[50, 2000]), &families(&[50, 2000]));

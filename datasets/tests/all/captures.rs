@@ -239,4 +239,5 @@ fn the_embedded_suite_is_the_data_set() {
     }
     let names: std::collections::BTreeSet<&str> = suite.iter().map(plimsoll_model::Instance::name).collect();
     assert_eq!(names.len(), suite.len());
+    assert_eq!(plimsoll_datasets::captured_sample().len(), 7);
 }

@@ -5,12 +5,12 @@ use crate::commands::{
     plan, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify, view,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
-use crate::help;
+use crate::help::{self, Declared};
 use crate::input::remove_copy;
 use crate::signals::{self, First};
 use crate::{output, progress};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
 use plimsoll::model::printable::printable;
 use plimsoll_lab::external::{quote, reaper};
@@ -44,21 +44,19 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Plan the memory of one instance
-    Solve(solve::SolveArgs),
+    Solve(Declared<solve::SolveArgs>),
     /// Plan the memory of a model: order its operators, then place its tensors
-    Plan(plan::PlanArgs),
+    Plan(Declared<plan::PlanArgs>),
     /// Schedule weight transfers to overlap with computation, and bound the makespan
-    Overlap(overlap::OverlapArgs),
+    Overlap(Declared<overlap::OverlapArgs>),
     /// Choose which buffers to spill to a slower tier if the capacity is too small
-    #[command(mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
-        .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
-    Spill(spill::SpillArgs),
+    Spill(Declared<spill::SpillArgs>),
     /// Generate an instance or a graph; the same seed gives the same file on every machine
-    Generate(generate::GenerateArgs),
+    Generate(Declared<generate::GenerateArgs>),
     /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
-    Convert(convert::ConvertArgs),
+    Convert(Declared<convert::ConvertArgs>),
     /// List all algorithms, suites of instances and generated families
-    List(list::ListArgs),
+    List(Declared<list::ListArgs>),
     #[cfg(not(target_family = "wasm"))]
     #[command(flatten)]
     Native(Native),
@@ -69,51 +67,53 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum Native {
     /// Check an answer and its certificate
-    Verify(verify::VerifyArgs),
+    Verify(Declared<verify::VerifyArgs>),
     /// Compare layouts with each other and with the proven optimum
-    Compare(compare::CompareArgs),
+    Compare(Declared<compare::CompareArgs>),
     /// Report how far the plan of another planner is from the floor
-    #[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
-        .help("Captured plan (of XLA, IREE, PyTorch or idealloc, or .json), folder of captured plans, instance (.csv), \
-            graph (.json) or model (.onnx, .tflite)")))]
-    Audit(audit::AuditArgs),
+    Audit(Declared<audit::AuditArgs>),
     /// Write an HTML page that shows a layout or a plan
-    View(view::ViewArgs),
+    View(Declared<view::ViewArgs>),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
-    Bench(bench::BenchArgs),
+    Bench(Declared<bench::BenchArgs>),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
-    Sweep(sweep::SweepArgs),
+    Sweep(Declared<sweep::SweepArgs>),
     /// Join the shards of a sweep
-    Merge(merge::MergeArgs),
+    Merge(Declared<merge::MergeArgs>),
     /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
-    Report(report::ReportArgs),
+    Report(Declared<report::ReportArgs>),
     /// Rerun records of `bench` and compare all results that do not depend on time
-    Recheck(recheck::RecheckArgs),
+    Recheck(Declared<recheck::RecheckArgs>),
     /// Execute the runs of a sweep that are requested on standard input
     #[command(hide = true)]
-    SweepWorker,
+    SweepWorker(Declared<Nothing>),
     /// Kill the external programs that a terminated process has left running
     #[command(hide = true)]
-    Reaper,
+    Reaper(Declared<Nothing>),
     /// Read a model and summarise its operators, tensors and weights
-    Import(import::ImportArgs),
+    Import(Declared<import::ImportArgs>),
     /// Order the operators of a graph to minimise the peak live bytes
-    Order(order::OrderArgs),
+    Order(Declared<order::OrderArgs>),
     /// Run the timelines of `overlap` on this machine and compare predicted with measured times
-    Measure(measure::MeasureArgs),
+    Measure(Declared<measure::MeasureArgs, true>),
     /// Fuse operators into groups, and bound the coverage
-    Fuse(fuse::FuseArgs),
+    Fuse(Declared<fuse::FuseArgs>),
     /// Assign tensors to memory tiers to minimise transfer time, and bound that time
-    Tiers(tiers::TiersArgs),
+    Tiers(Declared<tiers::TiersArgs>),
     /// Recompute published results and compare them with the printed numbers
-    Reproduce(reproduce::ReproduceArgs),
+    Reproduce(Declared<reproduce::ReproduceArgs>),
     /// List, verify or fetch the external corpora
-    Datasets(datasets::DatasetsArgs),
+    Datasets(Declared<datasets::DatasetsArgs, true>),
     /// Print shell completions
-    Completions(shell::CompletionsArgs),
+    Completions(Declared<shell::CompletionsArgs>),
     /// Write manual pages, one per command
-    Man(shell::ManArgs),
+    Man(Declared<shell::ManArgs>),
 }
+
+/// No arguments.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Args, Debug)]
+struct Nothing {}
 
 /// Returns the declaration of the command line, with its help.
 pub fn declaration() -> clap::Command {
@@ -142,13 +142,13 @@ fn run(command: Command) -> Result<u8, Failure> {
         output::complain(&format!("cannot handle signals, so Ctrl-C discards the results: {error}"));
     }
     let result = match command {
-        Command::Solve(args) => solve::main(&args),
-        Command::Plan(args) => plan::main(&args),
-        Command::Overlap(args) => overlap::main(&args),
-        Command::Spill(args) => spill::main(&args),
-        Command::Generate(args) => generate::main(&args),
-        Command::Convert(args) => convert::main(&args),
-        Command::List(args) => list::main(&args),
+        Command::Solve(Declared(args)) => solve::main(&args),
+        Command::Plan(Declared(args)) => plan::main(&args),
+        Command::Overlap(Declared(args)) => overlap::main(&args),
+        Command::Spill(Declared(args)) => spill::main(&args),
+        Command::Generate(Declared(args)) => generate::main(&args),
+        Command::Convert(Declared(args)) => convert::main(&args),
+        Command::List(Declared(args)) => list::main(&args),
         #[cfg(not(target_family = "wasm"))]
         Command::Native(command) => native(command),
     };
@@ -162,29 +162,29 @@ fn run(command: Command) -> Result<u8, Failure> {
 #[cfg(not(target_family = "wasm"))]
 fn native(command: Native) -> Result<u8, Failure> {
     match command {
-        Native::Verify(args) => verify::main(&args),
-        Native::Compare(args) => compare::main(&args),
-        Native::Audit(args) => audit::main(&args),
-        Native::View(args) => view::main(&args),
-        Native::Bench(args) => bench::main(&args),
-        Native::Sweep(args) => sweep::main(&args),
-        Native::Merge(args) => merge::main(&args),
-        Native::Report(args) => report::main(&args),
-        Native::Recheck(args) => recheck::main(&args),
-        Native::SweepWorker => sweep::worker(),
-        Native::Reaper => {
+        Native::Verify(Declared(args)) => verify::main(&args),
+        Native::Compare(Declared(args)) => compare::main(&args),
+        Native::Audit(Declared(args)) => audit::main(&args),
+        Native::View(Declared(args)) => view::main(&args),
+        Native::Bench(Declared(args)) => bench::main(&args),
+        Native::Sweep(Declared(args)) => sweep::main(&args),
+        Native::Merge(Declared(args)) => merge::main(&args),
+        Native::Report(Declared(args)) => report::main(&args),
+        Native::Recheck(Declared(args)) => recheck::main(&args),
+        Native::SweepWorker(_) => sweep::worker(),
+        Native::Reaper(_) => {
             reaper::serve(std::io::stdin());
             Ok(ANSWERED)
         }
-        Native::Import(args) => import::main(&args),
-        Native::Order(args) => order::main(&args),
-        Native::Measure(args) => measure::main(&args),
-        Native::Fuse(args) => fuse::main(&args),
-        Native::Tiers(args) => tiers::main(&args),
-        Native::Reproduce(args) => reproduce::main(&args),
-        Native::Datasets(args) => datasets::main(&args),
-        Native::Completions(args) => shell::completions(&args, declaration()),
-        Native::Man(args) => shell::manual(&args, declaration()),
+        Native::Import(Declared(args)) => import::main(&args),
+        Native::Order(Declared(args)) => order::main(&args),
+        Native::Measure(Declared(args)) => measure::main(&args),
+        Native::Fuse(Declared(args)) => fuse::main(&args),
+        Native::Tiers(Declared(args)) => tiers::main(&args),
+        Native::Reproduce(Declared(args)) => reproduce::main(&args),
+        Native::Datasets(Declared(args)) => datasets::main(&args),
+        Native::Completions(Declared(args)) => shell::completions(&args, declaration()),
+        Native::Man(Declared(args)) => shell::manual(&args, declaration()),
     }
 }
 
@@ -196,7 +196,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
     if let Command::Native(command) = command {
         match command {
             // These processes end with their parent.
-            Native::SweepWorker | Native::Reaper => return Ok(()),
+            Native::SweepWorker(_) | Native::Reaper(_) => return Ok(()),
             Native::Verify(_)
             | Native::Compare(_)
             | Native::Audit(_)

@@ -3,7 +3,8 @@
 use crate::args::{TIME_LIMIT_OF_AUDIT, TIME_LIMIT_OF_BEST, TIME_LIMIT_OF_VERIFY, TIME_LIMIT_WITH_COMPARE};
 use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
 use crate::output;
-use clap::Command;
+use clap::builder::Resettable;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use plimsoll_lab::report::table::wrapped;
 use std::fmt::Write as _;
 
@@ -228,14 +229,62 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("man", "plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
 ];
 
-/// Adds the groups of commands, the examples and the exit codes to the help.
-pub fn complete(mut command: Command) -> Command {
-    let width = output::width().min(WIDEST);
-    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
-    for name in &names {
-        let adapted = |one: Command| signed(overlapping(limited(one))).after_long_help(after(name, width));
-        command = command.mut_subcommand(name, adapted);
+/// The arguments of a command. They are declared only if the command line names the command, because the
+/// declaration of all commands takes longer than the solution of a small instance. Commands that have
+/// commands of their own are `EAGER`, because the command `help` lists these.
+#[derive(Debug)]
+pub struct Declared<A, const EAGER: bool = false>(pub A);
+
+impl<A: Args, const EAGER: bool> Args for Declared<A, EAGER> {
+    fn augment_args(command: Command) -> Command {
+        if EAGER { described(A::augment_args(command)) } else { command.defer(declared::<A>) }
     }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<A: FromArgMatches, const EAGER: bool> FromArgMatches for Declared<A, EAGER> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+
+    fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches_mut(matches)
+    }
+}
+
+/// Declares the arguments of a command. The description of the command stays, although groups of arguments
+/// have descriptions of their own.
+fn declared<A: Args>(command: Command) -> Command {
+    let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let command = described(A::augment_args(command));
+    command.about(Resettable::from(about)).long_about(Resettable::from(long))
+}
+
+/// Adds the examples and the exit codes to the help of a command, and adapts its options to each other.
+fn described(command: Command) -> Command {
+    let text = after(command.get_name(), width());
+    signed(overlapping(limited(command))).after_long_help(text)
+}
+
+/// Returns the width of the help, in columns.
+fn width() -> usize {
+    output::width().min(WIDEST)
+}
+
+/// Adds the groups of commands and the exit codes to the help.
+pub fn complete(command: Command) -> Command {
+    let width = width();
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         groups(&command, width)
@@ -321,13 +370,32 @@ mod tests {
 
     #[test]
     fn the_help_of_a_limit_names_only_options_of_its_command() {
-        let command = crate::cli::declaration();
+        let mut command = crate::cli::declaration();
+        command.build();
         for one in command.get_subcommands() {
             let Some(limit) = one.get_arguments().find(|own| own.get_id() == "time_limit") else { continue };
             let help = limit.get_help().map(ToString::to_string).unwrap_or_default();
             let has = |id: &str| one.get_arguments().any(|own| own.get_id() == id);
             assert_eq!(help.contains("--compare"), has("compare"), "{}", one.get_name());
             assert!(!help.contains("--best") || has("best"), "{}", one.get_name());
+        }
+    }
+
+    #[test]
+    fn late_declaration_changes_no_help() {
+        let (before, mut after) = (crate::cli::declaration(), crate::cli::declaration());
+        after.build();
+        let help = after.find_subcommand("help").unwrap();
+        let own = |one: &Command| {
+            let names = one.get_subcommands().map(|own| own.get_name().to_owned());
+            names.filter(|name| name != "help").collect::<Vec<_>>()
+        };
+        for one in before.get_subcommands() {
+            let built = after.find_subcommand(one.get_name()).unwrap();
+            assert_eq!(built.get_about().map(ToString::to_string), one.get_about().map(ToString::to_string));
+            if let Some(copy) = help.find_subcommand(one.get_name()) {
+                assert_eq!(own(copy), own(built), "{}", one.get_name());
+            }
         }
     }
 

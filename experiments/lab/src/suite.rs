@@ -5,9 +5,9 @@ use plimsoll::posed::Subject;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
     ImportError, ImportOptions, MODEL_SUFFIXES, ablation_suite, above_load_suite, above_load_wide_suite,
-    accelerated_suite, derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite,
-    graph_suite, import_file, is_model, large_suite, networks_suite, packings_suite, recombined_suite,
-    scaling_suite,
+    accelerated_suite, attributed_suite, derived_refilled, derived_reversed, derived_thinned, derived_welded,
+    embedded_suite, graph_suite, import_file, is_model, large_suite, networks_suite, packings_suite,
+    recombined_suite, scaling_suite,
 };
 use plimsoll_model::contents::{Contents, FILE_LIMIT, has_suffix, name_of};
 use plimsoll_model::csv::{
@@ -120,6 +120,17 @@ pub const SUITES: &[Suite] = &[
         name: "recombined",
         about: "instances with a constant load and 8 to 24 simultaneously live buffers, from easy to open; the optimum may exceed the load",
         origin: Origin::Embedded(recombined_suite),
+    },
+    Suite {
+        name: "attributed",
+        about: "perfect packings with alignments, ragged sizes, gaps, fixed offsets, separations and exclusions, and with all of them; the capacity is feasible",
+        origin: Origin::Embedded(attributed_suite),
+    },
+    #[cfg(not(target_family = "wasm"))]
+    Suite {
+        name: "captured-sample",
+        about: "one instance of captured per framework, on which every algorithm is fast",
+        origin: Origin::Embedded(plimsoll_datasets::captured_sample),
     },
     #[cfg(not(target_family = "wasm"))]
     Suite {

@@ -34,6 +34,9 @@ const LONGEST: usize = 100;
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
+#[command(mut_arg("instance", |arg| arg.value_name("FILE|FOLDER")
+    .help("Captured plan (of XLA, IREE, PyTorch or idealloc, or .json), folder of captured plans, instance (.csv), \
+        graph (.json) or model (.onnx, .tflite)")))]
 pub struct AuditArgs {
     /// Layout of the planner: a CSV file with columns `id` and `offset`, or with `offset` alone in the order
     /// of the instance [default: the plan in the instance file if every buffer has an offset]

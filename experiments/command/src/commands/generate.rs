@@ -2,18 +2,20 @@
 
 use crate::args::{InstanceArgs, PLAN, dimension, once};
 use crate::digest::Hashing;
-use crate::failure::{ANSWERED, Failure};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
 use crate::input::input_file;
 use crate::output;
 use clap::Args;
+use plimsoll::Engine;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{DERIVATIONS, Derivation, FAMILIES, Family, Generated, Written};
 use plimsoll::model::contents::has_suffix;
-use plimsoll::model::csv::{Pins, file_name, write_instance};
+use plimsoll::model::csv::{Noted, Pins, file_name, read_layout_file, write_instance};
 use plimsoll::model::graph::{Graph, Role, write_graph};
-use plimsoll::model::{Bytes, Instance, load};
+use plimsoll::model::{Bytes, Instance, Layout, load};
+use plimsoll::run::Limits;
 use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,12 +30,17 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const FORMAT: &str = "plimsoll-manifest";
 pub(super) const FORMAT_VERSION: u32 = 1;
 
+/// The limit on the nodes of the search for a layout from which files are derived. A limit on the time would
+/// make the files depend on the machine.
+const NODES: u64 = 1_000_000;
+
 enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
-    /// A derivation, its parameters, and the instance from which the files are derived.
-    Derived(&'static Derivation, BTreeMap<String, u64>, Box<Instance>),
+    /// A derivation, its parameters, the instance from which the files are derived, and its layout if the
+    /// derivation needs one.
+    Derived(&'static Derivation, BTreeMap<String, u64>, Box<Instance>, Option<Layout>),
 }
 
 enum Content {
@@ -61,8 +68,8 @@ enum Facts {
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
-/// The content of `manifest.json`. It depends only on the arguments, the file of `--of` and the version of
-/// the program.
+/// The content of `manifest.json`. It depends only on the arguments, the files of `--of` and `--layout` and
+/// the version of the program.
 #[derive(Debug, Serialize)]
 struct Manifest {
     format: &'static str,
@@ -99,10 +106,14 @@ pub struct GenerateArgs {
     /// Family of instances or graphs, or the name of a single small graph (see `plimsoll list`)
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// CSV instance from which the files are derived; required by `refilled`, `welded`, `thinned` and
-    /// `reversed`
+    /// CSV instance from which the files are derived; required by `refilled`, `welded`, `thinned`, `reversed`
+    /// and `attributed`
     #[arg(long, value_name = "FILE", value_parser = input_file())]
     of: Option<PathBuf>,
+    /// Layout of that instance, for `attributed` [default: the plan in the instance file if every buffer has
+    /// an offset; otherwise the best layout that `exact` finds within a million nodes]
+    #[arg(long, value_name = "FILE", value_parser = input_file())]
+    layout: Option<PathBuf>,
     /// Number of buffers of an instance; short for --param buffers=N [default: that of the family]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffers: Option<u64>,
@@ -124,7 +135,7 @@ pub struct GenerateArgs {
 impl GenerateArgs {
     /// Returns the files that the command reads. Outputs must not overwrite them.
     fn inputs(&self) -> Vec<&Path> {
-        self.of.iter().map(AsRef::as_ref).collect()
+        self.of.iter().chain(&self.layout).map(AsRef::as_ref).collect()
     }
 }
 
@@ -237,6 +248,33 @@ fn keeps_all(path: &Path, family: &str, source: &Source, seeds: RangeInclusive<u
     Err(Failure::input(message))
 }
 
+/// Returns an error if `--layout` is given to a family that ignores it.
+fn refuse_layout(args: &GenerateArgs) -> Result<(), Failure> {
+    if args.layout.is_none() {
+        return Ok(());
+    }
+    let names: Vec<&str> = DERIVATIONS.iter().filter(|one| one.needs_layout()).map(|one| one.name).collect();
+    let (family, names) = (&args.family, names.join(", "));
+    Err(Failure::input(format!("--layout: '{family}' uses no layout; expected one of {names}")))
+}
+
+/// Returns the layout from which files are derived: that of `--layout`, the plan in the instance file, or the
+/// best one that the default solver finds.
+fn layout(args: &GenerateArgs, noted: &Noted<Instance>) -> Result<Layout, Failure> {
+    if let Some(path) = &args.layout {
+        return Ok(read_layout_file(path, &noted.value)?);
+    }
+    if let Some(plan) = &noted.plan {
+        return Ok(plan.clone());
+    }
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let found = Engine { limits, ..Engine::default() }.solve(&noted.value).map_err(Failure::input)?;
+    found.solution.ok_or_else(|| {
+        let message = format!("no layout of {} was found; use --layout FILE", noted.value.name());
+        Failure { code: NOTHING_FOUND, message }
+    })
+}
+
 impl Source {
     /// Returns the format of the generated files.
     fn format(&self) -> format::Format {
@@ -251,6 +289,7 @@ impl Source {
         if let Some(derivation) = Derivation::named(&args.family) {
             return Self::derived(derivation, args);
         }
+        refuse_layout(args)?;
         if args.of.is_some() {
             let names = DERIVATIONS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
             let message =
@@ -307,13 +346,19 @@ impl Source {
             output::complain(&format!("note: {}: {PLAN}", path.display()));
         }
         let params = once("--param", &args.param)?.into_iter().collect();
-        Ok(Self::Derived(derivation, params, Box::new(noted.value)))
+        let layout = if derivation.needs_layout() {
+            Some(layout(args, &noted)?)
+        } else {
+            refuse_layout(args)?;
+            None
+        };
+        Ok(Self::Derived(derivation, params, Box::new(noted.value), layout))
     }
 
     /// Returns the name of the instance from which the files are derived, if there is one.
     fn origin(&self) -> Option<&str> {
         match self {
-            Self::Derived(_, _, origin) => Some(origin.name()),
+            Self::Derived(_, _, origin, _) => Some(origin.name()),
             _ => None,
         }
     }
@@ -323,7 +368,7 @@ impl Source {
         let (known, given) = match self {
             Self::Instances(family, given) => (family.params, given),
             Self::Graphs(family, given) => (family.params, given),
-            Self::Derived(derivation, given, _) => (derivation.params, given),
+            Self::Derived(derivation, given, ..) => (derivation.params, given),
             Self::Case(_) => return BTreeMap::new(),
         };
         let default = known.iter().map(|param| (param.name.to_owned(), param.default));
@@ -347,8 +392,9 @@ impl Source {
             Self::Graphs(family, params) => {
                 Content::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
             }
-            Self::Derived(derivation, params, origin) => {
-                let derived = derivation.derive(origin, seed, params).map_err(Failure::input)?;
+            Self::Derived(derivation, params, origin, layout) => {
+                let derived = derivation.derive(origin, layout.as_ref(), seed, params);
+                let derived = derived.map_err(Failure::input)?;
                 Content::Derived(Box::new(derived))
             }
             Self::Case(case) => Content::Graph((case.build)(), case.optimum.map(Bytes::get)),

@@ -138,7 +138,7 @@ fn outputs_are_checked_before_any_work() {
 fn files_do_not_replace_the_inputs_from_which_they_are_made() {
     let scratch = Scratch::new();
     scratch.write("keep.csv", TINY);
-    for family in ["refilled", "welded", "thinned", "reversed"] {
+    for family in ["refilled", "welded", "thinned", "reversed", "attributed"] {
         scratch
             .plimsoll(&["generate", family, "--of", "keep.csv", "--out", "keep.csv"])
             .refuses(&["cannot write keep.csv: it is an input of this command"]);

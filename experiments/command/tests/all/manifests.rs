@@ -97,6 +97,40 @@ fn instances_are_derived_from_a_file() {
 }
 
 #[test]
+fn attributes_are_drawn_from_a_layout() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "guillotine", "--buffers", "40", "--out", "origin.csv"]).exits(0);
+    scratch.plimsoll(&["solve", "origin.csv", "--output", "layout.csv"]).exits(0);
+    let words = ["generate", "attributed", "--of", "origin.csv", "--seed", "3"];
+    let given = [&words[..], &["--layout", "layout.csv", "--out", "given.csv"]].concat();
+    scratch.plimsoll(&given).exits(0);
+    let made = scratch.read("given.csv");
+    let header = made.lines().next().unwrap();
+    assert!(
+        ["alignment", "gaps", "separations", "exclusions", "offset"].iter().all(|&one| header.contains(one))
+    );
+    // Without a layout, one is found, and the result is the same in every run.
+    for out in ["found.csv", "again.csv"] {
+        scratch.plimsoll(&[&words[..], &["--out", out]].concat()).exits(0);
+    }
+    assert_eq!(scratch.read("found.csv"), scratch.read("again.csv"));
+    let seeds = ["--param", "pins=0", "--count", "2", "--out", "set"];
+    scratch.plimsoll(&[&words[..], &seeds].concat()).exits(0);
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("set/manifest.json")).unwrap();
+    assert_eq!((&manifest["parameters"]["pins"], &manifest["parameters"]["gaps"]), (&0.into(), &10.into()));
+    assert_eq!(manifest["files"][0]["capacity"], 1 << 30);
+    scratch.plimsoll(&["generate", "attributed"]).refuses(&["attributed", "--of"]);
+    let idle = ["--layout", "layout.csv", "--out", "idle.csv"];
+    for family in [&["welded", "--of", "origin.csv"][..], &["uniform"], &["lenet5"]] {
+        let words = [&["generate"][..], family, &idle].concat();
+        scratch.plimsoll(&words).refuses(&["--layout", family[0], "attributed"]);
+    }
+    scratch.write("wrong.csv", header);
+    let wrong = [&words[..], &["--layout", "wrong.csv", "--out", "x.csv"]].concat();
+    scratch.plimsoll(&wrong).refuses(&["wrong.csv"]);
+}
+
+#[test]
 fn bad_counts_are_rejected() {
     let scratch = Scratch::new();
     let refuses = |words: &[&str], parts: &[&str]| {

@@ -10,7 +10,8 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 pub struct BenchArgs {
     /// Suites by name (see `plimsoll list`), or files, folders or patterns of instances, graphs and models
-    /// [default: embedded and graphs; with `PLIMSOLL_CORPORA` set, also minimalloc and idealloc]
+    /// [default: embedded, attributed, captured-sample and graphs; with `PLIMSOLL_CORPORA` set, also
+    /// minimalloc and idealloc]
     #[arg(value_name = "SUITE", value_parser = input_name())]
     pub suites: Vec<String>,
     /// Run only instances and graphs whose name matches one of these patterns; `*` matches any text, `?` one

@@ -205,7 +205,7 @@ fn pinned_note(cases: &[Case]) -> Option<String> {
 const MOST_NAMES: usize = 8;
 
 /// The suites that need no files.
-const OWN: [&str; 2] = ["embedded", "graphs"];
+const OWN: [&str; 4] = ["embedded", "attributed", "captured-sample", "graphs"];
 
 /// Returns the failure for a suite that cannot be read. For an unknown name, it suggests the nearest names of
 /// suites and of files in the same folder.

@@ -8,6 +8,8 @@ use plimsoll::model::graph::LivenessOptions;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
+#[command(mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
+    .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
 pub struct SpillArgs {
     #[command(flatten)]
     pub model: ModelArgs,
