@@ -2,8 +2,8 @@
 //! raises, and rates the possible branches.
 //!
 //! Only valleys that a decision may have changed are analysed again. A valley depends on its own sections and
-//! its walls, and on the places of split buffers. A *level run* is a maximal run of sections with equal floors
-//! of which each shares an unplaced buffer with the next.
+//! its walls, and on the places of split buffers. A *level run* is a maximal run of sections with equal
+//! floors of which each shares an unplaced buffer with the next.
 
 use super::problem::Cliques;
 use super::state::State;
@@ -55,8 +55,8 @@ struct Sums {
     options: i32,
     /// Whether a split buffer on the floor is not level.
     is_blocked: bool,
-    /// Lowest top of a buffer in the valley whose last section is this one. `starts_here` is the lowest top of
-    /// a buffer whose first section is this one.
+    /// Lowest top of a buffer in the valley whose last section is this one. `starts_here` is the lowest top
+    /// of a buffer whose first section is this one.
     ends_here: i64,
     starts_here: i64,
     /// Lowest place above the floor of a buffer of this section in the valley.
@@ -426,9 +426,9 @@ fn least_beside(problem: &Cliques, state: &State<'_>, b: usize, (left, right): (
     others.map(|other| problem.size[other]).min().unwrap_or(OPEN)
 }
 
-/// Returns the same for a member of a rigid group whose place is `floor`: no other buffer can lift the group by
-/// less. The group moves in steps of its alignment. A buffer under another member may be at any height above
-/// its floors.
+/// Returns the same for a member of a rigid group whose place is `floor`: no other buffer can lift the group
+/// by less. The group moves in steps of its alignment. A buffer under another member may be at any height
+/// above its floors.
 fn least_beside_group(
     problem: &Cliques,
     state: &State<'_>,

@@ -466,8 +466,8 @@ impl<'a> Engine<'a> {
         if is_flush { value * self.rules.flush } else { value }
     }
 
-    /// Returns twice the share of the ends of the runs of a split buffer that touch a wall, and whether a wall
-    /// is as high as its top.
+    /// Returns twice the share of the ends of the runs of a split buffer that touch a wall, and whether a
+    /// wall is as high as its top.
     fn beside(&self, b: usize, floor: i64) -> (f64, bool) {
         let (state, top) = (&self.state, floor + self.problem.size[b]);
         let wall = |border: usize, beside: usize| {

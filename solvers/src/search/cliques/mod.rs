@@ -16,9 +16,9 @@
 //! buffer. It is *level* if all its sections have its place as their floor.
 //!
 //! Two consecutive sections are *linked* if an unplaced buffer covers both. A *valley* is a maximal run of
-//! linked sections of equal floor F. The sections linked to its ends, its *walls*, have higher floors. A whole
-//! buffer that covers a section of the valley has the place F and is level, or lies higher because of its
-//! alignment or a fixed buffer, or covers a wall. A split buffer whose place is F but which is not level
+//! linked sections of equal floor F. The sections linked to its ends, its *walls*, have higher floors. A
+//! whole buffer that covers a section of the valley has the place F and is level, or lies higher because of
+//! its alignment or a fixed buffer, or covers a wall. A split buffer whose place is F but which is not level
 //! *blocks* its sections of the valley. In the valley with the lowest floor of a component, nothing is
 //! blocked.
 //!
@@ -30,22 +30,22 @@
 //! - the walls of the valley,
 //! - the places above F of the unplaced buffers of `s`,
 //! - the tops, at their places, of the unplaced buffers of the valley that do not cover `s`,
-//! - if a split buffer of `s` has the place F: F plus the least size of an unplaced buffer that shares a section
-//!   outside the valley with it.
+//! - if a split buffer of `s` has the place F: F plus the least size of an unplaced buffer that shares a
+//!   section outside the valley with it.
 //!
 //! Let `x` be the lowest unplaced buffer of `s` in L. It is *supported* if its offset is the top, rounded up
 //! to its alignment, of a placed or fixed buffer or of the ground. Then either `x` lies at F and is level and
 //! supported, or it lies at T or higher.
 //!
 //! *Proof.* Let x lie above F. If its place exceeds F, then x covers a wall, or its place is among those that
-//! T does not exceed. Now let its place be F. Nothing blocks `s`, so x is level. It cannot be moved down to F,
-//! so it would overlap some conflicting `d` there. Placed buffers lie below the floors, and places avoid fixed
-//! buffers, so `d` is unplaced. In `s`, everything else lies above x, so `d` does not cover `s`. It shares
-//! another section with x, whose floor is F, and lies below x. If this section is in the valley, x lies at or
-//! above the top of `d`, or `d` covers a wall. Otherwise, x is split, and `d` ends at or above F plus its size.
-//! Now let x lie at F > 0. It cannot be moved down by one alignment, so F is the top, rounded up, of a
-//! conflicting buffer. The top of an unplaced one that shares a section with x exceeds F. So that buffer is
-//! placed or fixed.
+//! T does not exceed. Now let its place be F. Nothing blocks `s`, so x is level. It cannot be moved down to
+//! F, so it would overlap some conflicting `d` there. Placed buffers lie below the floors, and places avoid
+//! fixed buffers, so `d` is unplaced. In `s`, everything else lies above x, so `d` does not cover `s`. It
+//! shares another section with x, whose floor is F, and lies below x. If this section is in the valley, x
+//! lies at or above the top of `d`, or `d` covers a wall. Otherwise, x is split, and `d` ends at or above F
+//! plus its size. Now let x lie at F > 0. It cannot be moved down by one alignment, so F is the top, rounded
+//! up, of a conflicting buffer. The top of an unplaced one that shares a section with x exceeds F. So that
+//! buffer is placed or fixed.
 //!
 //! There is one branch for each level and supported buffer with place F, and one in which the floor rises to
 //! T. A placed buffer is level, and no other unplaced buffer of its sections lies below F. Everything else in
@@ -56,9 +56,9 @@
 //! The members of a rigid group count as split buffers. The place of a member is the lowest one at which all
 //! members of its group are possible. In a stable layout, no group can be moved down either. If a member is
 //! placed, the others lie at their places. From then on, they are fixed in those of their sections whose
-//! floors are lower. Two steps of the proof differ for a member x of a group. Whatever keeps x from lying at F
-//! may lie under another member m. Then m lies at or above its top, and x moves with m. So the last item of T
-//! becomes the least height that such a buffer gives to x, but at least the next position of the group. An
+//! floors are lower. Two steps of the proof differ for a member x of a group. Whatever keeps x from lying at
+//! F may lie under another member m. Then m lies at or above its top, and x moves with m. So the last item of
+//! T becomes the least height that such a buffer gives to x, but at least the next position of the group. An
 //! unplaced buffer may also support m if m is not level. Such a group therefore counts as supported, and so
 //! does a group in its lowest position.
 //!
@@ -67,8 +67,8 @@
 //! The rules are those of valley branching (see [`Rules`](super::valley::Rules)): waste below walls, twins,
 //! memo, restarts, levels, lookahead and failure weights. In the waste below a wall, fixed buffers count as
 //! filled. The key of the memo contains the floors, the bases as far as they can support a buffer, and the
-//! unplaced buffers and the placed members of groups above the floors. The *slack* of a section is its highest ceiling less its floor and the sizes of what is
-//! still to come. It must not be negative.
+//! unplaced buffers and the placed members of groups above the floors. The *slack* of a section is its
+//! highest ceiling less its floor and the sizes of what is still to come. It must not be negative.
 //!
 //! **Complexity.** A node takes time in proportion to the sections and buffers of the valleys that a decision
 //! changes, and to the sections that split buffers cover.

@@ -120,8 +120,8 @@ pub(crate) struct Cliques {
     pub excess: Vec<u64>,
     /// Per free buffer: the sections that it covers, ascending.
     pub(super) cover: Lists<u32>,
-    /// Per free buffer: the same sections as half-open ranges, ascending, and the shortest range that contains
-    /// all of them.
+    /// Per free buffer: the same sections as half-open ranges, ascending, and the shortest range that
+    /// contains all of them.
     pub(super) runs: Lists<(u32, u32)>,
     pub hull: Vec<(u32, u32)>,
     /// Number of free buffers that are not split. Those that start at section `s` are

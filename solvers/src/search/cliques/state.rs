@@ -279,8 +279,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns true if a split buffer is level and supported. A rigid group is also supported if it lies as low
-    /// as possible, and if a member is not level, because anything may lie under that member.
+    /// Returns true if a split buffer is level and supported. A rigid group is also supported if it lies as
+    /// low as possible, and if a member is not level, because anything may lie under that member.
     pub fn can_rest(&self, b: usize) -> bool {
         let place = self.place(b);
         let is_held = |m: usize| !self.place(m).is_level || self.is_supported(m);
