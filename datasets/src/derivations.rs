@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 
 type Derived = Result<Instance, GenerateError>;
 
+/// A function that derives an instance from another one and a layout of it.
+type FromLayout = dyn Fn(&Instance, &Layout) -> Derived;
+
 /// A function that derives an instance from another.
 #[expect(missing_debug_implementations, reason = "functions have no representation")]
 pub enum Derive {
     /// Derives from an instance.
     Instance(Box<dyn Fn(&Instance) -> Derived>),
     /// Derives from an instance and a layout of it.
-    Layout(Box<dyn Fn(&Instance, &Layout) -> Derived>),
+    Layout(Box<FromLayout>),
 }
 
 /// A derivation of instances.
