@@ -385,12 +385,14 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
             cliques.push(members);
         }
     }
+    // A larger clique bounds more, but splits more buffers. If most conflicts are separations, the bounds matter.
+    let few = instance.separations().iter().count() < instance.len() / 4;
     let mut of_buffer = positions(instance, &cliques);
     for (a, b) in instance.separations().iter() {
         watch.tick().is_none().then_some(())?;
         let meet = |x: &[u32], y: &[u32]| x.iter().any(|at| y.binary_search(at).is_ok());
         if instance.conflict(a, b) && !meet(&of_buffer[a.index()], &of_buffer[b.index()]) {
-            let clique = vec![a.min(b), a.max(b)];
+            let clique = if few { vec![a.min(b), a.max(b)] } else { grown(instance, [a, b], &mut lookups)? };
             covers = covers.checked_sub(clique.len())?;
             for id in &clique {
                 of_buffer[id.index()].push(cliques.len() as u32);
@@ -450,4 +452,22 @@ fn edge_cover(instance: &Instance, loose: &[BufferId], lookups: &mut usize) -> O
         cliques.push(members.into_iter().map(|at| by_size[at]).collect());
     }
     Some(cliques)
+}
+
+/// Returns a maximal clique that contains two conflicting buffers, in ascending order, grown from large
+/// buffers first. Returns `None` if no lookups are left.
+fn grown(instance: &Instance, pair: [BufferId; 2], lookups: &mut usize) -> Option<Vec<BufferId>> {
+    *lookups = lookups.checked_sub(2 * instance.len())?;
+    let common = |&c: &BufferId| pair.iter().all(|&member| instance.conflict(member, c));
+    let mut candidates: Vec<BufferId> = instance.ids().filter(common).collect();
+    candidates.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    let mut members = pair.to_vec();
+    for id in candidates {
+        *lookups = lookups.checked_sub(members.len())?;
+        if members.iter().all(|&member| instance.conflict(member, id)) {
+            members.push(id);
+        }
+    }
+    members.sort_unstable();
+    Some(members)
 }
