@@ -248,6 +248,11 @@ impl Cliques {
         group.iter().map(|&(m, _)| m as usize).chain(alone)
     }
 
+    /// Returns true if more than half of the free buffers are split.
+    pub fn is_mostly_split(&self) -> bool {
+        2 * self.whole < self.len()
+    }
+
     /// Returns the number of pairs of a split buffer and a section that it covers.
     pub fn split_covers(&self) -> usize {
         self.cover.items.len() - self.cover.starts[self.whole] as usize
