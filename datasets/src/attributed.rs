@@ -139,6 +139,8 @@ struct Draft {
     /// Pairs of keys, the smaller key first.
     separations: BTreeSet<(usize, usize)>,
     exclusions: BTreeSet<(usize, usize)>,
+    /// Pairs of keys whose first buffer lies the given distance above the second one.
+    above: Vec<(usize, usize, Bytes)>,
     names: BTreeSet<String>,
     next_key: usize,
 }
@@ -150,11 +152,16 @@ impl Draft {
             Placed { key: id.index(), buffer: instance.buffer(id).clone(), offset }
         };
         let keys = |(a, b): (BufferId, BufferId)| (a.index(), b.index());
+        let above = |id: BufferId| {
+            let (lower, distance) = instance.above(id)?;
+            Some((id.index(), lower.index(), distance))
+        };
         Self {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             placed: instance.ids().map(placed).collect(),
             separations: instance.separations().iter().map(keys).collect(),
             exclusions: instance.exclusions().iter().map(keys).collect(),
+            above: instance.ids().filter_map(above).collect(),
             names: instance.buffers().iter().map(|b| b.name().to_owned()).collect(),
             next_key: instance.len(),
         }
@@ -170,6 +177,9 @@ impl Draft {
         }
         for (a, b) in self.exclusions {
             builder = builder.exclude(place[&a], place[&b]);
+        }
+        for (upper, lower, distance) in self.above {
+            builder = builder.above(place[&upper], place[&lower], distance);
         }
         let instance = builder.build()?;
         let peak = layout.peak(&instance);
@@ -213,9 +223,11 @@ impl Draft {
         self.separations.contains(&pair) || self.exclusions.contains(&pair)
     }
 
-    fn has_pairs(&self, one: &Placed) -> bool {
-        let mut pairs = self.separations.iter().chain(&self.exclusions);
-        pairs.any(|&(a, b)| a == one.key || b == one.key)
+    /// Returns true if a constraint links the buffer to another one.
+    fn is_linked(&self, one: &Placed) -> bool {
+        let pairs = self.separations.iter().chain(&self.exclusions).copied();
+        let above = self.above.iter().map(|&(upper, lower, _)| (upper, lower));
+        pairs.chain(above).any(|(a, b)| a == one.key || b == one.key)
     }
 
     /// Joins buffers to buffers with a gap in which something else lies at their addresses.
@@ -252,7 +264,7 @@ impl Draft {
             let is_live = one.buffer.lifespan().intervals().iter().any(|part| part.intersects(gap));
             is_live && !one.buffer.is_empty() && one.offset < high && low < one.end()
         };
-        self.placed.iter().any(between) && !self.has_pairs(a) && !self.has_pairs(b)
+        self.placed.iter().any(between) && !self.is_linked(a) && !self.is_linked(b)
     }
 
     /// Adds copies of buffers that are excluded with their originals.
@@ -414,6 +426,25 @@ mod tests {
             let (made, layout) = attributed(&origin.instance, &origin.layout, &some(seed), seed).unwrap();
             prop_assert_eq!(check_layout(&made, &layout), []);
             prop_assert_eq!(made.capacity(), Some(layout.peak(&made)));
+        }
+    }
+
+    #[test]
+    fn distances_are_kept() {
+        let origin = perfect_packing(PackingParams::with_buffers(30), 7).unwrap();
+        let offset = |id: usize| origin.layout.offset(BufferId::at(id)).get();
+        let buffers = origin.instance.buffers().iter().cloned();
+        let mut builder = InstanceBuilder::new("grouped").buffers(buffers);
+        for (a, b) in [(0, 1), (8, 9), (20, 25)] {
+            let (upper, lower) = if offset(a) < offset(b) { (b, a) } else { (a, b) };
+            builder = builder.above(upper, lower, offset(upper) - offset(lower));
+        }
+        let grouped = builder.build().unwrap();
+        let stated = |instance: &Instance| instance.ids().filter(|&id| instance.above(id).is_some()).count();
+        for seed in 0..50 {
+            let (made, layout) = attributed(&grouped, &origin.layout, &some(seed), seed).unwrap();
+            assert_eq!(check_layout(&made, &layout), [], "seed {seed}");
+            assert_eq!(stated(&made), stated(&grouped), "seed {seed}");
         }
     }
 
