@@ -100,6 +100,27 @@ impl RigidGroup {
     }
 }
 
+/// Returns the lowest base, from `base` on, that all members of a rigid group accept. `next` returns the
+/// lowest base at or above a given one that a member accepts, or `None` if there is none. Each member can
+/// only raise the base, which is valid once all have accepted it in succession.
+#[inline]
+pub fn common_base<M, B: Copy + PartialEq>(
+    members: &[M],
+    mut base: B,
+    mut next: impl FnMut(&M, B) -> Option<B>,
+) -> Option<B> {
+    let mut agreed = 0;
+    for member in members.iter().cycle() {
+        let raised = next(member, base)?;
+        agreed = if raised == base { agreed + 1 } else { 0 };
+        base = raised;
+        if agreed == members.len() {
+            break;
+        }
+    }
+    Some(base)
+}
+
 /// The rigid groups of an instance. Without groups, it allocates nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RigidGroups(Option<Box<Tables>>);

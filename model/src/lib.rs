@@ -129,7 +129,7 @@ pub use check::{Violation, check_layout, check_shared_objects, check_split_buffe
 pub use claim::{Claim, Stats, Stop};
 pub use conflict::ConflictGraph;
 pub use description::DescriptionError;
-pub use groups::{RigidGroup, RigidGroups};
+pub use groups::{RigidGroup, RigidGroups, common_base};
 pub use guarded::guarded;
 pub use instance::{Instance, InstanceBuilder};
 pub use instance_error::InstanceError;

@@ -4,7 +4,7 @@ use super::blocks::{Blocks, Hull, Placed};
 use super::fit::Fit;
 use super::scan::Scan;
 use crate::ranks::Ranks;
-use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, RigidGroup, Stop};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, RigidGroup, Stop, common_base};
 
 /// The value that marks a buffer without an offset. Valid offsets are far smaller (see
 /// [`Instance::ceiling`]).
@@ -169,21 +169,11 @@ impl<'a> Arrangement<'a> {
 
     /// Returns the lowest base of a rigid group at which all members fit and end below `below`. Returns
     /// `None` if there is no such base.
-    ///
-    /// Each search for the place of a member can only raise the base. The base is valid once all members have
-    /// accepted it in succession.
     fn base(&self, group: &RigidGroup, below: Option<Bytes>) -> Option<Bytes> {
-        let (mut base, mut agreed) = (group.residue(), 0);
-        for &(member, distance) in group.members().iter().cycle() {
+        common_base(group.members(), group.residue(), |&(member, distance), base| {
             let found = self.find(member, Fit::First, base.checked_add(distance)?, below)?;
-            let next = group.base_from(Bytes::new(found.get() - distance.get()))?;
-            agreed = if next == base { agreed + 1 } else { 0 };
-            base = next;
-            if agreed == group.members().len() {
-                break;
-            }
-        }
-        Some(base)
+            group.base_from(Bytes::new(found.get() - distance.get()))
+        })
     }
 
     /// Places a buffer where `fit` chooses, or all members of its rigid group at the lowest base that fits.

@@ -1,6 +1,7 @@
 //! An initial layout by first fit.
 
 use super::part::{Part, Rigid};
+use plimsoll_model::common_base;
 
 /// Returns the best of three first-fit placements: in descending order of size, of size times number of
 /// conflicts, and of number of conflicts.
@@ -60,18 +61,10 @@ fn lowest(part: &Part, offsets: &[Option<i64>], i: usize, from: i64) -> i64 {
     at
 }
 
-/// Returns the lowest base of a rigid group at which all members fit. Each search for a member can only raise
-/// the base. The base is valid once all members have accepted it in succession.
+/// Returns the lowest base of a rigid group at which all members fit.
 fn lowest_base(part: &Part, offsets: &[Option<i64>], group: &Rigid) -> i64 {
-    let mut base = group.residue;
-    let mut agreed = 0;
-    for &(member, distance) in group.members.iter().cycle() {
-        let next = group.base_from(lowest(part, offsets, member, base + distance) - distance);
-        agreed = if next == base { agreed + 1 } else { 0 };
-        base = next;
-        if agreed == group.members.len() {
-            break;
-        }
-    }
-    base
+    let next = |&(member, distance): &(usize, i64), base: i64| {
+        Some(group.base_from(lowest(part, offsets, member, base + distance) - distance))
+    };
+    common_base(&group.members, group.residue, next).expect("there is always a higher base")
 }

@@ -5,7 +5,7 @@ use super::problem::Cliques;
 use super::state::{NONE, State};
 use crate::search::decide::{Decide, Verdict, deepen};
 use crate::search::memo::Memo;
-use crate::search::valley::{FAILURE_GROWTH, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};
+use crate::search::valley::{Failures, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};
 use plimsoll_model::{Budget, Bytes};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -47,8 +47,7 @@ pub(crate) struct Engine<'a> {
     scratch: Scratch,
     memo: Memo,
     rng: Xoshiro256PlusPlus,
-    weight: Vec<f64>,
-    increment: f64,
+    failures: Failures,
     /// Score of each buffer in the current run.
     value: Vec<f64>,
     /// The options of all open nodes, stored as one stack.
@@ -83,8 +82,7 @@ impl<'a> Engine<'a> {
             scratch: Scratch::new(problem.sections()),
             memo: Memo::new(rules.memo_bytes),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            weight: vec![1.0; problem.sections()],
-            increment: 1.0,
+            failures: Failures::new(problem.sections(), rules.failure_weights),
             value: vec![0.0; problem.len()],
             options: Vec::new(),
             parts: Vec::new(),
@@ -285,12 +283,12 @@ impl<'a> Engine<'a> {
             problem: self.problem,
             split: &self.split[part.split.0..part.split.1],
             rules: &self.rules,
-            weight: &self.weight,
+            weight: &self.failures.weight,
         };
         match self.scratch.look(view, &mut self.state, (&mut self.valleys, valleys)) {
             Ok(()) => true,
             Err(Dead(section)) => {
-                self.blame(section);
+                self.failures.blame(section);
                 false
             }
         }
@@ -370,7 +368,7 @@ impl<'a> Engine<'a> {
         }
         self.options.truncate(first);
         if matches!(end, End::Impossible) && branch.raise.is_none() {
-            self.blame(branch.section as usize);
+            self.failures.blame(branch.section as usize);
         }
         end
     }
@@ -525,21 +523,6 @@ impl<'a> Engine<'a> {
         self.valleys.truncate(valleys);
         self.state.undo(mark);
         burnt
-    }
-
-    /// Records a failure of a section.
-    fn blame(&mut self, section: usize) {
-        if !self.rules.failure_weights {
-            return;
-        }
-        self.weight[section] += self.increment;
-        self.increment *= FAILURE_GROWTH;
-        if self.increment > 1e100 {
-            for weight in &mut self.weight {
-                *weight = 1.0 + *weight / self.increment;
-            }
-            self.increment = 1.0;
-        }
     }
 }
 

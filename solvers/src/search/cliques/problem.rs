@@ -390,7 +390,8 @@ fn cover(instance: &Instance, watch: &mut Budget) -> Option<Vec<Vec<BufferId>>> 
             cliques.push(members);
         }
     }
-    // A larger clique bounds more, but splits more buffers. If most conflicts are separations, the bounds matter.
+    // A larger clique bounds more, but splits more buffers. If most conflicts are separations, the bounds
+    // matter.
     let few = instance.separations().iter().count() < instance.len() / 4;
     let mut of_buffer = positions(instance, &cliques);
     for (a, b) in instance.separations().iter() {

@@ -2,6 +2,7 @@
 
 use super::problem::Cliques;
 use crate::search::memo::{Key, mix};
+use plimsoll_model::common_base;
 
 /// The index that marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
@@ -220,24 +221,17 @@ impl<'a> State<'a> {
         place != before
     }
 
-    /// Returns the place of a member of a rigid group: the base from which on every member has a possible
-    /// offset, plus the distance of the member. Each member can only raise the base. Ends early if a member
-    /// exceeds its highest offset.
+    /// Returns the place of a member of a rigid group: the lowest base at which every member has a possible
+    /// offset, plus the distance of the member. Returns an unlimited height if there is none.
     fn group_place(&self, group: u32, b: usize) -> i64 {
         let members = &self.problem.rigid.groups[group as usize];
         let floors = members.iter().map(|&(m, distance)| self.floors(m as usize).1 - distance);
-        let mut base = floors.max().unwrap_or(0);
-        let mut agreed = 0;
-        for &(m, distance) in members.iter().cycle() {
+        let base = common_base(members, floors.max().unwrap_or(0), |&(m, distance), base| {
             let settled = self.settled(m as usize, base + distance);
-            agreed = if settled == base + distance { agreed + 1 } else { 1 };
-            base = settled - distance;
-            if agreed == members.len() || settled > self.highest[m as usize] {
-                break;
-            }
-        }
-        let own = members.iter().find(|member| member.0 as usize == b);
-        base + own.map_or(0, |member| member.1)
+            (settled <= self.highest[m as usize]).then_some(settled - distance)
+        });
+        let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
+        base.map_or(i64::MAX, |base| base + own)
     }
 
     /// Returns the lowest possible offset of a buffer that is at least `height`, regardless of its group.

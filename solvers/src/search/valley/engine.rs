@@ -3,6 +3,7 @@
 //! See [`super::options`] for the order of options.
 
 use super::analyse::{Branch, Dead, Scratch, View};
+use super::failures::Failures;
 use super::reduce::Reduced;
 use super::rules::Rules;
 use super::state::{NONE, State};
@@ -40,8 +41,7 @@ pub struct Engine<'a> {
     pub(super) scratch: Scratch,
     pub(super) memo: Memo,
     pub(super) rng: Xoshiro256PlusPlus,
-    pub(super) weight: Vec<f64>,
-    pub(super) increment: f64,
+    pub(super) failures: Failures,
     /// Score of each buffer in the current run.
     pub(super) value: Vec<f64>,
     /// The options of all open nodes, stored as one stack.
@@ -67,8 +67,7 @@ impl<'a> Engine<'a> {
             scratch: Scratch::new(reduced.sections),
             memo: Memo::new(rules.memo_bytes),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            weight: vec![1.0; reduced.sections],
-            increment: 1.0,
+            failures: Failures::new(reduced.sections, rules.failure_weights),
             value: vec![0.0; reduced.len()],
             options: Vec::new(),
             components: Vec::new(),
@@ -186,14 +185,14 @@ impl<'a> Engine<'a> {
             reduced: self.reduced,
             component: node.component,
             rules: &self.rules,
-            weight: &self.weight,
+            weight: &self.failures.weight,
         };
         let known = (&mut self.valleys, node.valleys);
         let seen = self.scratch.look(view, &mut self.state, node.changed, known);
         let end = match seen {
             Ok(()) => self.try_known(node, budget),
             Err(Dead(section)) => {
-                self.blame(section);
+                self.failures.blame(section);
                 End::Impossible
             }
         };
@@ -275,7 +274,7 @@ impl<'a> Engine<'a> {
         }
         self.options.truncate(first);
         if matches!(end, End::Impossible) && branch.raise.is_none() {
-            self.blame(branch.section as usize);
+            self.failures.blame(branch.section as usize);
         }
         end
     }

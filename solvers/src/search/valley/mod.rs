@@ -64,6 +64,7 @@
 
 mod analyse;
 mod engine;
+mod failures;
 mod options;
 mod reduce;
 mod rules;
@@ -71,6 +72,7 @@ mod state;
 
 pub(crate) use engine::Engine;
 pub(in crate::search) use engine::luby;
-pub(in crate::search) use options::{FAILURE_GROWTH, NOTHING, SOFT, UNSEEN, base_score};
+pub(in crate::search) use failures::Failures;
+pub(in crate::search) use options::{NOTHING, SOFT, UNSEEN, base_score};
 pub(crate) use reduce::{Reduced, Span, lifespans};
 pub(crate) use rules::Rules;

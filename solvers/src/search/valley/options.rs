@@ -6,9 +6,6 @@ use super::state::NONE;
 use plimsoll_model::Budget;
 use rand::RngExt;
 
-/// Factor by which the weight of a failure grows from one failure to the next.
-pub(in crate::search) const FAILURE_GROWTH: f64 = 1.00001;
-
 /// Score of the option that leaves the floor empty. It is far below the scores of buffers, but lookahead can
 /// rank it above a buffer that consumes nearly all slack.
 pub(in crate::search) const NOTHING: f64 = 1e-9;
@@ -115,33 +112,18 @@ impl Engine<'_> {
             reduced: self.reduced,
             component: node.component,
             rules: &self.rules,
-            weight: &self.weight,
+            weight: &self.failures.weight,
         };
         let seen = self.scratch.look(view, &mut self.state, changed, (&mut self.valleys, valleys));
         self.valleys.truncate(valleys);
         let burnt = match seen {
             Ok(()) => Some(self.state.burnt_since(placed, SOFT)),
             Err(Dead(section)) => {
-                self.blame(section);
+                self.failures.blame(section);
                 None
             }
         };
         self.state.undo(self.reduced, mark);
         burnt
-    }
-
-    /// Records a failure of a section.
-    pub(super) fn blame(&mut self, section: usize) {
-        if !self.rules.failure_weights {
-            return;
-        }
-        self.weight[section] += self.increment;
-        self.increment *= FAILURE_GROWTH;
-        if self.increment > 1e100 {
-            for weight in &mut self.weight {
-                *weight = 1.0 + *weight / self.increment;
-            }
-            self.increment = 1.0;
-        }
     }
 }
