@@ -29,12 +29,15 @@ pub(crate) trait Decide: Send {
 }
 
 /// Two searches at the same capacity that alternate. A node of the second takes longer, so it has fewer
-/// nodes: one out of the given number.
-pub(super) struct Alternating<A, B>(pub A, pub B, pub u64);
+/// nodes.
+pub(super) struct Alternating<A, B>(pub A, pub B);
+
+/// The fraction of the nodes that the second search of [`Alternating`] has.
+const SECOND_SHARE: u64 = 32;
 
 impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
     fn decide(&mut self, budget: &mut Budget) -> Verdict {
-        let nodes = budget.nodes_left().map(|left| left - left / self.2);
+        let nodes = budget.nodes_left().map(|left| left - left / SECOND_SHARE);
         let mut part = budget.part(nodes, None);
         let first = self.0.decide(&mut part);
         budget.spend(part.nodes());

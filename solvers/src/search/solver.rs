@@ -211,8 +211,6 @@ impl Search {
             Some(cliques) => (cliques.peaks(), first_round(cliques.split_covers())),
             None => (Peaks::multiples(instance.grain().get()), FIRST_ROUND),
         };
-        // If most buffers are split, branching over cliques has no advantage.
-        let share = if cliques.as_ref().is_some_and(Cliques::is_mostly_split) { 4 } else { 32 };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
                 cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
@@ -220,7 +218,7 @@ impl Search {
                 .as_ref()
                 .map(|problem| canonical::Engine::new(problem, capacity, seed, rules.memo_bytes));
             Some(match (cliques, canonical) {
-                (Some(cliques), Some(canonical)) => Box::new(Alternating(cliques, canonical, share)),
+                (Some(cliques), Some(canonical)) => Box::new(Alternating(cliques, canonical)),
                 (Some(cliques), None) => Box::new(cliques),
                 (None, canonical) => Box::new(canonical?),
             })

@@ -77,6 +77,45 @@ impl Sums {
     };
 }
 
+/// A set of unplaced split buffers.
+#[derive(Clone, Debug, Default)]
+struct SplitSet {
+    list: Vec<u32>,
+    /// Per split buffer: the number of the last set that contains it. `stamp` is the number of this set.
+    stamps: Vec<u32>,
+    stamp: u32,
+    /// Per split buffer of the set: the highest floor of the sections that were added.
+    high: Vec<i64>,
+}
+
+impl SplitSet {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.stamp = self.stamp.wrapping_add(1);
+    }
+
+    /// Adds the buffers of some sections.
+    fn add(&mut self, problem: &Cliques, state: &State<'_>, (left, right): (usize, usize)) {
+        for s in left..right {
+            for &b in problem.split_in.of_index(s) {
+                self.add_one(problem, state, b, state.floor[s]);
+            }
+        }
+    }
+
+    fn add_one(&mut self, problem: &Cliques, state: &State<'_>, b: u32, floor: i64) {
+        let at = b as usize - problem.whole;
+        if state.placed[b as usize] {
+            return;
+        }
+        if std::mem::replace(&mut self.stamps[at], self.stamp) != self.stamp {
+            self.list.push(b);
+            self.high[at] = 0;
+        }
+        self.high[at] = self.high[at].max(floor);
+    }
+}
+
 /// Reusable arrays of the analysis, most of them indexed by section.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
@@ -91,11 +130,16 @@ pub(super) struct Scratch {
     real_before: Vec<u32>,
     valleys: Vec<(u32, u32, i64)>,
     raises: Vec<(u32, i64)>,
+    split: SplitSet,
+    tops: Tops,
 }
 
 impl Scratch {
-    pub fn new(sections: usize) -> Self {
+    pub fn new(problem: &Cliques) -> Self {
+        let (sections, split) = (problem.sections(), problem.len() - problem.whole);
         Self {
+            tops: Tops { lowest: vec![(0, OPEN, 0, OPEN); sections], stamp: 0 },
+            split: SplitSet { stamps: vec![0; split], high: vec![0; split], ..SplitSet::default() },
             changed: Vec::new(),
             valley_end: vec![0; sections + 1],
             sums: vec![Sums::NONE; sections + 1],
@@ -110,7 +154,7 @@ impl Scratch {
     ///
     /// On entry, `found[first..]` contains the best branch of every valley before the change. On success, it
     /// contains the best branches after the change. The time is linear in the sections and unplaced buffers
-    /// of the affected level runs, in the number of valleys, and in the sections of all split buffers.
+    /// of the affected level runs, in the number of valleys, and in the sections of the split buffers there.
     pub fn look(
         &mut self,
         view: View<'_>,
@@ -120,6 +164,7 @@ impl Scratch {
         loop {
             if !view.split.is_empty() {
                 self.move_split(view, state)?;
+                self.tops.stamp = self.tops.stamp.wrapping_add(1);
             }
             for window in &mut self.changed {
                 *window = runs_around(state, *window);
@@ -152,15 +197,21 @@ impl Scratch {
         }
     }
 
-    /// Computes the places of the split buffers that the change may have moved. Their sections count as
-    /// changed if they have moved.
+    /// Updates the places of the split buffers that the change may have moved. Their sections count as changed
+    /// if they have moved.
     fn move_split(&mut self, view: View<'_>, state: &mut State<'_>) -> Result<(), Dead> {
-        let windows = self.changed.len();
-        for &b in view.split {
-            let (b, hull) = (b as usize, view.problem.hull[b as usize]);
-            let near = |&(from, to): &Window| hull.0 < to && hull.1 > from;
-            let may_move = view.problem.rigid.of[b].is_some() || self.changed[..windows].iter().any(near);
-            if state.placed[b] || !may_move || !state.move_up(b) {
+        self.split.clear();
+        for at in 0..self.changed.len() {
+            let (from, to) = self.changed[at];
+            self.split.add(view.problem, state, (from as usize, to as usize));
+        }
+        if view.problem.has_rigid() {
+            let rigid = view.split.iter().filter(|&&b| view.problem.rigid.of[b as usize].is_some());
+            rigid.for_each(|&b| self.split.add_one(view.problem, state, b, 0));
+        }
+        for at in 0..self.split.list.len() {
+            let b = self.split.list[at] as usize;
+            if !state.move_up(b, self.split.high[b - view.problem.whole]) {
                 continue;
             }
             if state.place(b).offset > state.highest[b] {
@@ -183,10 +234,11 @@ impl Scratch {
     ) -> Result<(), Dead> {
         self.find_valleys(state, (left, right));
         self.sum_whole(view.problem, state, left, right)?;
-        for &b in view.split {
-            let hull = view.problem.hull[b as usize];
-            if !state.placed[b as usize] && (hull.0 as usize) < right && hull.1 as usize > left {
-                self.sum_split(view.problem, state, b as usize, (left, right));
+        if !view.split.is_empty() {
+            self.split.clear();
+            self.split.add(view.problem, state, (left, right));
+            for at in 0..self.split.list.len() {
+                self.sum_split(view.problem, state, self.split.list[at] as usize, (left, right));
             }
         }
         for v in 0..self.valleys.len() {
@@ -273,9 +325,16 @@ impl Scratch {
         let (place, size) = (state.place(b), problem.size[b]);
         let runs = problem.runs.of_index(b);
         let option = i32::from(state.can_rest(b));
+        // Several runs share the minimum over all sections.
+        let beside = (place.is_level && runs.len() > 2)
+            .then(|| Least::beside(&mut self.tops, problem, state, b, None));
         let mut last_valley = (0, 0);
-        for (at, &(start, end)) in runs.iter().enumerate() {
+        let first = runs.partition_point(|run| run.1 as usize <= left);
+        for (at, &(start, end)) in runs.iter().enumerate().skip(first) {
             let (mut s, end) = ((start as usize).max(left), (end as usize).min(right));
+            if s >= right {
+                break;
+            }
             while s < end {
                 let valley_end = self.valley_end[s] as usize;
                 if valley_end == 0 {
@@ -298,7 +357,7 @@ impl Scratch {
                     self.sums[to - 1].ends_here = self.sums[to - 1].ends_here.min(top);
                 }
                 last_valley = (to, valley_end);
-                self.sum_run(problem, state, b, (s, to), option);
+                self.sum_run(problem, state, (b, beside), (s, to), option);
                 s = to;
             }
         }
@@ -309,7 +368,7 @@ impl Scratch {
         &mut self,
         problem: &Cliques,
         state: &State<'_>,
-        b: usize,
+        (b, least): (usize, Option<Least>),
         (from, to): (usize, usize),
         option: i32,
     ) {
@@ -321,11 +380,18 @@ impl Scratch {
             return;
         }
         self.add(from, to, size, option);
-        let valley = self.valley_of(from);
-        let beside = match problem.rigid.of[b] {
-            _ if !place.is_level => OPEN,
-            None => least_beside(problem, state, b, valley),
-            Some(group) => least_beside_group(problem, state, (b, floor), valley, group),
+        let beside = if place.is_level {
+            let valley = self.valley_of(from);
+            let outside = least.filter(|least| !(valley.0..valley.1).contains(&least.section));
+            let least =
+                outside.unwrap_or_else(|| Least::beside(&mut self.tops, problem, state, b, Some(valley)));
+            let lowest = match problem.rigid.of[b] {
+                None => least.top,
+                Some(group) => lowest_beside_group(problem, state, (b, least.top), group),
+            };
+            if lowest == OPEN { OPEN } else { (lowest - floor).max(problem.alignment[b]) }
+        } else {
+            OPEN
         };
         for sums in &mut self.sums[from..to] {
             sums.is_blocked |= !place.is_level;
@@ -417,40 +483,96 @@ impl Scratch {
     }
 }
 
-/// Returns the least size of an unplaced buffer that shares a section outside a valley with a split buffer.
-fn least_beside(problem: &Cliques, state: &State<'_>, b: usize, (left, right): (usize, usize)) -> i64 {
-    let outside = problem.cover.of_index(b).iter().map(|&t| t as usize).filter(|&t| t < left || t >= right);
-    let is_apart =
-        |other: usize| problem.rigid.of[other].is_none_or(|group| Some(group) != problem.rigid.of[b]);
-    let others = outside.flat_map(|t| state.unplaced(t)).filter(|&other| other != b && is_apart(other));
-    others.map(|other| problem.size[other]).min().unwrap_or(OPEN)
+/// The lowest top, at its place or at the floor, of an unplaced buffer that shares a section with a split
+/// buffer.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    top: i64,
+    section: usize,
 }
 
-/// Returns the same for a member of a rigid group whose place is `floor`: no other buffer can lift the group
-/// by less. The group moves in steps of its alignment. A buffer under another member may be at any height
-/// above its floors.
-fn least_beside_group(
-    problem: &Cliques,
-    state: &State<'_>,
-    (b, floor): (usize, i64),
-    valley: (usize, usize),
-    group: u32,
-) -> i64 {
+impl Least {
+    const NONE: Self = Self { top: OPEN, section: usize::MAX };
+
+    /// Regards the sections of `b` outside a valley, if there is one, and no members of its rigid group.
+    fn beside(
+        tops: &mut Tops,
+        problem: &Cliques,
+        state: &State<'_>,
+        b: usize,
+        valley: Option<(usize, usize)>,
+    ) -> Self {
+        let body = body_of(problem, b);
+        let mut least = Self::NONE;
+        for &section in problem.cover.of_index(b) {
+            let section = section as usize;
+            if valley.is_none_or(|(left, right)| section < left || section >= right) {
+                let top = tops.apart_from(problem, state, section, body);
+                if top < least.top {
+                    least = Self { top, section };
+                }
+            }
+        }
+        least
+    }
+}
+
+/// Returns a number that a buffer shares with the members of its rigid group only.
+fn body_of(problem: &Cliques, b: usize) -> u32 {
+    problem.rigid.of[b].map_or(b as u32, |group| problem.len() as u32 + group)
+}
+
+/// The lowest tops of the unplaced buffers of sections, computed when they are first needed.
+#[derive(Clone, Debug, Default)]
+struct Tops {
+    /// Per section: the state in which it was computed, the lowest top, its body, and the lowest top of
+    /// another body.
+    lowest: Vec<(u32, i64, u32, i64)>,
+    stamp: u32,
+}
+
+impl Tops {
+    /// Returns the lowest top of an unplaced buffer of a section that does not belong to `body`.
+    fn apart_from(&mut self, problem: &Cliques, state: &State<'_>, s: usize, body: u32) -> i64 {
+        if self.lowest[s].0 != self.stamp {
+            let (mut first, mut second) = ((OPEN, u32::MAX), OPEN);
+            for b in state.unplaced(s) {
+                let bottom = if b < problem.whole { state.floor[s] } else { state.place(b).offset };
+                let top = (bottom.saturating_add(problem.size[b]), body_of(problem, b));
+                if top.1 == first.1 {
+                    first = first.min(top);
+                } else if top < first {
+                    second = std::mem::replace(&mut first, top).0;
+                } else {
+                    second = second.min(top.0);
+                }
+            }
+            self.lowest[s] = (self.stamp, first.0, first.1, second);
+        }
+        let (_, first, of, second) = self.lowest[s];
+        if of == body { second } else { first }
+    }
+}
+
+/// Returns the lowest offset to which another buffer can lift a member of a rigid group, if `own` is that to
+/// which one beside the member itself can. A buffer under another member may be at any height above its
+/// floors.
+fn lowest_beside_group(problem: &Cliques, state: &State<'_>, (b, own): (usize, i64), group: u32) -> i64 {
     let members = &problem.rigid.groups[group as usize];
-    let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
-    let above = |&(m, distance): &(u32, i64)| {
+    let distance_of_b = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
+    let of_member = |&(m, distance): &(u32, i64)| {
         let m = m as usize;
         if m == b {
-            return least_beside(problem, state, b, valley);
+            return own;
         }
         let sections = problem.cover.of_index(m).iter().map(|&t| t as usize);
         let tops = sections.flat_map(|t| {
             let others = state.unplaced(t).filter(|&other| problem.rigid.of[other] != Some(group));
             others.map(move |other| state.floor[t] + problem.size[other])
         });
-        tops.min().map_or(OPEN, |top| top - (distance - own) - floor)
+        tops.min().map_or(OPEN, |top| top - (distance - distance_of_b))
     };
-    members.iter().map(above).min().unwrap_or(OPEN).max(problem.alignment[b])
+    members.iter().map(of_member).min().unwrap_or(OPEN)
 }
 
 /// Returns the range of the level runs that overlap a window or are its neighbours.
@@ -481,7 +603,7 @@ fn merge(windows: &mut Vec<Window>) {
     let mut kept = 0;
     for at in 1..windows.len() {
         let next = windows[at];
-        if next.0 < windows[kept].1 {
+        if next.0 <= windows[kept].1 {
             windows[kept].1 = windows[kept].1.max(next.1);
         } else {
             kept += 1;

@@ -79,7 +79,7 @@ impl<'a> Engine<'a> {
             problem,
             rules,
             state,
-            scratch: Scratch::new(problem.sections()),
+            scratch: Scratch::new(problem),
             memo: Memo::new(rules.memo_bytes),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             failures: Failures::new(problem.sections(), rules.failure_weights),
@@ -352,7 +352,7 @@ impl<'a> Engine<'a> {
             .min_by(least)
             .expect("the lowest floor of a component lies in a valley with options");
         let first = self.options.len();
-        self.gather(node.part, branch);
+        self.gather(branch);
         if self.rules.lookahead && self.is_past_plain_runs() && self.options.len() > first + 1 {
             self.look_ahead(node, branch, first, budget);
         }
@@ -403,7 +403,7 @@ impl<'a> Engine<'a> {
 
     /// Pushes the unplaced buffers that can lie on the floor of the section, the most promising first. Then
     /// pushes [`NONE`], the option of an empty floor, if the slack allows it.
-    fn gather(&mut self, part: Part, branch: Branch) {
+    fn gather(&mut self, branch: Branch) {
         let first = self.options.len();
         let (problem, state) = (self.problem, &self.state);
         let (section, left, right) = (branch.section as usize, branch.left as usize, branch.right as usize);
@@ -430,15 +430,9 @@ impl<'a> Engine<'a> {
             }
             b = state.next_unplaced(b);
         }
-        for at in part.split.0..part.split.1 {
-            let b = self.split[at] as usize;
-            let covers = |&(start, end): &(u32, u32)| start <= branch.section && branch.section < end;
-            let place = self.state.place(b);
-            if !self.state.placed[b]
-                && place.offset == floor
-                && self.problem.runs.of_index(b).iter().any(covers)
-                && self.state.can_rest(b)
-            {
+        for &b in self.problem.split_in.of_index(section) {
+            let b = b as usize;
+            if !self.state.placed[b] && self.state.place(b).offset == floor && self.state.can_rest(b) {
                 let twin =
                     |&(_, other): &(f64, u32)| self.problem.twin[other as usize] == self.problem.twin[b];
                 if !(self.rules.twins && self.options[first..].iter().any(twin)) {

@@ -30,8 +30,9 @@
 //! - the walls of the valley,
 //! - the places above F of the unplaced buffers of `s`,
 //! - the tops, at their places, of the unplaced buffers of the valley that do not cover `s`,
-//! - if a split buffer of `s` has the place F: F plus the least size of an unplaced buffer that shares a
-//!   section outside the valley with it.
+//! - if a split buffer of `s` has the place F: its next possible offset, and the tops of the unplaced buffers
+//!   that share a section outside the valley with it, whichever is higher. Such a top is one at the place of
+//!   the buffer, or at the floor of that section.
 //!
 //! Let `x` be the lowest unplaced buffer of `s` in L. It is *supported* if its offset is the top, rounded up
 //! to its alignment, of a placed or fixed buffer or of the ground. Then either `x` lies at F and is level and
@@ -42,10 +43,10 @@
 //! F, so it would overlap some conflicting `d` there. Placed buffers lie below the floors, and places avoid
 //! fixed buffers, so `d` is unplaced. In `s`, everything else lies above x, so `d` does not cover `s`. It
 //! shares another section with x, whose floor is F, and lies below x. If this section is in the valley, x
-//! lies at or above the top of `d`, or `d` covers a wall. Otherwise, x is split, and `d` ends at or above F
-//! plus its size. Now let x lie at F > 0. It cannot be moved down by one alignment, so F is the top, rounded
-//! up, of a conflicting buffer. The top of an unplaced one that shares a section with x exceeds F. So that
-//! buffer is placed or fixed.
+//! lies at or above the top of `d`, or `d` covers a wall. Otherwise, x is split, and `d` lies no lower than
+//! at its place and at the floor of this section. Now let x lie at F > 0. It cannot be moved down by one
+//! alignment, so F is the top, rounded up, of a conflicting buffer. The top of an unplaced one that shares a
+//! section with x exceeds F. So that buffer is placed or fixed.
 //!
 //! There is one branch for each level and supported buffer with place F, and one in which the floor rises to
 //! T. A placed buffer is level, and no other unplaced buffer of its sections lies below F. Everything else in
@@ -58,9 +59,8 @@
 //! placed, the others lie at their places. From then on, they are fixed in those of their sections whose
 //! floors are lower. Two steps of the proof differ for a member x of a group. Whatever keeps x from lying at
 //! F may lie under another member m. Then m lies at or above its top, and x moves with m. So the last item of
-//! T becomes the least height that such a buffer gives to x, but at least the next position of the group. An
-//! unplaced buffer may also support m if m is not level. Such a group therefore counts as supported, and so
-//! does a group in its lowest position.
+//! T regards the buffers beside all members. An unplaced buffer may also support m if m is not level. Such a
+//! group therefore counts as supported, and so does a group in its lowest position.
 //!
 //! # Pruning and order
 //!
@@ -76,7 +76,7 @@
 //! Two other forms of the analysis were tried. Lists of all members per section, with the place of every
 //! buffer kept up to date, took 5 to 20 times as long per node. So did computing all places anew with tables
 //! of minima over ranges. Sections of a separated pair that are grown to maximal cliques split more buffers
-//! and save few nodes.
+//! and save few nodes. So they are grown only if most conflicts are separations.
 //!
 //! **Source.** This project; Moffitt 2023 ("`MiniMalloc`", sections and canonical solutions).
 

@@ -128,10 +128,13 @@ pub(crate) struct Cliques {
     /// `first_at[s]..first_at[s + 1]`.
     pub whole: usize,
     pub first_at: Vec<u32>,
-    /// Per section: its free buffers.
+    /// Per section: its free buffers, by ascending size.
     pub(super) members: Lists<u32>,
+    /// Per section: its split buffers.
+    pub(super) split_in: Lists<u32>,
     /// Per section: its fixed buffers, ascending.
     pub(super) pins: Lists<Pin>,
+    /// Whether buffers may lie above floors: fixed buffers, and placed members of rigid groups.
     pub has_pins: bool,
     /// Per free buffer: the addresses of all fixed buffers with which it conflicts, merged and ascending.
     pub(super) walls: Lists<Pin>,
@@ -199,8 +202,14 @@ impl Cliques {
                     .or_insert(b as u32)
             })
             .collect();
-        let members = members(sections.len(), &cover, free.len());
+        let members = members(sections.len(), &cover, &size);
         let rigid = Rigid::of(instance, &free, &cover, &members, grain);
+        let split_in = |s: usize| {
+            let mut split: Vec<u32> = members.of_index(s).to_vec();
+            split.retain(|&b| b as usize >= whole);
+            split.sort_unstable();
+            split
+        };
         let is_plain = |b: usize| {
             alignment[b] == 1
                 && rigid.of[b].is_none()
@@ -214,6 +223,7 @@ impl Cliques {
         Some(Self {
             grain,
             widest: alignment.iter().copied().max().unwrap_or(1),
+            split_in: Lists::of((0..sections.len()).map(split_in)),
             members,
             is_plain: (0..free.len()).map(is_plain).collect(),
             walls,
@@ -248,9 +258,9 @@ impl Cliques {
         group.iter().map(|&(m, _)| m as usize).chain(alone)
     }
 
-    /// Returns true if more than half of the free buffers are split.
-    pub fn is_mostly_split(&self) -> bool {
-        2 * self.whole < self.len()
+    /// Returns true if there are rigid groups of free buffers.
+    pub(super) fn has_rigid(&self) -> bool {
+        !self.rigid.groups.is_empty()
     }
 
     /// Returns the number of pairs of a split buffer and a section that it covers.
@@ -341,10 +351,12 @@ fn hull(runs: &[(u32, u32)]) -> (u32, u32) {
     runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.0, last.1))
 }
 
-/// Returns, for each section, its free buffers.
-fn members(sections: usize, cover: &Lists<u32>, buffers: usize) -> Lists<u32> {
+/// Returns, for each section, its free buffers, by ascending size.
+fn members(sections: usize, cover: &Lists<u32>, size: &[i64]) -> Lists<u32> {
+    let mut by_size: Vec<usize> = (0..size.len()).collect();
+    by_size.sort_by_key(|&b| size[b]);
     let mut members = vec![Vec::new(); sections];
-    for b in 0..buffers {
+    for b in by_size {
         for &s in cover.of_index(b) {
             members[s as usize].push(b as u32);
         }

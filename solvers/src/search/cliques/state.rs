@@ -188,7 +188,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the unplaced buffers of a section.
+    /// Returns the unplaced buffers of a section, by ascending size.
     pub fn unplaced(&self, s: usize) -> impl Iterator<Item = usize> {
         let members = self.problem.members.of_index(s).iter().map(|&b| b as usize);
         members.filter(|&b| !self.placed[b])
@@ -200,21 +200,22 @@ impl<'a> State<'a> {
         self.places[b - self.problem.whole]
     }
 
-    /// Returns the lowest and the highest floor of a buffer.
-    fn floors(&self, b: usize) -> (i64, i64) {
-        let floors = self.problem.cover.of_index(b).iter().map(|&s| self.floor[s as usize]);
-        floors.fold((i64::MAX, 0), |(low, high), floor| (low.min(floor), high.max(floor)))
+    /// Returns the highest floor of a buffer.
+    fn highest_floor(&self, b: usize) -> i64 {
+        self.problem.cover.of_index(b).iter().map(|&s| self.floor[s as usize]).max().unwrap_or(0)
     }
 
-    /// Computes the place of an unplaced split buffer anew. Returns true if it has changed.
-    pub fn move_up(&mut self, b: usize) -> bool {
-        let (low, high) = self.floors(b);
+    /// Updates the place of an unplaced split buffer after some of its floors have risen, to `high` at most.
+    /// Returns true if it has changed.
+    pub fn move_up(&mut self, b: usize, high: i64) -> bool {
+        let before = self.place(b);
         let offset = match self.problem.rigid.of[b] {
-            None => self.settled(b, high),
+            None => self.settled(b, high.max(before.offset)),
             Some(group) => self.group_place(group, b),
         };
-        let place = Place { offset, is_level: low == offset };
-        let before = std::mem::replace(&mut self.places[b - self.problem.whole], place);
+        let is_level = self.problem.cover.of_index(b).iter().all(|&s| self.floor[s as usize] == offset);
+        let place = Place { offset, is_level };
+        self.places[b - self.problem.whole] = place;
         if place != before {
             self.moves.push((b as u32, before));
         }
@@ -225,7 +226,7 @@ impl<'a> State<'a> {
     /// offset, plus the distance of the member. Returns an unlimited height if there is none.
     fn group_place(&self, group: u32, b: usize) -> i64 {
         let members = &self.problem.rigid.groups[group as usize];
-        let floors = members.iter().map(|&(m, distance)| self.floors(m as usize).1 - distance);
+        let floors = members.iter().map(|&(m, distance)| self.highest_floor(m as usize) - distance);
         let base = common_base(members, floors.max().unwrap_or(0), |&(m, distance), base| {
             let settled = self.settled(m as usize, base + distance);
             (settled <= self.highest[m as usize]).then_some(settled - distance)
