@@ -64,7 +64,7 @@ for word in "$@"; do
     esac
 done
 
-release="${CARGO_TARGET_DIR:-target}/release"
+release="$(realpath -m "${CARGO_TARGET_DIR:-target}")/release"
 # For comparisons of whole processes, the command is built without HiGHS and z3, because loading them takes
 # longer than solving most instances. The full command is built only if a record needs it.
 lean="$release/plimsoll-lean"
