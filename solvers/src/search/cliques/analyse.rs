@@ -6,11 +6,9 @@
 //! floors of which each shares an unplaced buffer with the next.
 
 use super::problem::Cliques;
-use super::state::State;
+use super::split::{Least, SplitSet, Tops};
+use super::state::{OPEN, State};
 use crate::search::valley::Rules;
-
-/// An unlimited height. It is above every floor and is never applied as a raise.
-pub(super) const OPEN: i64 = i64::MAX;
 
 /// A section that rules out every continuation of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,45 +75,6 @@ impl Sums {
     };
 }
 
-/// A set of unplaced split buffers.
-#[derive(Clone, Debug, Default)]
-struct SplitSet {
-    list: Vec<u32>,
-    /// Per split buffer: the number of the last set that contains it. `stamp` is the number of this set.
-    stamps: Vec<u32>,
-    stamp: u32,
-    /// Per split buffer of the set: the highest floor of the sections that were added.
-    high: Vec<i64>,
-}
-
-impl SplitSet {
-    fn clear(&mut self) {
-        self.list.clear();
-        self.stamp = self.stamp.wrapping_add(1);
-    }
-
-    /// Adds the buffers of some sections.
-    fn add(&mut self, problem: &Cliques, state: &State<'_>, (left, right): (usize, usize)) {
-        for s in left..right {
-            for &b in problem.split_in.of_index(s) {
-                self.add_one(problem, state, b, state.floor[s]);
-            }
-        }
-    }
-
-    fn add_one(&mut self, problem: &Cliques, state: &State<'_>, b: u32, floor: i64) {
-        let at = b as usize - problem.whole;
-        if state.placed[b as usize] {
-            return;
-        }
-        if std::mem::replace(&mut self.stamps[at], self.stamp) != self.stamp {
-            self.list.push(b);
-            self.high[at] = 0;
-        }
-        self.high[at] = self.high[at].max(floor);
-    }
-}
-
 /// Reusable arrays of the analysis, most of them indexed by section.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
@@ -136,10 +95,10 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub fn new(problem: &Cliques) -> Self {
-        let (sections, split) = (problem.sections(), problem.len() - problem.whole);
+        let sections = problem.sections();
         Self {
-            tops: Tops { lowest: vec![(0, OPEN, 0, OPEN); sections], stamp: 0 },
-            split: SplitSet { stamps: vec![0; split], high: vec![0; split], ..SplitSet::default() },
+            tops: Tops::new(sections),
+            split: SplitSet::new(problem.len() - problem.whole),
             changed: Vec::new(),
             valley_end: vec![0; sections + 1],
             sums: vec![Sums::NONE; sections + 1],
@@ -164,7 +123,7 @@ impl Scratch {
         loop {
             if !view.split.is_empty() {
                 self.move_split(view, state)?;
-                self.tops.stamp = self.tops.stamp.wrapping_add(1);
+                self.tops.forget();
             }
             for window in &mut self.changed {
                 *window = runs_around(state, *window);
@@ -211,7 +170,7 @@ impl Scratch {
         }
         for at in 0..self.split.list.len() {
             let b = self.split.list[at] as usize;
-            if !state.move_up(b, self.split.high[b - view.problem.whole]) {
+            if !state.move_up(b, self.split.high(view.problem, b)) {
                 continue;
             }
             if state.place(b).offset > state.highest[b] {
@@ -480,77 +439,6 @@ impl Scratch {
         }
         // If floors are raised, the valley changes and is analysed again.
         Ok(best.filter(|_| self.raises.len() == raises_before))
-    }
-}
-
-/// The lowest top, at its place or at the floor, of an unplaced buffer that shares a section with a split
-/// buffer.
-#[derive(Clone, Copy, Debug)]
-struct Least {
-    top: i64,
-    section: usize,
-}
-
-impl Least {
-    const NONE: Self = Self { top: OPEN, section: usize::MAX };
-
-    /// Regards the sections of `b` outside a valley, if there is one, and no members of its rigid group.
-    fn beside(
-        tops: &mut Tops,
-        problem: &Cliques,
-        state: &State<'_>,
-        b: usize,
-        valley: Option<(usize, usize)>,
-    ) -> Self {
-        let body = body_of(problem, b);
-        let mut least = Self::NONE;
-        for &section in problem.cover.of_index(b) {
-            let section = section as usize;
-            if valley.is_none_or(|(left, right)| section < left || section >= right) {
-                let top = tops.apart_from(problem, state, section, body);
-                if top < least.top {
-                    least = Self { top, section };
-                }
-            }
-        }
-        least
-    }
-}
-
-/// Returns a number that a buffer shares with the members of its rigid group only.
-fn body_of(problem: &Cliques, b: usize) -> u32 {
-    problem.rigid.of[b].map_or(b as u32, |group| problem.len() as u32 + group)
-}
-
-/// The lowest tops of the unplaced buffers of sections, computed when they are first needed.
-#[derive(Clone, Debug, Default)]
-struct Tops {
-    /// Per section: the state in which it was computed, the lowest top, its body, and the lowest top of
-    /// another body.
-    lowest: Vec<(u32, i64, u32, i64)>,
-    stamp: u32,
-}
-
-impl Tops {
-    /// Returns the lowest top of an unplaced buffer of a section that does not belong to `body`.
-    fn apart_from(&mut self, problem: &Cliques, state: &State<'_>, s: usize, body: u32) -> i64 {
-        if self.lowest[s].0 != self.stamp {
-            let (mut first, mut second) = ((OPEN, u32::MAX), OPEN);
-            for b in state.unplaced(s) {
-                let bottom = if b < problem.whole { state.floor[s] } else { state.place(b).offset };
-                let top = (bottom.saturating_add(problem.size[b]), body_of(problem, b));
-                if top.1 == first.1 {
-                    first = first.min(top);
-                } else if top < first {
-                    second = std::mem::replace(&mut first, top).0;
-                } else {
-                    second = second.min(top.0);
-                }
-            }
-            self.lowest[s] = (self.stamp, first.0, first.1, second);
-        }
-        let (_, first, of, second) = self.lowest[s];
-        if of == body { second } else { first }
     }
 }
 

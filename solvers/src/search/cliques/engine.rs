@@ -1,8 +1,8 @@
 //! The search, with restarts. Components are solved separately.
 
-use super::analyse::{Branch, Dead, OPEN, Scratch, View};
+use super::analyse::{Branch, Dead, Scratch, View};
 use super::problem::Cliques;
-use super::state::{NONE, State};
+use super::state::{NONE, OPEN, State};
 use crate::search::decide::{Decide, Verdict, deepen};
 use crate::search::memo::Memo;
 use crate::search::valley::{Failures, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};

@@ -83,6 +83,7 @@
 mod analyse;
 mod engine;
 mod problem;
+mod split;
 mod state;
 
 pub(crate) use engine::Engine;

@@ -4,6 +4,9 @@ use super::problem::Cliques;
 use crate::search::memo::{Key, mix};
 use plimsoll_model::common_base;
 
+/// An unlimited height. It is above every floor and is never applied as a raise.
+pub(super) const OPEN: i64 = i64::MAX;
+
 /// The index that marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -62,8 +65,8 @@ pub(super) struct State<'a> {
     pub total_area: i128,
     /// Per section: the number of the last pass of [`State::burnt_since`] that visited it. `stamp` is the
     /// number of the current pass.
-    stamps: Vec<u32>,
-    stamp: u32,
+    stamps: Vec<u64>,
+    stamp: u64,
     changes: Vec<Change>,
     puts: Vec<u32>,
     moves: Vec<(u32, Place)>,
@@ -232,7 +235,7 @@ impl<'a> State<'a> {
             (settled <= self.highest[m as usize]).then_some(settled - distance)
         });
         let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
-        base.map_or(i64::MAX, |base| base + own)
+        base.map_or(OPEN, |base| base + own)
     }
 
     /// Returns the lowest possible offset of a buffer that is at least `height`, regardless of its group.
@@ -444,7 +447,7 @@ impl<'a> State<'a> {
     /// have placed a buffer since `mark`.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.puts, self.puts.len());
-        self.stamp = self.stamp.wrapping_add(1);
+        self.stamp += 1;
         let mut sum = 0.0;
         for change in &self.changes[mark.changes..] {
             let s = change.section as usize;
