@@ -156,8 +156,8 @@ impl Scratch {
         }
     }
 
-    /// Updates the places of the split buffers that the change may have moved. Their sections count as changed
-    /// if they have moved.
+    /// Updates the places of the split buffers that the change may have moved. Their sections count as
+    /// changed if they have moved.
     fn move_split(&mut self, view: View<'_>, state: &mut State<'_>) -> Result<(), Dead> {
         self.split.clear();
         for at in 0..self.changed.len() {
