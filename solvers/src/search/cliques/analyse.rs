@@ -164,7 +164,7 @@ impl Scratch {
             let (from, to) = self.changed[at];
             self.split.add(view.problem, state, (from as usize, to as usize));
         }
-        if view.problem.has_rigid() {
+        if !view.problem.rigid.groups.is_empty() {
             let rigid = view.split.iter().filter(|&&b| view.problem.rigid.of[b as usize].is_some());
             rigid.for_each(|&b| self.split.add_one(view.problem, state, b, 0));
         }
@@ -447,7 +447,7 @@ impl Scratch {
 /// floors.
 fn lowest_beside_group(problem: &Cliques, state: &State<'_>, (b, own): (usize, i64), group: u32) -> i64 {
     let members = &problem.rigid.groups[group as usize];
-    let distance_of_b = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
+    let distance_of_b = problem.distance(b, group);
     let of_member = |&(m, distance): &(u32, i64)| {
         let m = m as usize;
         if m == b {

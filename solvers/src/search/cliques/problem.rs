@@ -202,14 +202,11 @@ impl Cliques {
                     .or_insert(b as u32)
             })
             .collect();
-        let members = members(sections.len(), &cover, &size);
+        let mut by_size: Vec<usize> = (0..free.len()).collect();
+        by_size.sort_by_key(|&b| size[b]);
+        let split_in = members(sections.len(), &cover, whole..free.len());
+        let members = members(sections.len(), &cover, by_size);
         let rigid = Rigid::of(instance, &free, &cover, &members, grain);
-        let split_in = |s: usize| {
-            let mut split: Vec<u32> = members.of_index(s).to_vec();
-            split.retain(|&b| b as usize >= whole);
-            split.sort_unstable();
-            split
-        };
         let is_plain = |b: usize| {
             alignment[b] == 1
                 && rigid.of[b].is_none()
@@ -223,7 +220,7 @@ impl Cliques {
         Some(Self {
             grain,
             widest: alignment.iter().copied().max().unwrap_or(1),
-            split_in: Lists::of((0..sections.len()).map(split_in)),
+            split_in,
             members,
             is_plain: (0..free.len()).map(is_plain).collect(),
             walls,
@@ -251,16 +248,17 @@ impl Cliques {
         self.size.len()
     }
 
+    /// Returns the distance of a member of a rigid group from the base of the group.
+    pub(super) fn distance(&self, b: usize, group: u32) -> i64 {
+        let members = &self.rigid.groups[group as usize];
+        members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1)
+    }
+
     /// Returns the members of the rigid group of a free buffer, or the buffer alone.
     pub(super) fn together(&self, b: usize) -> impl Iterator<Item = usize> {
         let group = self.rigid.of[b].map_or(&[][..], |group| &self.rigid.groups[group as usize]);
         let alone = group.is_empty().then_some(b);
         group.iter().map(|&(m, _)| m as usize).chain(alone)
-    }
-
-    /// Returns true if there are rigid groups of free buffers.
-    pub(super) fn has_rigid(&self) -> bool {
-        !self.rigid.groups.is_empty()
     }
 
     /// Returns the number of pairs of a split buffer and a section that it covers.
@@ -351,12 +349,10 @@ fn hull(runs: &[(u32, u32)]) -> (u32, u32) {
     runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.0, last.1))
 }
 
-/// Returns, for each section, its free buffers, by ascending size.
-fn members(sections: usize, cover: &Lists<u32>, size: &[i64]) -> Lists<u32> {
-    let mut by_size: Vec<usize> = (0..size.len()).collect();
-    by_size.sort_by_key(|&b| size[b]);
+/// Returns, for each section, those of some free buffers that cover it, in the same order.
+fn members(sections: usize, cover: &Lists<u32>, buffers: impl IntoIterator<Item = usize>) -> Lists<u32> {
     let mut members = vec![Vec::new(); sections];
-    for b in by_size {
+    for b in buffers {
         for &s in cover.of_index(b) {
             members[s as usize].push(b as u32);
         }

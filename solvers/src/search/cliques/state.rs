@@ -234,8 +234,7 @@ impl<'a> State<'a> {
             let settled = self.settled(m as usize, base + distance);
             (settled <= self.highest[m as usize]).then_some(settled - distance)
         });
-        let own = members.iter().find(|member| member.0 as usize == b).map_or(0, |member| member.1);
-        base.map_or(OPEN, |base| base + own)
+        base.map_or(OPEN, |base| base + self.problem.distance(b, group))
     }
 
     /// Returns the lowest possible offset of a buffer that is at least `height`, regardless of its group.
