@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Each target lies below the peak by a fraction of the distance from the peak to the bound, initially
-//! [`STEP`]. After [`Search::patience`] placements without success, the search restores the best layout,
+//! [`STEP`]. After [`Ejection::patience`] placements without success, the search restores the best layout,
 //! halves the fraction and doubles the patience.
 //!
 //! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
@@ -44,6 +44,7 @@ use plimsoll_model::{
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use std::borrow::Cow;
 
 /// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
 const STEP: f64 = 0.3;
@@ -88,12 +89,11 @@ impl EjectionSearch {
         if let Some(stop) = budget.check() {
             return (None, stop);
         }
-        let ranks = Ranks::of(instance);
-        let mut search = Search::new(instance, &ranks, start, self.seed);
-        let stop = search.run(bound, budget, &mut better).err().unwrap_or(Stop::Completed);
-        let best = search.improved.then(|| {
-            let layout = Layout::from_raw(search.best.iter().copied());
-            (layout, Bytes::new(search.peak))
+        let mut best = None;
+        let below = start.peak(instance);
+        let stop = Ejection::new(instance, start, self.seed).run((bound, below), budget, |layout, peak| {
+            better(layout, peak);
+            best = Some((layout.clone(), peak));
         });
         (best, stop)
     }
@@ -132,14 +132,20 @@ impl Solver<Offsets> for EjectionSearch {
     }
 }
 
-struct Search<'a> {
+/// A resumable ejection search.
+#[derive(Debug)]
+pub struct Ejection<'a> {
     state: State<'a>,
     rng: Xoshiro256PlusPlus,
-    /// The offsets of the best layout. `peak` is its peak.
+    /// The offsets of the last complete layout.
     best: Vec<u64>,
+    /// The peak to improve on.
     peak: u64,
-    improved: bool,
+    /// The target that is being attempted, and the number of placements so far.
+    attempt: Option<(u64, u64)>,
     pending: Vec<u32>,
+    /// Distance of the next target from the peak, as a fraction of the distance from the peak to the bound.
+    step: f64,
     /// Number of placements after which a target is abandoned.
     patience: u64,
     /// The grain of the instance in bytes. Targets above the bound are multiples of it.
@@ -147,9 +153,10 @@ struct Search<'a> {
     checked: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(instance: &'a Instance, ranks: &'a Ranks, start: &Layout, seed: u64) -> Self {
-        let mut state = State::new(instance, ranks);
+impl<'a> Ejection<'a> {
+    /// Creates a search that starts from a valid layout.
+    pub fn new(instance: &'a Instance, start: &Layout, seed: u64) -> Self {
+        let mut state = State::new(instance, Cow::Owned(Ranks::of(instance)));
         let best: Vec<u64> = start.offsets().iter().map(|offset| offset.get()).collect();
         for (id, &offset) in (0u32..).zip(&best) {
             if !state.is_fixed(id) {
@@ -162,54 +169,66 @@ impl<'a> Search<'a> {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             best,
             peak: start.peak(instance).get(),
-            improved: false,
+            attempt: None,
             pending: Vec::new(),
+            step: STEP,
             patience: 20_000 + n / 4,
             grain: instance.grain().get(),
             checked: 0,
         }
     }
 
-    /// Lowers the peak until it meets the bound. If the search ends earlier, the error is the termination
-    /// reason.
-    fn run(
+    /// Searches for layouts with peaks below `below` until one meets `bound` or the target of the budget, or the
+    /// budget is exhausted. Returns the termination reason. `better` is called for every improvement. Another
+    /// call resumes the search.
+    pub fn run(
         &mut self,
-        bound: Bytes,
+        (bound, below): (Bytes, Bytes),
         budget: &mut Budget,
-        better: &mut impl FnMut(&Layout, Bytes),
-    ) -> Result<(), Stop> {
-        let mut step = STEP;
+        mut better: impl FnMut(&Layout, Bytes),
+    ) -> Stop {
         let bound = bound.get();
+        self.peak = self.peak.min(below.get());
         while self.peak > bound {
             if let Some(stop) = budget.check() {
-                return Err(stop);
+                return stop;
             }
-            let down = ((self.peak - bound) as f64 * step) as u64;
-            let target = (self.peak - down.max(1)) / self.grain * self.grain;
-            if self.attempt(target.max(bound), budget)? {
-                self.improved = true;
-                let layout = Layout::from_raw(self.best.iter().copied());
-                better(&layout, Bytes::new(self.peak));
-                if budget.reaches_target(Bytes::new(self.peak)) {
-                    return Err(Stop::Target);
+            let (target, puts) = match self.attempt.take().filter(|&(target, _)| target < self.peak) {
+                Some(attempt) => attempt,
+                None => match self.begin(bound) {
+                    Some(target) => (target, 0),
+                    None => {
+                        self.give_up();
+                        continue;
+                    }
+                },
+            };
+            match self.place_pending((target, puts), budget) {
+                Err(stop) => return stop,
+                Ok(false) => self.give_up(),
+                Ok(true) => {
+                    self.adopt();
+                    let layout = Layout::from_raw(self.best.iter().copied());
+                    better(&layout, Bytes::new(self.peak));
+                    if budget.reaches_target(Bytes::new(self.peak)) {
+                        return Stop::Target;
+                    }
                 }
-            } else {
-                self.restore();
-                step /= 2.0;
-                self.patience *= 2;
             }
         }
-        Ok(())
+        Stop::Completed
     }
 
-    /// Searches for a layout in which no buffer ends above the target. If it finds one, adopts it as the best
-    /// layout and returns true.
-    fn attempt(&mut self, target: u64, budget: &mut Budget) -> Result<bool, Stop> {
-        self.pending.clear();
+    /// Removes every buffer that ends above the next target. Returns the target, or `None` if a fixed buffer
+    /// ends above it.
+    fn begin(&mut self, bound: u64) -> Option<u64> {
+        self.restore();
+        let down = ((self.peak - bound) as f64 * self.step) as u64;
+        let target = ((self.peak - down.max(1)) / self.grain * self.grain).max(bound);
         for id in 0..self.best.len() as u32 {
             if self.state.end(id).is_some_and(|end| end > target) {
                 if self.state.is_fixed(id) {
-                    return Ok(false);
+                    return None;
                 }
                 self.pending.push(id);
             }
@@ -217,15 +236,27 @@ impl<'a> Search<'a> {
         for at in 0..self.pending.len() {
             self.state.take(self.pending[at]);
         }
-        let mut puts = 0;
+        Some(target)
+    }
+
+    /// Makes the next target easier.
+    fn give_up(&mut self) {
+        self.step /= 2.0;
+        self.patience *= 2;
+    }
+
+    /// Places the pending buffers below the target, after `puts` earlier placements. Returns false if the
+    /// target is abandoned.
+    fn place_pending(&mut self, (target, mut puts): (u64, u64), budget: &mut Budget) -> Result<bool, Stop> {
         while !self.pending.is_empty() {
             if puts == self.patience {
                 return Ok(false);
             }
-            puts += 1;
             if let Some(stop) = self.tick(budget) {
+                self.attempt = Some((target, puts));
                 return Err(stop);
             }
+            puts += 1;
             let id = self.next();
             self.state.select(id);
             let fit = if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best };
@@ -235,12 +266,16 @@ impl<'a> Search<'a> {
                 self.pending.push(id);
             }
         }
+        Ok(true)
+    }
+
+    /// Adopts the current layout, which is complete.
+    fn adopt(&mut self) {
         self.peak = 0;
         for (id, offset) in (0u32..).zip(&mut self.best) {
             *offset = self.state.offset(id).expect("no buffer is pending");
             self.peak = self.state.end(id).expect("no buffer is pending").max(self.peak);
         }
-        Ok(true)
     }
 
     /// Counts a placement. Also checks the clock whenever [`State::work`] has grown by more than
@@ -267,8 +302,9 @@ impl<'a> Search<'a> {
         self.pending.swap_remove(chosen)
     }
 
-    /// Restores the best layout.
+    /// Restores the last complete layout.
     fn restore(&mut self) {
+        self.pending.clear();
         for (id, &offset) in (0u32..).zip(&self.best) {
             match self.state.offset(id) {
                 Some(own) if own == offset => continue,

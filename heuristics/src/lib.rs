@@ -45,7 +45,7 @@ mod two_level;
 mod valley;
 
 pub use buffer_orders::{Order, conflict_counts};
-pub use ejection::EjectionSearch;
+pub use ejection::{Ejection, EjectionSearch};
 pub use fusion::{FUSIONS, longest_matches};
 pub use heat::{Heat, Peak};
 pub use iterated::{Effort, IteratedSearch};

@@ -70,7 +70,7 @@ fn pack(instance: &Instance, long: &[u32], seed: u64, budget: &mut Budget) -> Re
     let own =
         InstanceBuilder::new("long").buffers(buffers).build().expect("a subset of an instance is valid");
     let start = valley_fit(&own, ValleyWeights::default(), budget)?;
-    let time = budget.time_left().map(|left| left / 4);
+    let time = budget.time_to_end().map(|left| left / 4);
     let mut part = budget.part(Some(PUTS * long.len() as u64), time);
     let bound = simple_bound(&own).value;
     let (better, _) = EjectionSearch::new(seed).improve(&own, &start, bound, &mut part, |_, _| {});

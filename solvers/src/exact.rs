@@ -30,10 +30,10 @@
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
-use crate::search::minimise::{Improve, Progress};
+use crate::search::minimise::{Improve, Progress, SHARE};
 use crate::search::valley::Reduced;
 use plimsoll_heuristics::{
-    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, laid_end_to_end, long_first,
+    Arrangement, Ejection, Fit, IteratedSearch, Order, ValleyWeights, laid_end_to_end, long_first,
     valley_fit,
 };
 use plimsoll_model::{
@@ -86,35 +86,28 @@ const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 const HUGE_BUFFERS: usize = 50_000;
 
 /// Maximum number of placements of the ejection search for instances with more than [`SMALL_BUFFERS`]
-/// buffers: a constant plus an amount per buffer. It does not apply if time is the only limit.
+/// buffers: a constant plus an amount per buffer.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
 /// Maximum number of placements of the ejection search for instances with at most [`SMALL_BUFFERS`] buffers.
 const SMALL_PUTS: u64 = 4_000;
-
-/// Fraction of the remaining time that the ejection search may use for instances with fewer than
-/// [`HUGE_BUFFERS`] buffers.
-const EJECT_TIME: f64 = 0.75;
 
 /// Maximum number of buffers for which the sprint runs. With more buffers, it would rarely reach a complete
 /// layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Limits of the first sprint on instances with more than [`SMALL_BUFFERS`] buffers: nodes, and the fraction
-/// of the remaining time.
+/// Nodes of the first sprint.
 const FIRST_SPRINT_NODES: u64 = 20_000;
-const FIRST_SPRINT_TIME: f64 = 0.1;
 
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
-/// Limits of the iterated search: placements (a constant plus an amount per buffer), and the fraction of the
-/// remaining time.
-const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
+/// Placements of the iterated search: a constant plus an amount per buffer.
+const ITERATE: (u64, u64) = (400_000, 100);
 
-/// The same limits for a short run of the iterated search before the ejection search.
-const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 0.1);
+/// The same for a short run of the iterated search before the ejection search.
+const ITERATE_BRIEFLY: (u64, u64) = (100_000, 100);
 
 struct Phases<'a> {
     setup: Setup,
@@ -125,10 +118,12 @@ struct Phases<'a> {
     /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers
     /// lie at the bottom.
     plain: Option<Layout>,
+    /// The ejection search, once it has started.
+    ejection: Option<Ejection<'a>>,
     stats: Stats,
 }
 
-impl Phases<'_> {
+impl<'a> Phases<'a> {
     /// Runs one phase and records its duration in seconds. Does nothing if the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
@@ -194,7 +189,7 @@ impl Phases<'_> {
             }
             let below = self.progress.value();
             // An order that takes long to compute is not worth all the time.
-            let time = self.budget.time_left().map(|left| left.mul_f64(ORDER_TIME));
+            let time = self.budget.time_to_end().map(|left| left.mul_f64(ORDER_TIME));
             let Ok(order) = order.of(self.instance, &mut self.limits().part(None, time)) else { continue };
             self.place(&mut arrangement, &order, fit, below, &mut self.limits());
         }
@@ -270,7 +265,9 @@ impl Phases<'_> {
         let start = Progress { stop: Stop::Completed, ..start };
         let (instance, seed) = (self.instance, self.setup.seed);
         let helpers: Vec<Box<dyn Improve + '_>> = if helped {
-            let ejecting = (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed }) as _);
+            let ejection = self.ejection.take();
+            let ejecting =
+                (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed, ejection }) as _);
             let iterating = Box::new(Iterating { instance, seed }) as _;
             ejecting.into_iter().chain([iterating]).collect()
         } else {
@@ -297,15 +294,17 @@ impl Phases<'_> {
     }
 
     /// Runs the ejection search from the layout with the longest-lived buffers at the bottom if there is one,
-    /// otherwise from the best layout. On instances for which [`Search`] has little chance of success, the
-    /// ejection search may use most of the remaining time.
+    /// otherwise from the best layout.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.
-        let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
-        let Some(start) = self.plain.take().or(best).filter(|_| !self.instance.has_groups()) else {
+        if self.instance.has_groups() {
             return;
-        };
+        }
+        let plain = self.plain.take().or_else(|| {
+            valley_fit(self.instance, ValleyWeights::default(), &mut self.limits()).ok()
+        });
+        let Some(start) = plain else { return };
         let n = self.instance.len();
         let mut part = if n >= HUGE_BUFFERS {
             self.budget.part(None, None)
@@ -313,31 +312,20 @@ impl Phases<'_> {
             let small = n <= SMALL_BUFFERS;
             let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
             let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-            let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
-            // If only time is limited and the search has little chance of success, the ejection search has no
-            // node limit.
-            let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
-            self.budget.part((!timed).then_some(nodes), time)
+            self.budget.part(Some(nodes), None)
         };
-        let (bound, observer) = (self.progress.bound.value, &mut *self.observer);
-        let before = self.progress.value();
-        let better = |peak: Bytes| before.is_none_or(|best| peak < best);
-        let search = EjectionSearch::new(self.setup.seed);
-        let (best, _) = search.improve(self.instance, &start, bound, &mut part, |layout, peak| {
-            if better(peak) {
-                observer.incumbent(layout, peak);
-            }
-        });
+        // The search first improves its own layout, which may be worse than the best one.
+        let (bound, below) = (self.progress.bound.value, start.peak(self.instance));
+        let mut ejection = Ejection::new(self.instance, &start, self.setup.seed);
+        ejection.run((bound, below), &mut part, |layout, _| self.offer(layout.clone()));
         self.budget.spend(part.nodes());
-        if best.as_ref().is_some_and(|&(_, peak)| better(peak)) {
-            self.progress.best = best;
-        }
+        self.ejection = Some(ejection);
     }
 
-    fn iterate(&mut self, (once, per_buffer, share): (u64, u64, f64)) -> Result<(), SolveError> {
+    fn iterate(&mut self, (once, per_buffer): (u64, u64)) -> Result<(), SolveError> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-        let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
+        let part = self.budget.part(Some(nodes), None);
         // By default, the iterated search stops at the load. A higher bound stops it earlier.
         let bound = self.progress.bound.value;
         let mut part =
@@ -352,10 +340,11 @@ impl Phases<'_> {
     }
 }
 
-/// Ejection search as a helper of branching. Each run has another seed.
+/// Ejection search as a helper of branching.
 struct Ejecting<'a> {
     instance: &'a Instance,
     seed: u64,
+    ejection: Option<Ejection<'a>>,
 }
 
 impl Improve for Ejecting<'_> {
@@ -363,10 +352,16 @@ impl Improve for Ejecting<'_> {
         250
     }
 
+    fn share_if_far(&self) -> u64 {
+        3 * SHARE
+    }
+
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
-        let search = EjectionSearch::new(self.seed);
-        self.seed = self.seed.wrapping_add(1);
-        search.improve(self.instance, best, bound, budget, |_, _| {}).0.map(|(layout, _)| layout)
+        let (instance, seed) = (self.instance, self.seed);
+        let ejection = self.ejection.get_or_insert_with(|| Ejection::new(instance, best, seed));
+        let mut found = None;
+        ejection.run((bound, best.peak(instance)), budget, |layout, _| found = Some(layout.clone()));
+        found
     }
 }
 
@@ -379,6 +374,10 @@ struct Iterating<'a> {
 impl Improve for Iterating<'_> {
     fn speed(&self) -> u64 {
         2_500
+    }
+
+    fn share_if_far(&self) -> u64 {
+        SHARE / 4
     }
 
     fn improve(&mut self, _: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
@@ -410,7 +409,7 @@ impl Solver<Offsets> for Exact {
     ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
         let setup = self.setup;
-        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
+        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, ejection: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         // Valley placements do not support rigid groups.
@@ -423,13 +422,9 @@ impl Solver<Offsets> for Exact {
         let reorders = |reduced: &Reduced| Search::new(setup).reorders(reduced);
         let tight = sprint && !phases.is_settled() && reduced().is_some_and(reorders);
         if n > SMALL_BUFFERS && !tight {
-            // The ejection search gains more if it starts from a plain placement.
-            let best = phases.progress.best.as_ref().map(|(layout, _)| layout.clone());
-            phases.plain = phases.plain.take().or(best);
             if sprint {
                 phases.phase("first sprint", |p| {
-                    let time = p.budget.time_left().map(|left| left.mul_f64(FIRST_SPRINT_TIME));
-                    let part = p.budget.part(Some(FIRST_SPRINT_NODES), time);
+                    let part = p.budget.part(Some(FIRST_SPRINT_NODES), None);
                     p.search(reduced(), part, false);
                 });
             }
@@ -450,13 +445,13 @@ impl Solver<Offsets> for Exact {
         if has_valleys && !tight {
             if n <= SMALL_BUFFERS {
                 phases.phase("eject", Phases::eject);
+                phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
             }
-            phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
         }
         if n < HUGE_BUFFERS {
             phases.phase("search", |p| {
                 let part = p.budget.part(None, None);
-                p.search(reduced(), part, !has_valleys);
+                p.search(reduced(), part, !tight);
             });
         }
         let mut stop = phases.stop();

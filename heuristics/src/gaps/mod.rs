@@ -8,6 +8,7 @@ pub(crate) use state::State;
 use crate::placement::Fit;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, Instance, Layout, Stop};
+use std::borrow::Cow;
 
 /// Places the buffers of `order` sequentially, each into the lowest gap. All other buffers keep their offsets
 /// from `others`.
@@ -24,7 +25,7 @@ pub(crate) fn first_fit(
     order: &[u32],
     budget: &mut Budget,
 ) -> Result<Layout, Stop> {
-    let mut state = State::new(instance, ranks);
+    let mut state = State::new(instance, Cow::Borrowed(ranks));
     let mut pending = vec![false; instance.len()];
     for &id in order {
         pending[id as usize] = true;

@@ -6,6 +6,7 @@ use crate::ranks::Ranks;
 use plimsoll_model::{BufferId, Instance};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
+use std::borrow::Cow;
 
 /// Maximum fraction by which the cost of an eviction is increased at random.
 const NOISE: f32 = 0.2;
@@ -33,9 +34,10 @@ struct Rival {
     cost: f32,
 }
 
+#[derive(Debug)]
 pub(crate) struct State<'a> {
     instance: &'a Instance,
-    ranks: &'a Ranks,
+    ranks: Cow<'a, Ranks>,
     index: TimeIndex,
     items: Vec<Item>,
     /// Placed buffers that conflict with the selected one, in ascending order of offset.
@@ -50,7 +52,7 @@ pub(crate) struct State<'a> {
 
 impl<'a> State<'a> {
     /// Creates a state in which only the fixed buffers are placed.
-    pub(crate) fn new(instance: &'a Instance, ranks: &'a Ranks) -> Self {
+    pub(crate) fn new(instance: &'a Instance, ranks: Cow<'a, Ranks>) -> Self {
         let (exclusions, separations) = (instance.exclusions(), instance.separations());
         let item = |(id, buffer): (BufferId, &plimsoll_model::Buffer)| Item {
             size: buffer.size().get(),
@@ -62,7 +64,7 @@ impl<'a> State<'a> {
             fixed: buffer.fixed().is_some(),
         };
         let items = instance.ids().zip(instance.buffers()).map(item).collect();
-        let index = TimeIndex::new(ranks);
+        let index = TimeIndex::new(&ranks);
         let (rivals, ends, sums) = (Vec::new(), Vec::new(), Vec::new());
         let mut state = Self { instance, ranks, index, items, rivals, ends, sums, work: 0 };
         for (id, buffer) in instance.ids().zip(instance.buffers()) {

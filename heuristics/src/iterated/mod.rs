@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
         let before = budget.nodes();
         for entry in PORTFOLIO {
             // An order that takes long to compute is not worth all the time.
-            let time = budget.time_left().map(|left| left.mul_f64(ORDER_TIME));
+            let time = budget.time_to_end().map(|left| left.mul_f64(ORDER_TIME));
             let found = self.portfolio(entry, &mut budget.without_node_limit().part(None, time));
             let order = match found {
                 Ok(order) => order,

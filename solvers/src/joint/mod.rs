@@ -61,7 +61,7 @@ impl Solver<Joint> for JointExact {
     ) -> Result<Outcome<Joint>, SolveError> {
         let mut run = Run::new(NAME, self.setup, input, observer);
         // With a time or node limit, the search continues until that limit.
-        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+        let limited = budget.time_to_end().is_some() || budget.nodes_left().is_some();
         let first = run.first_order(budget)?;
         let mut complete = is_only(input.orders(), &first);
         // If only one order exists, its layout gets the whole budget of a limited run.

@@ -66,6 +66,10 @@ pub(crate) trait Improve {
     /// capacity.
     fn speed(&self) -> u64;
 
+    /// Returns its least share, in units of `1 / SHARE`, in late rounds if the best layout is within the
+    /// capacity but far above the bound. Branching then rarely finds a better one.
+    fn share_if_far(&self) -> u64;
+
     /// Searches for a layout better than `best` until it meets `bound` or the budget runs out.
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout>;
 }
@@ -78,8 +82,14 @@ struct Helper<'a> {
 }
 
 /// The share with which a helper starts. `SHARES` is the range of all shares.
-const SHARE: u64 = 8;
-const SHARES: (u64, u64) = (1, 64);
+pub(crate) const SHARE: u64 = 16;
+const SHARES: (u64, u64) = (1, 128);
+
+/// Factor by which rounds must have grown before helpers get more time than branching.
+const HELP_PATIENCE: u64 = 1 << 2;
+
+/// Length of a run after which a helper without success has failed, in units of [`Improve::speed`].
+const FAIR_TRIAL: u64 = 100;
 
 /// A function that creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
@@ -339,7 +349,8 @@ impl Minimiser<'_, '_> {
             // search over orders does not count: with it, rounds would stay so short that sweeps do not
             // start.
             let grows = !self.is_much_better(before);
-            let helped = self.help(budget.nodes() - since, budget);
+            let late = nodes >= self.first_round * HELP_PATIENCE;
+            let helped = self.help(budget.nodes() - since, late, budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
@@ -472,6 +483,13 @@ impl Minimiser<'_, '_> {
         self.value().is_some_and(|value| value.get() - bound > bound / part)
     }
 
+    /// Returns true if the best layout exceeds the capacity of the instance. A slightly better layout is then
+    /// worth nothing.
+    fn only_decides(&self) -> bool {
+        let capacity = self.instance.capacity();
+        capacity.is_some_and(|capacity| self.value().is_none_or(|value| value > capacity))
+    }
+
     /// Returns the number of insertions of the ejection search over orders after a round of `nodes` nodes per
     /// capacity, if the round and its proofs have `spent` nodes in total. An insertion takes several times as
     /// long as a node.
@@ -491,7 +509,7 @@ impl Minimiser<'_, '_> {
 
     /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one
     /// of them did.
-    fn help(&mut self, spent: u64, budget: &mut Budget) -> bool {
+    fn help(&mut self, spent: u64, late: bool, budget: &mut Budget) -> bool {
         let mut helped = false;
         let mut helpers = std::mem::take(&mut self.helpers);
         for helper in &mut helpers {
@@ -499,14 +517,18 @@ impl Minimiser<'_, '_> {
                 break;
             }
             let Some((best, before)) = self.progress.best.clone() else { break };
+            let least = if late && self.is_far(FAR) && !self.only_decides() { helper.search.share_if_far() } else { 0 };
+            let share = helper.share.max(least);
             // Where nodes take longer, the first round is shorter.
-            let nodes = spent.saturating_mul(helper.search.speed() * helper.share) / self.first_round / SHARE;
+            let nodes = spent.saturating_mul(helper.search.speed() * share) / self.first_round / SHARE;
             let mut part = budget.part(Some(nodes), None);
             let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
             budget.spend(part.nodes());
             let better = found.is_some_and(|layout| self.book(layout) < before);
             helped |= better;
-            helper.share = if better { helper.share * 2 } else { helper.share / 2 }.clamp(SHARES.0, SHARES.1);
+            let failed = !better && nodes > helper.search.speed() * FAIR_TRIAL;
+            helper.share = if better { share * 2 } else { share >> u32::from(failed) };
+            helper.share = helper.share.clamp(SHARES.0, SHARES.1);
         }
         self.helpers = helpers;
         helped

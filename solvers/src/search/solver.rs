@@ -286,7 +286,7 @@ fn first_round(covers: usize) -> u64 {
 /// placement, or `None` if that placement does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
-    let half = limits.time_left().map(|left| left / 2);
+    let half = limits.time_to_end().map(|left| left / 2);
     let mut arrangement = Arrangement::new(instance);
     let mut part = limits.part(None, half);
     if let Ok(order) = Order::Area.of(instance, &mut part)

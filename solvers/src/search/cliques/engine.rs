@@ -13,6 +13,13 @@ use rand::{RngExt, SeedableRng};
 /// Factor for the score of a buffer with an alignment. Such a buffer fits on few floors.
 const ALIGNED: f64 = 2.0;
 
+/// Length of the shortest *wild* run, and its noise. Every second run from the root is wild, except for the
+/// plain ones. The time to a layout varies by orders of magnitude between seeds, so runs should differ.
+const WILD: (u64, f64) = (150, 1.0);
+
+/// Number of runs from the root after which failure weights are forgotten, for the same reason.
+const FORGET: u64 = 4;
+
 enum End {
     Fits,
     Impossible,
@@ -61,6 +68,9 @@ pub(crate) struct Engine<'a> {
     /// Per range of the part being divided: itself, or an earlier range to which it is joined.
     roots: Vec<u32>,
     restarts: u64,
+    /// Number of runs from the root that are not plain.
+    root_runs: u64,
+    is_wild: bool,
     run_left: u64,
     /// Number of nodes so far, excluding those of lookahead.
     visited: u64,
@@ -91,6 +101,8 @@ impl<'a> Engine<'a> {
             valleys: Vec::new(),
             roots: Vec::new(),
             restarts: 0,
+            root_runs: 0,
+            is_wild: false,
             run_left: 0,
             visited: 0,
             level: 0,
@@ -110,7 +122,7 @@ impl<'a> Engine<'a> {
             if let Some(stop) = budget.check() {
                 return Verdict::Stopped(stop);
             }
-            self.start_run();
+            self.start_at_root();
             self.valleys.clear();
             self.ranges.clear();
             self.split.clear();
@@ -128,10 +140,21 @@ impl<'a> Engine<'a> {
         }
     }
 
+    fn start_at_root(&mut self) {
+        if self.is_past_plain_runs() {
+            self.is_wild = !self.root_runs.is_multiple_of(2);
+            if self.root_runs.is_multiple_of(FORGET) {
+                self.failures = Failures::new(self.problem.sections(), self.rules.failure_weights);
+            }
+            self.root_runs += 1;
+        }
+        self.start_run();
+    }
+
     fn start_run(&mut self) {
         self.restarts += 1;
-        self.run_left =
-            if self.rules.restarts { self.rules.restart_base * luby(self.restarts) } else { u64::MAX };
+        let base = if self.is_wild { WILD.0 } else { self.rules.restart_base };
+        self.run_left = if self.rules.restarts { base * luby(self.restarts) } else { u64::MAX };
         self.draw_values();
     }
 
@@ -141,11 +164,12 @@ impl<'a> Engine<'a> {
 
     /// Computes a score with random noise for every buffer.
     fn draw_values(&mut self) {
+        let amplitude = if self.is_wild { WILD.1 } else { self.rules.noise };
         for b in 0..self.problem.len() {
             let width = self.problem.cover.of_index(b).len() as f64;
             let size = self.problem.size[b] as f64;
             let base = base_score(self.restarts, width, size);
-            let noise = self.rules.noise * (self.rng.random::<f64>() - 0.5);
+            let noise = amplitude * (self.rng.random::<f64>() - 0.5);
             self.value[b] = base * (1.0 + noise);
         }
     }
