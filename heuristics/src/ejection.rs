@@ -90,8 +90,7 @@ impl EjectionSearch {
             return (None, stop);
         }
         let mut best = None;
-        let below = start.peak(instance);
-        let stop = Ejection::new(instance, start, self.seed).run((bound, below), budget, |layout, peak| {
+        let stop = Ejection::new(instance, start, self.seed).run(bound, budget, |layout, peak| {
             better(layout, peak);
             best = Some((layout.clone(), peak));
         });
@@ -139,7 +138,7 @@ pub struct Ejection<'a> {
     rng: Xoshiro256PlusPlus,
     /// The offsets of the last complete layout.
     best: Vec<u64>,
-    /// The peak to improve on.
+    /// The peak of this layout.
     peak: u64,
     /// The target that is being attempted, and the number of placements so far.
     attempt: Option<(u64, u64)>,
@@ -178,22 +177,16 @@ impl<'a> Ejection<'a> {
         }
     }
 
-    /// Searches for layouts with peaks below `below` until one meets `bound` or the target of the budget, or the
-    /// budget is exhausted. Returns the termination reason. `better` is called for every improvement. Another
-    /// call resumes the search.
-    pub fn run(
-        &mut self,
-        (bound, below): (Bytes, Bytes),
-        budget: &mut Budget,
-        mut better: impl FnMut(&Layout, Bytes),
-    ) -> Stop {
+    /// Lowers the peak of its own layout until it meets `bound` or the target of the budget, or the budget is
+    /// exhausted. Returns the termination reason. `better` is called for every improvement. Another call
+    /// resumes the search.
+    pub fn run(&mut self, bound: Bytes, budget: &mut Budget, mut better: impl FnMut(&Layout, Bytes)) -> Stop {
         let bound = bound.get();
-        self.peak = self.peak.min(below.get());
         while self.peak > bound {
             if let Some(stop) = budget.check() {
                 return stop;
             }
-            let (target, puts) = match self.attempt.take().filter(|&(target, _)| target < self.peak) {
+            let (target, puts) = match self.attempt.take() {
                 Some(attempt) => attempt,
                 None => match self.begin(bound) {
                     Some(target) => (target, 0),

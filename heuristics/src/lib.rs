@@ -48,7 +48,7 @@ pub use buffer_orders::{Order, conflict_counts};
 pub use ejection::{Ejection, EjectionSearch};
 pub use fusion::{FUSIONS, longest_matches};
 pub use heat::{Heat, Peak};
-pub use iterated::{Effort, IteratedSearch};
+pub use iterated::{Effort, IteratedSearch, Iteration};
 pub use long_first::long_first;
 pub use naive::laid_end_to_end;
 pub use orders::ORDERS;

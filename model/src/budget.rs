@@ -101,8 +101,8 @@ impl Budget {
         self
     }
 
-    /// Stops the run at `end`, which is hidden from the algorithm. [`Budget::time_left`] ignores this guard,
-    /// so the algorithm plans its work as if the guard did not exist.
+    /// Stops the run at `end`. Unlike a deadline, this guard does not make algorithms with an effort of their
+    /// own continue until `end`: [`Budget::time_left`] ignores it.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
@@ -211,7 +211,8 @@ impl Budget {
     }
 
     /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier;
-    /// `None` if there is neither. Pass this time as a limit to libraries that cannot poll a budget.
+    /// `None` if there is neither. Shares of the time, and limits of libraries that cannot poll a budget, are
+    /// those of this time.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
     }

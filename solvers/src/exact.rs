@@ -8,22 +8,19 @@
 //!    reaches the best peak. Above 500 buffers, a valley placement comes first. Above 5000 buffers, some
 //!    placements are repeated a few times, with the buffers that end above the bound moved to the front of
 //!    the order.
-//! 3. *first sprint*: above 500 buffers, [`Search`] with at most 20,000 nodes.
-//! 4. *eject*: an ejection search that starts from the best layout. It comes here above 500 buffers. Up to
-//!    5000 buffers, a short *iterate* phase precedes it.
-//! 5. *sprint*: [`Search`] with at most 60,000 nodes. It settles most instances of moderate size. It is
-//!    skipped above 5000 buffers.
-//! 6. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
+//! 3. *sprint*: [`Search`] with at most 60,000 nodes, if all constraints are those of intervals. It settles
+//!    most instances of moderate size. It is skipped above 5000 buffers.
+//! 4. *arrange*: a phase for tight instances, in which the live bytes of most sections equal the load. Short
 //!    sweeps over sets of arrangements can raise the bound above the load or find a layout at the bound. If
 //!    the best layout is then still far above the bound, an ejection search over orders follows. This phase
-//!    is skipped above 5000 buffers. Tight instances skip *eject* and *iterate*.
-//! 7. *eject* up to 500 buffers, and *iterate*, an iterated search over orders. It settles some of the
-//!    remaining instances and quickly finds good layouts for the others.
-//! 8. *search*: [`Search`] until the budget runs out.
+//!    is skipped where *sprint* is.
+//! 5. *search*: [`Search`] until the budget runs out. Unless the instance is tight, it alternates with an
+//!    ejection search and an iterated search, which continue where they stopped. A run that improves the best
+//!    layout doubles the share of its search, and a long run that does not halves it. While the best layout
+//!    is far above the bound, most of the time belongs to the ejection search.
 //!
-//! If some constraints are not those of intervals, the phases 5 to 7 are skipped. The search then
-//! alternates with an ejection search and an iterated search. A run that improves the layout doubles the
-//! share of its search, and a run that does not halves it.
+//! No phase has a share of the time limit. A run with a longer limit therefore begins like one with a shorter
+//! limit, and a proof takes as long with both.
 //!
 //! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. After *bounds*,
 //! only valley placements and an ejection search then run.
@@ -33,8 +30,7 @@ use crate::search::Search;
 use crate::search::minimise::{Improve, Progress, SHARE};
 use crate::search::valley::Reduced;
 use plimsoll_heuristics::{
-    Arrangement, Ejection, Fit, IteratedSearch, Order, ValleyWeights, laid_end_to_end, long_first,
-    valley_fit,
+    Arrangement, Ejection, Fit, Iteration, Order, ValleyWeights, laid_end_to_end, long_first, valley_fit,
 };
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
@@ -82,32 +78,16 @@ const SMALL_BUFFERS: usize = 500;
 /// Time limit of a first placement that runs even if the budget is already exhausted.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// Instances with this many buffers or more skip the phases *orders*, *iterate* and *search*.
+/// Instances with this many buffers or more skip the phases *orders* and *search*.
 const HUGE_BUFFERS: usize = 50_000;
-
-/// Maximum number of placements of the ejection search for instances with more than [`SMALL_BUFFERS`]
-/// buffers: a constant plus an amount per buffer.
-const EJECT_PUTS: (u64, u64) = (100_000, 20);
-
-/// Maximum number of placements of the ejection search for instances with at most [`SMALL_BUFFERS`] buffers.
-const SMALL_PUTS: u64 = 4_000;
 
 /// Maximum number of buffers for which the sprint runs. With more buffers, it would rarely reach a complete
 /// layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Nodes of the first sprint.
-const FIRST_SPRINT_NODES: u64 = 20_000;
-
 /// Node limits of the phase *arrange*: for sweeps, and for the ejection search over orders.
 const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
-
-/// Placements of the iterated search: a constant plus an amount per buffer.
-const ITERATE: (u64, u64) = (400_000, 100);
-
-/// The same for a short run of the iterated search before the ejection search.
-const ITERATE_BRIEFLY: (u64, u64) = (100_000, 100);
 
 struct Phases<'a> {
     setup: Setup,
@@ -118,12 +98,10 @@ struct Phases<'a> {
     /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers
     /// lie at the bottom.
     plain: Option<Layout>,
-    /// The ejection search, once it has started.
-    ejection: Option<Ejection<'a>>,
     stats: Stats,
 }
 
-impl<'a> Phases<'a> {
+impl Phases<'_> {
     /// Runs one phase and records its duration in seconds. Does nothing if the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
@@ -263,12 +241,12 @@ impl<'a> Phases<'a> {
     fn search(&mut self, reduced: Option<&Reduced>, mut part: Budget, helped: bool) {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         let start = Progress { stop: Stop::Completed, ..start };
-        let (instance, seed) = (self.instance, self.setup.seed);
+        let (instance, seed, mut silent) = (self.instance, self.setup.seed, Silent);
         let helpers: Vec<Box<dyn Improve + '_>> = if helped {
-            let ejection = self.ejection.take();
             let ejecting =
-                (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed, ejection }) as _);
-            let iterating = Box::new(Iterating { instance, seed }) as _;
+                (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed, ejection: None }) as _);
+            let silent = Some(&mut silent);
+            let iterating = Box::new(Iterating { instance, seed, silent, iteration: None }) as _;
             ejecting.into_iter().chain([iterating]).collect()
         } else {
             Vec::new()
@@ -293,50 +271,20 @@ impl<'a> Phases<'a> {
         );
     }
 
-    /// Runs the ejection search from the layout with the longest-lived buffers at the bottom if there is one,
-    /// otherwise from the best layout.
+    /// Runs the ejection search until the budget runs out. It starts from the layout with the longest-lived
+    /// buffers at the bottom if there is one, otherwise from the best layout.
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.
-        if self.instance.has_groups() {
+        let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
+        let Some(start) = self.plain.take().or(best).filter(|_| !self.instance.has_groups()) else {
             return;
-        }
-        let plain = self.plain.take().or_else(|| {
-            valley_fit(self.instance, ValleyWeights::default(), &mut self.limits()).ok()
-        });
-        let Some(start) = plain else { return };
-        let n = self.instance.len();
-        let mut part = if n >= HUGE_BUFFERS {
-            self.budget.part(None, None)
-        } else {
-            let small = n <= SMALL_BUFFERS;
-            let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
-            let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-            self.budget.part(Some(nodes), None)
         };
-        // The search first improves its own layout, which may be worse than the best one.
-        let (bound, below) = (self.progress.bound.value, start.peak(self.instance));
-        let mut ejection = Ejection::new(self.instance, &start, self.setup.seed);
-        ejection.run((bound, below), &mut part, |layout, _| self.offer(layout.clone()));
-        self.budget.spend(part.nodes());
-        self.ejection = Some(ejection);
-    }
-
-    fn iterate(&mut self, (once, per_buffer): (u64, u64)) -> Result<(), SolveError> {
-        let wanted = once + per_buffer * self.instance.len() as u64;
-        let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-        let part = self.budget.part(Some(nodes), None);
-        // By default, the iterated search stops at the load. A higher bound stops it earlier.
         let bound = self.progress.bound.value;
-        let mut part =
-            part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
-        // Its incumbents may be worse than the best layout, so they are not reported to the observer.
-        let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
+        let mut part = self.budget.part(None, None);
+        let mut ejection = Ejection::new(self.instance, &start, self.setup.seed);
+        ejection.run(bound, &mut part, |layout, _| self.offer(layout.clone()));
         self.budget.spend(part.nodes());
-        if let Some(layout) = outcome.solution {
-            self.offer(layout);
-        }
-        Ok(())
     }
 }
 
@@ -353,22 +301,30 @@ impl Improve for Ejecting<'_> {
     }
 
     fn share_if_far(&self) -> u64 {
-        3 * SHARE
+        8 * SHARE
     }
 
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
         let (instance, seed) = (self.instance, self.seed);
-        let ejection = self.ejection.get_or_insert_with(|| Ejection::new(instance, best, seed));
+        // The search gains more from a plain layout.
+        let ejection = self.ejection.get_or_insert_with(|| {
+            let limits = &mut budget.without_node_limit();
+            let plain = valley_fit(instance, ValleyWeights::default(), limits);
+            Ejection::new(instance, plain.as_ref().unwrap_or(best), seed)
+        });
         let mut found = None;
-        ejection.run((bound, best.peak(instance)), budget, |layout, _| found = Some(layout.clone()));
+        ejection.run(bound, budget, |layout, _| found = Some(layout.clone()));
         found
     }
 }
 
-/// Iterated search as a helper of branching. Each run starts afresh with another seed.
+/// Iterated search as a helper of branching.
 struct Iterating<'a> {
     instance: &'a Instance,
     seed: u64,
+    /// The observer of the iterated search, until it starts.
+    silent: Option<&'a mut Silent>,
+    iteration: Option<Iteration<'a>>,
 }
 
 impl Improve for Iterating<'_> {
@@ -380,15 +336,19 @@ impl Improve for Iterating<'_> {
         SHARE / 4
     }
 
-    fn improve(&mut self, _: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
-        let search = IteratedSearch::new(self.seed);
-        self.seed = self.seed.wrapping_add(1);
+    fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
+        let iteration = match self.iteration.take() {
+            Some(iteration) => iteration,
+            None => Iteration::new(self.instance, self.seed, self.silent.take()?),
+        };
+        let iteration = self.iteration.insert(iteration);
         // By default, the iterated search stops at the load. A higher bound stops it earlier.
         let target = budget.target().map_or(bound, |target: Bytes| target.max(bound));
         let mut part = budget.part(None, None).with_target(target);
-        let outcome = search.solve(self.instance, &mut part, &mut Silent);
+        iteration.run(None, &mut part);
         budget.spend(part.nodes());
-        outcome.ok()?.solution
+        let (layout, peak) = iteration.best()?;
+        (peak < best.peak(self.instance)).then(|| layout.clone())
     }
 }
 
@@ -409,7 +369,7 @@ impl Solver<Offsets> for Exact {
     ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
         let setup = self.setup;
-        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, ejection: None, stats };
+        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         // Valley placements do not support rigid groups.
@@ -421,38 +381,20 @@ impl Solver<Offsets> for Exact {
         // On tight instances, the phase *arrange* and the search contain a better ejection search.
         let reorders = |reduced: &Reduced| Search::new(setup).reorders(reduced);
         let tight = sprint && !phases.is_settled() && reduced().is_some_and(reorders);
-        if n > SMALL_BUFFERS && !tight {
-            if sprint {
-                phases.phase("first sprint", |p| {
-                    let part = p.budget.part(Some(FIRST_SPRINT_NODES), None);
-                    p.search(reduced(), part, false);
-                });
-            }
-            // The ejection search may take a long time, so a brief iterated search precedes it.
-            if sprint {
-                phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
-            }
-            phases.phase("eject", Phases::eject);
-        }
-        let has_valleys = n < HUGE_BUFFERS && !phases.is_settled() && reduced().is_some();
-        if sprint && has_valleys {
+        if sprint && !phases.is_settled() && reduced().is_some() {
             phases.phase("sprint", |p| {
                 let part = p.budget.part(Some(SPRINT_NODES), None);
                 p.search(reduced(), part, false);
             });
             phases.phase("arrange", |p| reduced().map(|reduced| p.arrange(reduced)));
         }
-        if has_valleys && !tight {
-            if n <= SMALL_BUFFERS {
-                phases.phase("eject", Phases::eject);
-                phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
-            }
-        }
         if n < HUGE_BUFFERS {
             phases.phase("search", |p| {
                 let part = p.budget.part(None, None);
                 p.search(reduced(), part, !tight);
             });
+        } else {
+            phases.phase("eject", Phases::eject);
         }
         let mut stop = phases.stop();
         if stop != Stop::Completed

@@ -93,9 +93,9 @@ impl Solver<Offsets> for IteratedSearch {
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
         let before = budget.nodes();
-        let run = Tracker::start(input, simple_bound(input), observer);
-        let mut search = Search::new(input, self.seed, run);
-        let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
+        let mut search = Iteration::new(input, self.seed, observer);
+        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+        let stop = search.run((!limited).then_some(self.effort), budget);
         or_fallback(&mut search.run, stop);
         Ok(search.run.conclude(stop, budget.nodes() - before))
     }
@@ -141,7 +141,8 @@ struct Member {
     peak: Bytes,
 }
 
-struct Search<'a> {
+/// A resumable iterated search.
+pub struct Iteration<'a> {
     instance: &'a Instance,
     /// The features of the buffers, once they are needed.
     features: Option<Features>,
@@ -149,47 +150,70 @@ struct Search<'a> {
     rng: Xoshiro256PlusPlus,
     /// At most [`ELITE`] orders, in ascending order of peak. If peaks are equal, the older order comes first.
     elite: Vec<Member>,
+    /// Number of orders of the portfolio that were tried, and of rounds.
+    tried: usize,
+    rounds: u64,
     run: Tracker<'a, Offsets>,
 }
 
-impl<'a> Search<'a> {
-    fn new(instance: &'a Instance, seed: u64, run: Tracker<'a, Offsets>) -> Self {
+impl<'a> Iteration<'a> {
+    /// Creates a search that has tried nothing.
+    pub fn new(instance: &'a Instance, seed: u64, observer: &'a mut dyn Observer<Offsets>) -> Self {
+        let run = Tracker::start(instance, simple_bound(instance), observer);
         Self {
             instance,
             features: None,
             arrangement: Arrangement::new(instance),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             elite: Vec::with_capacity(ELITE + 1),
+            tried: 0,
+            rounds: 0,
             run,
         }
     }
 
+    /// Returns the best layout so far and its peak in bytes.
+    pub fn best(&self) -> Option<(&Layout, Bytes)> {
+        self.run.best.as_ref().map(|(layout, peak)| (layout, *peak))
+    }
+
+    /// Runs until a layout meets the load or the target of the budget, the effort is spent, or the budget runs
+    /// out. Returns the termination reason. Another call resumes the search.
+    pub fn run(&mut self, effort: Option<Effort>, budget: &mut Budget) -> Stop {
+        self.all(effort, budget).err().unwrap_or(Stop::Completed)
+    }
+
     /// Runs the portfolio and the rounds. The error is the termination reason if they do not complete.
-    fn all(&mut self, effort: Effort, budget: &mut Budget) -> Result<(), Stop> {
-        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+    fn all(&mut self, effort: Option<Effort>, budget: &mut Budget) -> Result<(), Stop> {
         let before = budget.nodes();
-        for entry in PORTFOLIO {
+        while let Some(&entry) = PORTFOLIO.get(self.tried) {
             // An order that takes long to compute is not worth all the time.
             let time = budget.time_to_end().map(|left| left.mul_f64(ORDER_TIME));
             let found = self.portfolio(entry, &mut budget.without_node_limit().part(None, time));
             let order = match found {
                 Ok(order) => order,
                 Err(stop) if budget.check().is_some() => return Err(stop),
-                Err(_) => continue,
+                Err(_) => {
+                    self.tried += 1;
+                    continue;
+                }
             };
             for fit in [Fit::First, Fit::Best] {
                 self.evaluate(order.clone(), fit, budget)?;
             }
+            self.tried += 1;
         }
-        let mut round = 0;
-        while limited || (round < effort.rounds && budget.nodes() - before < effort.placements) {
-            if round % 2 == 0 {
+        let goes_on = |rounds: u64, nodes: u64| {
+            effort.is_none_or(|effort| rounds < effort.rounds && nodes < effort.placements)
+        };
+        while goes_on(self.rounds, budget.nodes() - before) {
+            if self.rounds.is_multiple_of(2) {
                 let (order, fit) = self.random_order(budget)?;
                 self.evaluate(order, fit, budget)?;
             } else {
                 self.blame(budget)?;
             }
-            round += 1;
+            self.rounds += 1;
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Nodes for each capacity of the first round, except for the capacity with which the round begins.
 pub(super) const FIRST_ROUND: u64 = 2_000;
@@ -85,8 +86,12 @@ struct Helper<'a> {
 pub(crate) const SHARE: u64 = 16;
 const SHARES: (u64, u64) = (1, 128);
 
+/// The largest share if the best layout exceeds the capacity. Then only a layout within it counts, which
+/// branching finds more often.
+const SHARE_IF_DECIDING: u64 = SHARE / 4;
+
 /// Factor by which rounds must have grown before helpers get more time than branching.
-const HELP_PATIENCE: u64 = 1 << 2;
+const HELP_PATIENCE: u64 = 1 << 1;
 
 /// Length of a run after which a helper without success has failed, in units of [`Improve::speed`].
 const FAIR_TRIAL: u64 = 100;
@@ -281,6 +286,29 @@ pub(super) fn minimise<'a>(
         .run(budget)
 }
 
+/// Improves the best layout by the first of the helpers alone, until it meets the bound or the target, or the
+/// budget runs out.
+pub(super) fn only_help<'a>(
+    instance: &'a Instance,
+    helpers: Vec<Box<dyn Improve + 'a>>,
+    mut progress: Progress,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Offsets>,
+) -> Progress {
+    let best = progress.best.clone();
+    if let (Some(mut helper), Some((best, before))) = (helpers.into_iter().next(), best)
+        && let Some(layout) = helper.improve(&best, progress.bound.value, budget)
+    {
+        let value = Offsets::value(instance, &layout);
+        if value < before {
+            observer.incumbent(&layout, value);
+            progress.best = Some((layout, value));
+        }
+    }
+    let settled = progress.settled(instance, budget).or_else(|| budget.check());
+    Progress { stop: settled.unwrap_or(Stop::Completed), ..progress }
+}
+
 /// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. If the layout is then
 /// far above the bound, improves the layout by at most `insertions` insertions.
 pub(super) fn raise<'a>(
@@ -338,7 +366,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
-            let (before, since) = (self.value(), budget.nodes());
+            let (before, since, start) = (self.value(), budget.nodes(), budget.elapsed());
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
@@ -350,7 +378,8 @@ impl Minimiser<'_, '_> {
             // start.
             let grows = !self.is_much_better(before);
             let late = nodes >= self.first_round * HELP_PATIENCE;
-            let helped = self.help(budget.nodes() - since, late, budget);
+            let spent = (budget.nodes() - since, budget.elapsed() - start);
+            let helped = self.help(spent, late, budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
@@ -483,8 +512,7 @@ impl Minimiser<'_, '_> {
         self.value().is_some_and(|value| value.get() - bound > bound / part)
     }
 
-    /// Returns true if the best layout exceeds the capacity of the instance. A slightly better layout is then
-    /// worth nothing.
+    /// Returns true if the best layout exceeds the capacity of the instance.
     fn only_decides(&self) -> bool {
         let capacity = self.instance.capacity();
         capacity.is_some_and(|capacity| self.value().is_none_or(|value| value > capacity))
@@ -507,9 +535,10 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one
-    /// of them did.
-    fn help(&mut self, spent: u64, late: bool, budget: &mut Budget) -> bool {
+    /// Lets the helpers improve the best layout after a round that spent some nodes and time. Without a node
+    /// limit, results need not be reproducible, and the shares are those of time. Returns true if a helper
+    /// succeeded.
+    fn help(&mut self, (spent, time): (u64, Duration), late: bool, budget: &mut Budget) -> bool {
         let mut helped = false;
         let mut helpers = std::mem::take(&mut self.helpers);
         for helper in &mut helpers {
@@ -517,16 +546,25 @@ impl Minimiser<'_, '_> {
                 break;
             }
             let Some((best, before)) = self.progress.best.clone() else { break };
-            let least = if late && self.is_far(FAR) && !self.only_decides() { helper.search.share_if_far() } else { 0 };
-            let share = helper.share.max(least);
-            // Where nodes take longer, the first round is shorter.
-            let nodes = spent.saturating_mul(helper.search.speed() * share) / self.first_round / SHARE;
-            let mut part = budget.part(Some(nodes), None);
+            let share = if self.only_decides() {
+                helper.share.min(SHARE_IF_DECIDING)
+            } else if late && self.is_far(FAR) {
+                helper.share.max(helper.search.share_if_far())
+            } else {
+                helper.share
+            };
+            let mut part = if budget.nodes_left().is_some() {
+                // Where nodes take longer, the first round is shorter.
+                let nodes = spent.saturating_mul(helper.search.speed() * share) / self.first_round / SHARE;
+                budget.part(Some(nodes), None)
+            } else {
+                budget.part(None, Some(time.mul_f64(share as f64 / SHARE as f64)))
+            };
             let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
             budget.spend(part.nodes());
             let better = found.is_some_and(|layout| self.book(layout) < before);
             helped |= better;
-            let failed = !better && nodes > helper.search.speed() * FAIR_TRIAL;
+            let failed = !better && part.nodes() > helper.search.speed() * FAIR_TRIAL;
             helper.share = if better { share * 2 } else { share >> u32::from(failed) };
             helper.share = helper.share.clamp(SHARES.0, SHARES.1);
         }

@@ -6,7 +6,7 @@ use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Alternating, Decide, NAME};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Progress, Prover, minimise, raise};
+use super::minimise::{ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Progress, Prover, minimise, only_help, raise};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
@@ -21,6 +21,9 @@ use std::sync::OnceLock;
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
+
+/// The number of buffers that makes a node twice as expensive.
+const LARGE: usize = 500;
 
 /// The number of sections that split buffers cover which makes a node of branching over cliques twice as
 /// expensive.
@@ -183,7 +186,7 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = (Peaks::multiples(reduced.grain), FIRST_ROUND);
+            let peaks = (Peaks::multiples(reduced.grain), first_round(instance.len() / LARGE));
             return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
         self.decide(instance, rules, helpers, progress, budget, observer)
@@ -208,7 +211,10 @@ impl Search {
             && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
         let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
         let peaks = match &cliques {
-            Some(cliques) => (cliques.peaks(), first_round(cliques.split_covers())),
+            Some(cliques) => {
+                let covers = cliques.split_covers() / SPLIT_COVERS;
+                (cliques.peaks(), first_round(covers.max(instance.len() / LARGE)))
+            }
             None => (Peaks::multiples(instance.grain().get()), FIRST_ROUND),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
@@ -224,7 +230,7 @@ impl Search {
             })
         };
         if cliques.is_none() && canonical.is_none() {
-            return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
+            return only_help(instance, helpers, progress, budget, observer);
         }
         let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
             self.seeds().filter_map(|seed| engine(capacity, seed)).collect()
@@ -275,10 +281,9 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns the nodes of the first round of branching over cliques. `covers` is the number of sections that
-/// split buffers cover.
-fn first_round(covers: usize) -> u64 {
-    (FIRST_ROUND / (1 + covers / SPLIT_COVERS) as u64).max(10)
+/// Returns the nodes of the first round if a node takes `1 + more` times as long as on small instances.
+fn first_round(more: usize) -> u64 {
+    (FIRST_ROUND / (1 + more) as u64).max(10)
 }
 
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live

@@ -50,8 +50,8 @@ impl EffortArgs {
     }
 
     /// Returns the limits of a command and starts the clock. All runs of the command share the time limit.
-    /// The default time limit sets only the deadline and not [`Limits::time`], so that algorithms do not
-    /// adapt to it.
+    /// The default time limit sets only the deadline and not [`Limits::time`], so that heuristics do not
+    /// continue until then.
     pub fn limits(self) -> Limits {
         let time = self.time_limit.filter(|time| *time < NO_LIMIT);
         let limits = Limits { time, nodes: self.node_limit, ..Limits::default() };
