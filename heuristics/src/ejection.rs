@@ -186,15 +186,10 @@ impl<'a> Ejection<'a> {
             if let Some(stop) = budget.check() {
                 return stop;
             }
-            let (target, puts) = match self.attempt.take() {
-                Some(attempt) => attempt,
-                None => match self.begin(bound) {
-                    Some(target) => (target, 0),
-                    None => {
-                        self.give_up();
-                        continue;
-                    }
-                },
+            let begun = self.attempt.take().or_else(|| self.begin(bound).map(|target| (target, 0)));
+            let Some((target, puts)) = begun else {
+                self.give_up();
+                continue;
             };
             match self.place_pending((target, puts), budget) {
                 Err(stop) => return stop,

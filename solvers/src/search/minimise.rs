@@ -378,7 +378,7 @@ impl Minimiser<'_, '_> {
             // start.
             let grows = !self.is_much_better(before);
             let late = nodes >= self.first_round * HELP_PATIENCE;
-            let spent = (budget.nodes() - since, budget.elapsed() - start);
+            let spent = (budget.nodes() - since, budget.elapsed().saturating_sub(start));
             let helped = self.help(spent, late, budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
