@@ -177,8 +177,8 @@ impl<'a> Iteration<'a> {
         self.run.best.as_ref().map(|(layout, peak)| (layout, *peak))
     }
 
-    /// Runs until a layout meets the load or the target of the budget, the effort is spent, or the budget runs
-    /// out. Returns the termination reason. Another call resumes the search.
+    /// Runs until a layout meets the load or the target of the budget, the effort is spent, or the budget
+    /// runs out. Returns the termination reason. Another call resumes the search.
     pub fn run(&mut self, effort: Option<Effort>, budget: &mut Budget) -> Stop {
         self.all(effort, budget).err().unwrap_or(Stop::Completed)
     }

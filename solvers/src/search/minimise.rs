@@ -23,7 +23,6 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Nodes for each capacity of the first round, except for the capacity with which the round begins.
 pub(super) const FIRST_ROUND: u64 = 2_000;
@@ -61,10 +60,18 @@ impl Progress {
     }
 }
 
+/// The numbers of nodes of branching that take some time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Nodes for each capacity of the first round.
+    pub first_round: u64,
+    /// Nodes that take about as long as [`Improve::speed`] nodes of a helper.
+    pub helped: u64,
+}
+
 /// A search that improves a layout without proving anything.
 pub(crate) trait Improve {
-    /// Returns the number of its nodes that take about as long as the nodes of the first round for one
-    /// capacity.
+    /// Returns the number of its nodes that take about as long as [`Pace::helped`] nodes of branching.
     fn speed(&self) -> u64;
 
     /// Returns its least share, in units of `1 / SHARE`, in late rounds if the best layout is within the
@@ -270,10 +277,10 @@ impl Prover<'_> {
 
 /// Runs until the peak of the best layout equals the bound, infeasibility within the capacity is proved, the
 /// target is reached, or the budget runs out. Branching alternates with the given helpers. The first round
-/// has `first_round` nodes for each capacity.
+/// has the nodes of `pace` for each capacity.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
-    (peaks, first_round): (Peaks, u64),
+    (peaks, pace): (Peaks, Pace),
     (factory, prover): (&'a Factory<'a>, Option<Prover<'a>>),
     helpers: Vec<Box<dyn Improve + 'a>>,
     progress: Progress,
@@ -282,7 +289,7 @@ pub(super) fn minimise<'a>(
 ) -> Progress {
     let helpers = helpers.into_iter().map(|search| Helper { search, share: SHARE }).collect();
     let (stride, engines) = (0, BTreeMap::new());
-    Minimiser { instance, peaks, factory, prover, helpers, observer, progress, first_round, stride, engines }
+    Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines }
         .run(budget)
 }
 
@@ -322,19 +329,9 @@ pub(super) fn raise<'a>(
     let factory = |_: Bytes| Vec::new();
     let peaks = Peaks::multiples(prover.reduced.grain);
     let (prover, helpers, engines) = (Some(prover), Vec::new(), BTreeMap::new());
-    let (factory, first_round, stride) = (&factory, FIRST_ROUND, 0);
-    let mut minimiser = Minimiser {
-        instance,
-        peaks,
-        factory,
-        prover,
-        helpers,
-        observer,
-        progress,
-        first_round,
-        stride,
-        engines,
-    };
+    let (factory, pace, stride) = (&factory, Pace { first_round: FIRST_ROUND, helped: FIRST_ROUND }, 0);
+    let mut minimiser =
+        Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines };
     let mut part = budget.part(Some(nodes), None);
     minimiser.prove(nodes, &mut part);
     budget.spend(part.nodes());
@@ -352,8 +349,7 @@ struct Minimiser<'a, 'o> {
     helpers: Vec<Helper<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
-    /// Nodes for each capacity of the first round.
-    first_round: u64,
+    pace: Pace,
     /// Distance in bytes from the bound to the first capacity of the next round.
     stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
@@ -361,12 +357,12 @@ struct Minimiser<'a, 'o> {
 
 impl Minimiser<'_, '_> {
     fn run(mut self, budget: &mut Budget) -> Progress {
-        let mut nodes = self.first_round;
+        let mut nodes = self.pace.first_round;
         self.progress.stop = loop {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
-            let (before, since, start) = (self.value(), budget.nodes(), budget.elapsed());
+            let (before, since) = (self.value(), budget.nodes());
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
@@ -377,9 +373,8 @@ impl Minimiser<'_, '_> {
             // search over orders does not count: with it, rounds would stay so short that sweeps do not
             // start.
             let grows = !self.is_much_better(before);
-            let late = nodes >= self.first_round * HELP_PATIENCE;
-            let spent = (budget.nodes() - since, budget.elapsed().saturating_sub(start));
-            let helped = self.help(spent, late, budget);
+            let late = nodes >= self.pace.first_round * HELP_PATIENCE;
+            let helped = self.help(budget.nodes() - since, late, budget);
             self.reorder(self.insertions(nodes, budget.nodes() - since), budget);
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
@@ -535,10 +530,9 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Lets the helpers improve the best layout after a round that spent some nodes and time. Without a node
-    /// limit, results need not be reproducible, and the shares are those of time. Returns true if a helper
-    /// succeeded.
-    fn help(&mut self, (spent, time): (u64, Duration), late: bool, budget: &mut Budget) -> bool {
+    /// Lets the helpers improve the best layout after a round that spent `spent` nodes. Returns true if one
+    /// of them did.
+    fn help(&mut self, spent: u64, late: bool, budget: &mut Budget) -> bool {
         let mut helped = false;
         let mut helpers = std::mem::take(&mut self.helpers);
         for helper in &mut helpers {
@@ -553,19 +547,14 @@ impl Minimiser<'_, '_> {
             } else {
                 helper.share
             };
-            let mut part = if budget.nodes_left().is_some() {
-                // Where nodes take longer, the first round is shorter.
-                let nodes = spent.saturating_mul(helper.search.speed() * share) / self.first_round / SHARE;
-                budget.part(Some(nodes), None)
-            } else {
-                budget.part(None, Some(time.mul_f64(share as f64 / SHARE as f64)))
-            };
+            let nodes = spent.saturating_mul(helper.search.speed() * share) / self.pace.helped / SHARE;
+            let mut part = budget.part(Some(nodes), None);
             let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
             budget.spend(part.nodes());
             let better = found.is_some_and(|layout| self.book(layout) < before);
             helped |= better;
             let failed = !better && part.nodes() > helper.search.speed() * FAIR_TRIAL;
-            helper.share = if better { share * 2 } else { share >> u32::from(failed) };
+            helper.share = if better { helper.share * 2 } else { helper.share >> u32::from(failed) };
             helper.share = helper.share.clamp(SHARES.0, SHARES.1);
         }
         self.helpers = helpers;

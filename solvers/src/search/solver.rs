@@ -6,7 +6,9 @@ use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Alternating, Decide, NAME};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Progress, Prover, minimise, only_help, raise};
+use super::minimise::{
+    ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Pace, Progress, Prover, minimise, only_help, raise,
+};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
@@ -21,6 +23,9 @@ use std::sync::OnceLock;
 /// Maximum number of conflicts, for instances to which valley branching does not apply. Instances with more
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
+
+/// The time of a node of branching over cliques, in nodes of valley branching.
+const CLIQUES_COST: u64 = 10;
 
 /// The number of buffers that makes a node twice as expensive.
 const LARGE: usize = 500;
@@ -186,7 +191,7 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = (Peaks::multiples(reduced.grain), first_round(instance.len() / LARGE));
+            let peaks = (Peaks::multiples(reduced.grain), pace(instance.len() / LARGE, 1));
             return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
         self.decide(instance, rules, helpers, progress, budget, observer)
@@ -213,9 +218,9 @@ impl Search {
         let peaks = match &cliques {
             Some(cliques) => {
                 let covers = cliques.split_covers() / SPLIT_COVERS;
-                (cliques.peaks(), first_round(covers.max(instance.len() / LARGE)))
+                (cliques.peaks(), pace(covers.max(instance.len() / LARGE), CLIQUES_COST))
             }
-            None => (Peaks::multiples(instance.grain().get()), FIRST_ROUND),
+            None => (Peaks::multiples(instance.grain().get()), pace(0, CLIQUES_COST)),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
@@ -281,9 +286,11 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns the nodes of the first round if a node takes `1 + more` times as long as on small instances.
-fn first_round(more: usize) -> u64 {
-    (FIRST_ROUND / (1 + more) as u64).max(10)
+/// Returns the pace if a node takes `1 + more` times as long as on small instances. There, it takes `cost`
+/// times as long as in valley branching.
+fn pace(more: usize, cost: u64) -> Pace {
+    let first_round = (FIRST_ROUND / (1 + more) as u64).max(10);
+    Pace { first_round, helped: (first_round / cost).max(1) }
 }
 
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live
