@@ -72,30 +72,6 @@ impl EjectionSearch {
     pub fn new(seed: u64) -> Self {
         Self { seed }
     }
-
-    /// Improves a valid layout until it meets `bound` or the target of the budget, or the budget is
-    /// exhausted.
-    ///
-    /// Returns the termination reason and, if the layout was improved, the best layout and its peak in bytes.
-    /// `better` is called for every improvement.
-    pub fn improve(
-        &self,
-        instance: &Instance,
-        start: &Layout,
-        bound: Bytes,
-        budget: &mut Budget,
-        mut better: impl FnMut(&Layout, Bytes),
-    ) -> (Option<(Layout, Bytes)>, Stop) {
-        if let Some(stop) = budget.check() {
-            return (None, stop);
-        }
-        let mut best = None;
-        let stop = Ejection::new(instance, start, self.seed).run(bound, budget, |layout, peak| {
-            better(layout, peak);
-            best = Some((layout.clone(), peak));
-        });
-        (best, stop)
-    }
 }
 
 impl Solver<Offsets> for EjectionSearch {
@@ -118,7 +94,8 @@ impl Solver<Offsets> for EjectionSearch {
                 let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
                 let effort = EFFORT.0 + EFFORT.1 * input.len() as u64;
                 let mut part = budget.part((!limited).then_some(effort), None);
-                let (_, stop) = self.improve(input, &start, bound, &mut part, |layout, _| {
+                let mut ejection = Ejection::new(input, &start, self.seed);
+                let stop = ejection.run(bound, &mut part, |layout, _| {
                     run.offer(layout.clone());
                 });
                 budget.spend(part.nodes());
@@ -317,15 +294,34 @@ mod tests {
             let start = valley_fit(&instance, ValleyWeights::default(), &mut Budget::unlimited()).unwrap();
             let mut last = start.peak(&instance);
             let bound = simple_bound(&instance).value;
-            let search = EjectionSearch::new(seed);
+            let mut best = None;
             let mut budget = Budget::unlimited().with_node_limit(2000);
-            let (best, _) = search.improve(&instance, &start, bound, &mut budget, |layout, peak| {
+            Ejection::new(&instance, &start, seed).run(bound, &mut budget, |layout, peak| {
                 assert_eq!(check_layout(&instance, layout), [], "seed {seed}");
                 assert_eq!(layout.peak(&instance), peak);
                 assert!(bound <= peak && peak < last);
                 last = peak;
+                best = Some((layout.clone(), peak));
             });
             assert!(best.is_none_or(|(layout, peak)| peak == last && layout.peak(&instance) == peak));
+        }
+    }
+
+    #[test]
+    fn a_paused_search_finds_the_same_layouts() {
+        for seed in 0..50 {
+            let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
+            let start = valley_fit(&instance, ValleyWeights::default(), &mut Budget::unlimited()).unwrap();
+            let bound = simple_bound(&instance).value;
+            let layouts = |slices: u64, nodes: u64| {
+                let (mut search, mut found) = (Ejection::new(&instance, &start, seed), Vec::new());
+                for _ in 0..slices {
+                    let mut part = Budget::unlimited().with_node_limit(nodes);
+                    search.run(bound, &mut part, |layout, _| found.push(layout.clone()));
+                }
+                found
+            };
+            assert_eq!(layouts(400, 5), layouts(1, 2000), "seed {seed}");
         }
     }
 }

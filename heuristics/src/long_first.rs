@@ -3,10 +3,10 @@
 //! In an allocation trace of a server, a few buffers are live for most of the run and occupy most of the
 //! memory. A million other buffers have short lifespans. If valley fit places all buffers at once, it leaves
 //! gaps between the long buffers, and these gaps persist to the end. Therefore, the longest buffers are
-//! packed separately by an [ejection search](EjectionSearch) on a small instance. Valley fit then starts from
+//! packed separately by an [ejection search](Ejection) on a small instance. Valley fit then starts from
 //! the upper edge of this packing.
 
-use crate::ejection::EjectionSearch;
+use crate::ejection::Ejection;
 use crate::ranks::Ranks;
 use crate::valley::{Skyline, ValleyWeights, envelope, fill, scores, valley_fit};
 use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, simple_bound};
@@ -70,13 +70,14 @@ fn pack(instance: &Instance, long: &[u32], seed: u64, budget: &mut Budget) -> Re
     let own =
         InstanceBuilder::new("long").buffers(buffers).build().expect("a subset of an instance is valid");
     let start = valley_fit(&own, ValleyWeights::default(), budget)?;
-    let time = budget.time_to_end().map(|left| left / 4);
+    let time = budget.time_share(0.25);
     let mut part = budget.part(Some(PUTS * long.len() as u64), time);
     let bound = simple_bound(&own).value;
-    let (better, _) = EjectionSearch::new(seed).improve(&own, &start, bound, &mut part, |_, _| {});
+    let mut best = start.clone();
+    Ejection::new(&own, &start, seed).run(bound, &mut part, |layout, _| best = layout.clone());
     match budget.spend(part.nodes()) {
         Some(stop) => Err(stop),
-        None => Ok(better.map_or(start, |(layout, _)| layout)),
+        None => Ok(best),
     }
 }
 

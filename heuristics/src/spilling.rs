@@ -193,7 +193,7 @@ pub fn greedy_spill(
 /// Returns the cliques whose total size exceeds the capacity, and the lower bound that they imply. Uses at
 /// most the fraction `EXCESS` of the remaining time.
 pub fn excess(problem: &SpillProblem, budget: &Budget) -> (Vec<Vec<BufferId>>, LowerBound) {
-    let mut part = budget.part(None, budget.time_to_end().map(|left| left.mul_f64(EXCESS)));
+    let mut part = budget.part(None, budget.time_share(EXCESS));
     if part.without_node_limit().check().is_some() {
         return (Vec::new(), LowerBound::trivial());
     }

@@ -211,10 +211,14 @@ impl Budget {
     }
 
     /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier;
-    /// `None` if there is neither. Shares of the time, and limits of libraries that cannot poll a budget, are
-    /// those of this time.
+    /// `None` if there is neither. Pass this time as a limit to libraries that cannot poll a budget.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// Returns a share of [`Budget::time_to_end`].
+    pub fn time_share(&self, share: f64) -> Option<Duration> {
+        self.time_to_end().map(|left| left.mul_f64(share))
     }
 
     fn end(&self) -> Option<Instant> {

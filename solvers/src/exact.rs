@@ -19,8 +19,8 @@
 //!    layout doubles the share of its search, and a long run that does not halves it. While the best layout
 //!    is far above the bound, most of the time belongs to the ejection search.
 //!
-//! No phase has a share of the time limit. A run with a longer limit therefore begins like one with a shorter
-//! limit, and a proof takes as long with both.
+//! No phase has a share of the time limit, except that an order must be known within a tenth of it. A run
+//! with a longer limit therefore begins like one with a shorter limit, and a proof takes as long with both.
 //!
 //! With [`HUGE_BUFFERS`] or more buffers, orders and search take too much time and memory. After *bounds*,
 //! only valley placements and an ejection search then run.
@@ -131,11 +131,7 @@ impl Phases<'_> {
 
     /// Stores a layout if its peak is lower than the best so far.
     fn offer(&mut self, layout: Layout) {
-        let peak = layout.peak(self.instance);
-        if self.progress.value().is_none_or(|best| peak < best) {
-            self.observer.incumbent(&layout, peak);
-            self.progress.best = Some((layout, peak));
-        }
+        self.progress.offer(self.instance, layout, self.observer);
     }
 
     fn bounds(&mut self) {
@@ -167,7 +163,7 @@ impl Phases<'_> {
             }
             let below = self.progress.value();
             // An order that takes long to compute is not worth all the time.
-            let time = self.budget.time_to_end().map(|left| left.mul_f64(ORDER_TIME));
+            let time = self.budget.time_share(ORDER_TIME);
             let Ok(order) = order.of(self.instance, &mut self.limits().part(None, time)) else { continue };
             self.place(&mut arrangement, &order, fit, below, &mut self.limits());
         }
@@ -312,8 +308,13 @@ impl Improve for Ejecting<'_> {
             let plain = valley_fit(instance, ValleyWeights::default(), limits);
             Ejection::new(instance, plain.as_ref().unwrap_or(best), seed)
         });
-        let mut found = None;
-        ejection.run(bound, budget, |layout, _| found = Some(layout.clone()));
+        // It improves its own layout, which may be worse than the best one.
+        let (before, mut found) = (best.peak(instance), None);
+        ejection.run(bound, budget, |layout, peak| {
+            if peak < before {
+                found = Some(layout.clone());
+            }
+        });
         found
     }
 }

@@ -7,7 +7,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
-use plimsoll::heuristics::{EjectionSearch, ValleyWeights, valley_fit};
+use plimsoll::heuristics::{Ejection, ValleyWeights, valley_fit};
 use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_shared_objects, load};
 use plimsoll::plan::Plan;
 use std::hint::black_box;
@@ -98,7 +98,7 @@ fn large(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("ejection-search", family.name), |bencher| {
             bencher.iter(|| {
                 let mut budget = Budget::unlimited().with_node_limit(LARGE_PUTS);
-                EjectionSearch::new(0).improve(black_box(&instance), &layout, bound, &mut budget, |_, _| {})
+                Ejection::new(black_box(&instance), &layout, 0).run(bound, &mut budget, |_, _| {})
             });
         });
     }

@@ -188,7 +188,7 @@ impl<'a> Iteration<'a> {
         let before = budget.nodes();
         while let Some(&entry) = PORTFOLIO.get(self.tried) {
             // An order that takes long to compute is not worth all the time.
-            let time = budget.time_to_end().map(|left| left.mul_f64(ORDER_TIME));
+            let time = budget.time_share(ORDER_TIME);
             let found = self.portfolio(entry, &mut budget.without_node_limit().part(None, time));
             let order = match found {
                 Ok(order) => order,

@@ -42,7 +42,7 @@ impl<'a> Run<'a> {
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();
-        let mut part = budget.part(None, budget.time_to_end().map(|left| left.mul_f64(FIRST_SHARE)));
+        let mut part = budget.part(None, budget.time_share(FIRST_SHARE));
         let solver = OrderSolver::new(self.setup, Method::Staged);
         let outcome = solver.solve(self.known.input.orders(), &mut part, &mut Silent)?;
         budget.spend(part.nodes());
@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
         if self.known.value().is_some_and(|best| plimsoll_model::load(instance).0 >= best) {
             return Ok(true);
         }
-        let mut part = budget.part(Some(nodes), budget.time_to_end().map(|left| left.mul_f64(share)));
+        let mut part = budget.part(Some(nodes), budget.time_share(share));
         let outcome = Exact::new(self.setup).solve(instance, &mut part, &mut Silent)?;
         budget.spend(part.nodes().min(nodes));
         if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)

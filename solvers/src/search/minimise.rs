@@ -25,7 +25,7 @@ use plimsoll_model::{
 use std::collections::BTreeMap;
 
 /// Nodes for each capacity of the first round, except for the capacity with which the round begins.
-pub(super) const FIRST_ROUND: u64 = 2_000;
+const FIRST_ROUND: u64 = 2_000;
 
 /// Ratio of the nodes for the first capacity of a round to those for all its other capacities together.
 const AIM_SHARE: u64 = 5;
@@ -49,6 +49,21 @@ impl Progress {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
+    /// Adopts a layout if it is better. Returns the peak of the layout in either case.
+    pub fn offer(
+        &mut self,
+        instance: &Instance,
+        layout: Layout,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Bytes {
+        let peak = Offsets::value(instance, &layout);
+        if self.value().is_none_or(|best| peak < best) {
+            observer.incumbent(&layout, peak);
+            self.best = Some((layout, peak));
+        }
+        peak
+    }
+
     /// Returns the reason to stop if the best layout is optimal or reaches the target, or if the instance is
     /// proved infeasible.
     pub fn settled(&self, instance: &Instance, budget: &Budget) -> Option<Stop> {
@@ -67,6 +82,15 @@ pub(super) struct Pace {
     pub first_round: u64,
     /// Nodes that take about as long as [`Improve::speed`] nodes of a helper.
     pub helped: u64,
+}
+
+impl Pace {
+    /// Returns the pace if a node takes `1 + more` times as long as on small instances. There, it takes
+    /// `cost` times as long as in valley branching.
+    pub fn new(more: usize, cost: u64) -> Self {
+        let first_round = (FIRST_ROUND / (1 + more) as u64).max(10);
+        Self { first_round, helped: (first_round / cost).max(1) }
+    }
 }
 
 /// A search that improves a layout without proving anything.
@@ -302,15 +326,11 @@ pub(super) fn only_help<'a>(
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
-    let best = progress.best.clone();
-    if let (Some(mut helper), Some((best, before))) = (helpers.into_iter().next(), best)
+    if let Some(mut helper) = helpers.into_iter().next()
+        && let Some((best, _)) = progress.best.clone()
         && let Some(layout) = helper.improve(&best, progress.bound.value, budget)
     {
-        let value = Offsets::value(instance, &layout);
-        if value < before {
-            observer.incumbent(&layout, value);
-            progress.best = Some((layout, value));
-        }
+        progress.offer(instance, layout, observer);
     }
     let settled = progress.settled(instance, budget).or_else(|| budget.check());
     Progress { stop: settled.unwrap_or(Stop::Completed), ..progress }
@@ -329,7 +349,7 @@ pub(super) fn raise<'a>(
     let factory = |_: Bytes| Vec::new();
     let peaks = Peaks::multiples(prover.reduced.grain);
     let (prover, helpers, engines) = (Some(prover), Vec::new(), BTreeMap::new());
-    let (factory, pace, stride) = (&factory, Pace { first_round: FIRST_ROUND, helped: FIRST_ROUND }, 0);
+    let (factory, pace, stride) = (&factory, Pace::new(0, 1), 0);
     let mut minimiser =
         Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines };
     let mut part = budget.part(Some(nodes), None);
@@ -581,11 +601,7 @@ impl Minimiser<'_, '_> {
 
     /// Adopts a layout if it is better. Returns the value of the layout in either case.
     fn book(&mut self, layout: Layout) -> Bytes {
-        let value = Offsets::value(self.instance, &layout);
-        if self.value().is_none_or(|best| value < best) {
-            self.observer.incumbent(&layout, value);
-            self.progress.best = Some((layout, value));
-        }
+        let value = self.progress.offer(self.instance, layout, self.observer);
         self.engines.retain(|&capacity, _| capacity < value.get());
         value
     }

@@ -6,9 +6,7 @@ use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Alternating, Decide, NAME};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{
-    ARRANGEMENT_LIVE, FIRST_ROUND, Improve, Pace, Progress, Prover, minimise, only_help, raise,
-};
+use super::minimise::{ARRANGEMENT_LIVE, Improve, Pace, Progress, Prover, minimise, only_help, raise};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
@@ -191,7 +189,7 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = (Peaks::multiples(reduced.grain), pace(instance.len() / LARGE, 1));
+            let peaks = (Peaks::multiples(reduced.grain), Pace::new(instance.len() / LARGE, 1));
             return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
         self.decide(instance, rules, helpers, progress, budget, observer)
@@ -218,9 +216,9 @@ impl Search {
         let peaks = match &cliques {
             Some(cliques) => {
                 let covers = cliques.split_covers() / SPLIT_COVERS;
-                (cliques.peaks(), pace(covers.max(instance.len() / LARGE), CLIQUES_COST))
+                (cliques.peaks(), Pace::new(covers.max(instance.len() / LARGE), CLIQUES_COST))
             }
-            None => (Peaks::multiples(instance.grain().get()), pace(0, CLIQUES_COST)),
+            None => (Peaks::multiples(instance.grain().get()), Pace::new(0, CLIQUES_COST)),
         };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
@@ -286,19 +284,12 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// Returns the pace if a node takes `1 + more` times as long as on small instances. There, it takes `cost`
-/// times as long as in valley branching.
-fn pace(more: usize, cost: u64) -> Pace {
-    let first_round = (FIRST_ROUND / (1 + more) as u64).max(10);
-    Pace { first_round, helped: (first_round / cost).max(1) }
-}
-
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live
 /// buffers, this placement may not finish within half of the remaining time. The result is then a valley
 /// placement, or `None` if that placement does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
-    let half = limits.time_to_end().map(|left| left / 2);
+    let half = limits.time_share(0.5);
     let mut arrangement = Arrangement::new(instance);
     let mut part = limits.part(None, half);
     if let Ok(order) = Order::Area.of(instance, &mut part)

@@ -93,7 +93,7 @@ impl Engine for Smt {
         let (mut stop, mut aside) = (None, None);
         while from <= upper && stop.is_none() {
             // Each query gets half of the remaining budget, so that a hard one does not consume all of it.
-            let slice = budget.time_to_end().map(|time| time / 2);
+            let slice = budget.time_share(0.5);
             let nodes = budget.nodes_left().map(|nodes| nodes.div_ceil(2));
             let answer = self.ask(task, peak, &budget.part(nodes, slice), stats)?;
             stop = budget.spend(answer.conflicts);

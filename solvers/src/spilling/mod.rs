@@ -160,7 +160,7 @@ impl<'a> Covering<'a> {
 
     #[cfg(feature = "ilp")]
     fn by_program(&self, limit: u64, nodes: Option<u64>, budget: &mut Budget) -> Result<Covered, SolveError> {
-        let mut part = budget.part(nodes, budget.time_to_end().map(|time| time.mul_f64(PROGRAM)));
+        let mut part = budget.part(nodes, budget.time_share(PROGRAM));
         let covered = ilp::least(self.cover, limit, self.solver.setup, &mut part);
         budget.spend(part.nodes());
         covered
@@ -220,7 +220,7 @@ impl Rounds<'_> {
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let is_large = self.problem.instance().len() > MANY;
         let share = if is_large { GREEDY_MANY } else { GREEDY };
-        let time = budget.time_to_end().map(|time| time.mul_f64(share));
+        let time = budget.time_share(share);
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
         let mut part = budget.part(nodes, time);
         let found = greedy_spill(self.problem, choice, stays, &mut part);

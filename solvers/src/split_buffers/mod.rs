@@ -170,7 +170,7 @@ impl Phases<'_> {
         let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
         let wanted = OFFSETS_NODES.min(few);
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-        let time = self.budget.time_to_end().map(|left| left.mul_f64(OFFSETS_TIME));
+        let time = self.budget.time_share(OFFSETS_TIME);
         let mut part = self.budget.part(Some(nodes), time).with_target(self.known.bound.value);
         let search = IteratedSearch::new(self.setup.seed);
         let outcome = search.solve(self.instance, &mut part, &mut Silent)?;

@@ -110,8 +110,7 @@ impl Solver<Tiers> for TierExact {
         let mut stats = Stats::default();
         let mut stop = None;
         if problem.addresses() == Addresses::Placed && problem.too_large().is_none() && !known.is_settled() {
-            let half =
-                (budget.nodes_left().map(|nodes| nodes / 2), budget.time_to_end().map(|time| time / 2));
+            let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_share(0.5));
             let mut part = budget.part(half.0, half.1);
             let counted = problem.clone().with_addresses(Addresses::Counted);
             observer.phase("without addresses");

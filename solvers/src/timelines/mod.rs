@@ -172,8 +172,7 @@ impl Known<'_> {
         let tails = tails(case);
         if case.channels == 2 && self.best.is_some() {
             let pair = Pair::whole(case, &tails);
-            let half =
-                (budget.nodes_left().map(|nodes| nodes / 2), budget.time_to_end().map(|time| time / 2));
+            let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_share(0.5));
             let mut part = budget.part(half.0, half.1);
             let least = pair.least(self.bound.value.get(), self.value(), &mut part);
             budget.spend(part.nodes());
