@@ -19,6 +19,8 @@ pub struct AttributedParams {
     pub alignment: u64,
     /// The percentage of the drawn alignments whose buffers shrink, by less than the alignment.
     pub ragged: u64,
+    /// The number of rigid groups of 2 to 4 buffers, which keep their distances in the layout.
+    pub groups: usize,
     /// The number of buffers that are fixed at their offset in the layout.
     pub pins: usize,
     /// The number of gaps inside an interval of a lifespan.
@@ -41,6 +43,7 @@ impl AttributedParams {
         aligned: 0,
         alignment: 4096,
         ragged: 0,
+        groups: 0,
         pins: 0,
         gaps: 0,
         gap_steps: 1,
@@ -80,10 +83,10 @@ pub fn attributed(
     // These two change the list of buffers.
     draft.join(params.binding_gaps);
     draft.copy(params.binding_exclusions);
-    // From here on, the buffers are final. Constraints on several buffers, such as groups at fixed
-    // distances, belong here, because pins and pairs depend on them.
+    // From here on, the buffers are final.
     draft.interrupt(params.gaps, params.gap_steps);
     draft.align(params.aligned, params.alignment, params.ragged);
+    draft.group(params.groups);
     draft.pin(params.pins);
     draft.separate(params.separations);
     draft.exclude(params.exclusions);
@@ -329,6 +332,25 @@ impl Draft {
         }
     }
 
+    /// Joins free buffers to rigid groups of 2 to 4 members, stated above the lowest member.
+    fn group(&mut self, count: usize) {
+        let grouped = self.above.iter().flat_map(|&(upper, lower, _)| [upper, lower]);
+        let grouped: BTreeSet<usize> = grouped.collect();
+        let chosen = self.chosen(|one| one.buffer.fixed().is_none() && !grouped.contains(&one.key));
+        let mut rest = chosen.as_slice();
+        for _ in 0..count {
+            let members = self.rng.random_range(2..=4);
+            let Some((own, others)) = rest.split_at_checked(members) else { return };
+            let places = own.iter().map(|&at| &self.placed[at]);
+            let lowest = places.min_by_key(|one| (one.offset, one.key)).expect("there are members");
+            let (key, base) = (lowest.key, lowest.offset);
+            let others_of = own.iter().map(|&at| &self.placed[at]).filter(|one| one.key != key);
+            let above = others_of.map(|one| (one.key, key, Bytes::new(one.offset - base)));
+            self.above.extend(above.collect::<Vec<_>>());
+            rest = others;
+        }
+    }
+
     /// Fixes buffers at their offsets.
     fn pin(&mut self, count: usize) {
         for place in self.chosen(|one| one.buffer.fixed().is_none()).into_iter().take(count) {
@@ -398,6 +420,7 @@ mod tests {
             aligned: up_to(100),
             alignment: 1 + up_to(16),
             ragged: up_to(100),
+            groups: up_to(3) as usize,
             pins: up_to(3) as usize,
             gaps: up_to(3) as usize,
             gap_steps: 1 + up_to(3),
@@ -444,7 +467,8 @@ mod tests {
         for seed in 0..50 {
             let (made, layout) = attributed(&grouped, &origin.layout, &some(seed), seed).unwrap();
             assert_eq!(check_layout(&made, &layout), [], "seed {seed}");
-            assert_eq!(stated(&made), stated(&grouped), "seed {seed}");
+            let drawn = 0..=3 * some(seed).groups;
+            assert!(drawn.contains(&(stated(&made) - stated(&grouped))), "seed {seed}");
         }
     }
 
@@ -476,6 +500,13 @@ mod tests {
         assert_eq!(count(&made, |b| b.size().get() % 1024 != 0), 30);
 
         assert_eq!(count(&packed(AttributedParams { pins: 7, ..none }).0, |b| b.fixed().is_some()), 7);
+
+        let (made, layout) = packed(AttributedParams { groups: 5, ..none });
+        let tied: Vec<_> = made.ids().filter_map(|id| Some((id, made.above(id)?))).collect();
+        assert!((5..=15).contains(&tied.len()));
+        for (id, (lower, distance)) in tied {
+            assert_eq!(layout.offset(id), layout.offset(lower).checked_add(distance).unwrap());
+        }
 
         let (made, _) = packed(AttributedParams { gaps: 8, gap_steps: 3, ..none });
         assert_eq!(count(&made, |b| b.lifespan().has_gaps()), 8);

@@ -98,6 +98,7 @@ pub const DERIVATIONS: &[Derivation] = &[
             param("alignment", 4096, "largest alignment, bytes").up_to(1 << 60),
             param("ragged", 0, "percentage of the aligned buffers that shrink by less than their alignment")
                 .up_to(100),
+            param("groups", 1, "number of rigid groups of 2 to 4 buffers"),
             param("pins", 3, "number of buffers that are fixed at their offset"),
             param("gaps", 10, "number of gaps inside lifespans"),
             param("gap_steps", 1, "maximum length of these gaps, steps"),
@@ -125,6 +126,7 @@ fn attributes(params: &Params) -> AttributedParams {
         aligned: params.get("aligned"),
         alignment: params.get("alignment"),
         ragged: params.get("ragged"),
+        groups: count("groups"),
         pins: count("pins"),
         gaps: count("gaps"),
         gap_steps: params.get("gap_steps"),

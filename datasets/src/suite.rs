@@ -224,11 +224,12 @@ pub fn recombined_suite() -> Vec<Instance> {
 }
 
 /// Returns the kinds of attributes of [`attributed_suite`], for a packing of this many buffers.
-fn kinds(buffers: usize) -> [(&'static str, AttributedParams); 9] {
+fn kinds(buffers: usize) -> [(&'static str, AttributedParams); 10] {
     let (none, many, few) = (AttributedParams::NONE, buffers.div_ceil(10), buffers.div_ceil(20));
     let mixed = AttributedParams {
         aligned: 20,
         ragged: 50,
+        groups: few,
         pins: few,
         gaps: many,
         binding_gaps: few,
@@ -242,6 +243,7 @@ fn kinds(buffers: usize) -> [(&'static str, AttributedParams); 9] {
         ("ragged", AttributedParams { aligned: 100, ragged: 100, alignment: 1024, ..none }),
         ("gaps", AttributedParams { gaps: buffers / 5, gap_steps: 4, ..none }),
         ("binding-gaps", AttributedParams { binding_gaps: many, ..none }),
+        ("groups", AttributedParams { groups: many, ..none }),
         ("pins", AttributedParams { pins: many, ..none }),
         ("separations", AttributedParams { separations: many, ..none }),
         ("exclusions", AttributedParams { exclusions: many, ..none }),

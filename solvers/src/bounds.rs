@@ -6,14 +6,16 @@
 //!   which saves at most the largest padding of a live buffer. This bound is computed for every alignment
 //!   that occurs and for the greatest common divisor of all alignments. It covers the buffers whose alignment
 //!   is a multiple of `a`.
-//! - *Clique*: the total size of buffers that conflict pairwise. Buffers that do not conflict are compatible.
-//!   If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique
-//!   ([`crate::split_buffers`]). Otherwise, [`crate::clique`] searches for a heavy clique. The bound can
-//!   exceed the load because, with separations or gaps, the buffers of a clique need not be simultaneously
-//!   live. With exclusions, the load is not a valid bound, and the clique bound replaces it.
+//! - *Clique*: the total size of buffers that conflict pairwise. A search over time finds the heaviest clique
+//!   if few constraints are not those of intervals. Otherwise, if buffers that do not conflict are partially
+//!   ordered in time, one maximum flow finds it ([`crate::split_buffers`]). If they are not,
+//!   [`crate::clique`] searches for a heavy clique. The bound can exceed the load because, with separations or
+//!   gaps, the buffers of a clique need not be simultaneously live. With exclusions, the load is not a valid
+//!   bound, and the clique bound replaces it.
 //! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
+use crate::clique_in_time::heaviest_in_time;
 use crate::poset::{POSET_BUFFERS, Poset};
 use plimsoll_model::{
     Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, gcd, live_at, simple_bound,
@@ -21,15 +23,20 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Instances with this many buffers or more get no clique bound, and their conflicts are not counted.
+/// With this many buffers or more, only the clique search over time runs, and conflicts are not counted.
 const CLIQUE_BUFFERS: usize = 50_000;
 
-/// Maximum number of conflicts for which instances of more than [`POSET_BUFFERS`] buffers get a clique bound.
+/// Maximum number of conflicts for which a clique of more than [`POSET_BUFFERS`] buffers is searched for in
+/// the graph.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
 /// Node limit of the exact clique search for up to 200 buffers. Larger instances get fewer nodes because
 /// each node costs more.
 const CLIQUE_NODES: u64 = 20_000;
+
+/// Node limit times number of buffers of the clique search over time. Nearly all of its searches that finish
+/// do so within a tenth of this.
+const TIME_WORK: u64 = 1 << 20;
 
 /// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
@@ -53,9 +60,7 @@ pub fn quick_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     if instance.has_alignment() && instance.exclusions().is_empty() {
         best.raise(aligned_load(instance, &mut watch));
     }
-    let countable = instance.len() < CLIQUE_BUFFERS && !instance.is_interval();
-    let few = |watch: &mut Budget| has_few_conflicts(instance, CLIQUE_CONFLICTS, watch);
-    if countable && watch.check().is_none() && (instance.len() <= POSET_BUFFERS || few(&mut watch)) {
+    if !instance.is_interval() && watch.check().is_none() {
         best.raise(clique_bound(instance, &mut watch));
     }
     best
@@ -85,9 +90,8 @@ pub(crate) fn has_few_conflicts(instance: &Instance, most: u64, watch: &mut Budg
 /// Returns the clique bound: the largest of the stack heights of a heavy clique. There is one stack height
 /// for each alignment in the clique, and one for the greatest common divisor of these alignments.
 ///
-/// If compatible buffers are partially ordered in time, one maximum flow finds the heaviest clique.
-/// Otherwise, a limited search finds a clique that may not be the heaviest. If the time of `budget` runs out
-/// first, the bound is trivial.
+/// The searches are limited, so the clique may not be the heaviest. If the time of `budget` runs out before
+/// one is found, the bound is trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -111,9 +115,25 @@ pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Returns the buffers of a heavy clique in ascending order, or `None` if the time of `watch` runs out
-/// first.
+/// Returns the buffers of a heavy clique in ascending order, or `None` if the time of `watch` runs out before
+/// one is found.
 fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
+    let n = instance.len();
+    let nodes = (TIME_WORK / (n as u64).max(1)).max(1);
+    let found = heaviest_in_time(instance, &mut watch.part(Some(nodes), None));
+    let mut few = || n <= POSET_BUFFERS || has_few_conflicts(instance, CLIQUE_CONFLICTS, watch);
+    if found.proved || n >= CLIQUE_BUFFERS || !few() {
+        return (found.weight > 0).then_some(found.members);
+    }
+    let in_graph = clique_of_graph(instance, watch);
+    let weight = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).size().get()).sum::<u64>();
+    let lighter = in_graph.as_ref().is_none_or(|ids| weight(ids) < found.weight);
+    if lighter { Some(found.members) } else { in_graph }
+}
+
+/// Returns the buffers of a heavy clique of the conflict graph in ascending order, or `None` if the time of
+/// `watch` runs out first.
+fn clique_of_graph(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
     let Some(poset) = Poset::of(instance, watch) else {
         let graph = ConflictGraph::within(instance, watch)?;

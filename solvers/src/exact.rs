@@ -26,9 +26,9 @@
 //! only valley placements and an ejection search then run.
 
 use crate::bounds::quick_bound;
-use crate::search::Search;
 use crate::search::minimise::{Improve, Progress, SHARE};
 use crate::search::valley::Reduced;
+use crate::search::{Search, most_live};
 use plimsoll_heuristics::{
     Arrangement, Ejection, Fit, Iteration, Order, ValleyWeights, laid_end_to_end, long_first, valley_fit,
 };
@@ -44,6 +44,15 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     setup: Setup,
+    /// A helper of branching that does not run.
+    without: Option<Help>,
+}
+
+/// A search that alternates with branching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Help {
+    Ejection,
+    Iterated,
 }
 
 /// The orders of the phase *orders*, the most promising first.
@@ -61,7 +70,12 @@ const ORDERS: [(Order, Fit); 8] = [
 impl Exact {
     /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
-        Self { setup }
+        Self { setup, without: None }
+    }
+
+    /// Creates the solver without one of the helpers of branching, for ablations.
+    pub(crate) fn without(setup: Setup, help: Help) -> Self {
+        Self { setup, without: Some(help) }
     }
 }
 
@@ -91,6 +105,7 @@ const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
 struct Phases<'a> {
     setup: Setup,
+    without: Option<Help>,
     instance: &'a Instance,
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
@@ -238,15 +253,17 @@ impl Phases<'_> {
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
         let start = Progress { stop: Stop::Completed, ..start };
         let (instance, seed, mut silent) = (self.instance, self.setup.seed, Silent);
-        let helpers: Vec<Box<dyn Improve + '_>> = if helped {
-            let ejecting =
-                (!instance.has_groups()).then(|| Box::new(Ejecting { instance, seed, ejection: None }) as _);
+        let mut helpers: Vec<Box<dyn Improve + '_>> = Vec::new();
+        if helped && self.without != Some(Help::Ejection) && !instance.has_groups() {
+            helpers.push(Box::new(Ejecting { instance, seed, ejection: None }));
+        }
+        if helped && self.without != Some(Help::Iterated) {
             let silent = Some(&mut silent);
-            let iterating = Box::new(Iterating { instance, seed, silent, iteration: None }) as _;
-            ejecting.into_iter().chain([iterating]).collect()
-        } else {
-            Vec::new()
-        };
+            // A node of iterated search always takes about as long, but a node of branching over cliques
+            // takes time in proportion to the number of simultaneously live buffers.
+            let speed = if reduced.is_some() { 2_500 } else { 50 * most_live(instance) as u64 };
+            helpers.push(Box::new(Iterating { instance, speed, seed, silent, iteration: None }));
+        }
         let search = Search::new(self.setup);
         self.progress = search.improve(instance, reduced, helpers, start, &mut part, self.observer);
         self.budget.spend(part.nodes());
@@ -297,7 +314,7 @@ impl Improve for Ejecting<'_> {
     }
 
     fn share_if_far(&self) -> u64 {
-        8 * SHARE
+        24 * SHARE
     }
 
     fn improve(&mut self, best: &Layout, bound: Bytes, budget: &mut Budget) -> Option<Layout> {
@@ -322,6 +339,7 @@ impl Improve for Ejecting<'_> {
 /// Iterated search as a helper of branching.
 struct Iterating<'a> {
     instance: &'a Instance,
+    speed: u64,
     seed: u64,
     /// The observer of the iterated search, until it starts.
     silent: Option<&'a mut Silent>,
@@ -330,7 +348,7 @@ struct Iterating<'a> {
 
 impl Improve for Iterating<'_> {
     fn speed(&self) -> u64 {
-        2_500
+        self.speed
     }
 
     fn share_if_far(&self) -> u64 {
@@ -369,8 +387,8 @@ impl Solver<Offsets> for Exact {
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
-        let setup = self.setup;
-        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
+        let Self { setup, without } = *self;
+        let mut phases = Phases { setup, without, instance, budget, observer, progress, plain: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         // Valley placements do not support rigid groups.

@@ -58,6 +58,7 @@
 pub mod bounds;
 mod brute;
 pub mod clique;
+mod clique_in_time;
 mod cover;
 mod exact;
 // Without the two libraries, this module is unused.

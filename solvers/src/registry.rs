@@ -3,6 +3,7 @@
 //!
 //! The registries for spilling, tiers, timelines and fusion are in the modules of these problems.
 
+use crate::exact::Help;
 use crate::joint::JointExact;
 use crate::orders::{Method, OrderBrute, OrderSolver};
 use crate::search::arrangements::ArrangementRules;
@@ -195,12 +196,25 @@ pub const ORDERS: &[Entry<Orders>] = &[
 /// Returns the ablation variants of the solvers for offsets. Most are named `NAME:no-PART` and switch off
 /// one technique. The variants are meant for experiments.
 pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
-    let all = SEARCHES.iter();
+    let all = EXACTS.iter().chain(SEARCHES);
     #[cfg(feature = "ilp")]
     let all = all.chain(crate::ilp::VARIANTS);
     #[cfg(feature = "smt")]
     let all = all.chain(crate::smt::VARIANTS);
     all
+}
+
+const EXACTS: &[Entry<Offsets>] = &[
+    helped("exact:no-ejection", "branching does not alternate with an ejection search", &|setup| {
+        guarded(Exact::without(setup, Help::Ejection))
+    }),
+    helped("exact:no-iterated", "branching does not alternate with an iterated search", &|setup| {
+        guarded(Exact::without(setup, Help::Iterated))
+    }),
+];
+
+const fn helped(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
+    Entry { source: "ablation of exact", ..valley(name, about, build) }
 }
 
 const SEARCHES: &[Entry<Offsets>] = &[

@@ -326,7 +326,7 @@ impl<'a> Iteration<'a> {
 mod tests {
     use super::*;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::Silent;
+    use plimsoll_model::{Silent, check_layout};
 
     #[test]
     fn result_is_never_worse_than_the_initial_orders() {
@@ -346,6 +346,29 @@ mod tests {
                     assert!(found.value <= Some(single.peak(&instance)));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_paused_search_goes_on() {
+        for seed in 0..50 {
+            let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
+            let (mut silent, mut last) = (Silent, None);
+            let mut search = Iteration::new(&instance, seed, &mut silent);
+            for _ in 0..200 {
+                // Some placements are cut off and tried again.
+                let mut part = Budget::unlimited().with_node_limit(20);
+                let stop = search.run(None, &mut part);
+                let (layout, peak) = search.best().expect("a placement takes 14 nodes");
+                assert_eq!(check_layout(&instance, layout), [], "seed {seed}");
+                assert!(last.is_none_or(|last| peak <= last));
+                last = Some(peak);
+                if stop == Stop::Completed {
+                    break;
+                }
+            }
+            let done = search.best().is_some_and(|(_, peak)| peak == simple_bound(&instance).value);
+            assert!(done || search.tried == PORTFOLIO.len() && search.rounds > 50, "seed {seed}");
         }
     }
 

@@ -85,11 +85,10 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace if a node takes `1 + more` times as long as on small instances. There, it takes
-    /// `cost` times as long as in valley branching.
-    pub fn new(more: usize, cost: u64) -> Self {
+    /// Returns the pace of valley branching if a node takes `1 + more` times as long as on small instances.
+    pub fn new(more: usize) -> Self {
         let first_round = (FIRST_ROUND / (1 + more) as u64).max(10);
-        Self { first_round, helped: (first_round / cost).max(1) }
+        Self { first_round, helped: first_round }
     }
 }
 
@@ -349,7 +348,7 @@ pub(super) fn raise<'a>(
     let factory = |_: Bytes| Vec::new();
     let peaks = Peaks::multiples(prover.reduced.grain);
     let (prover, helpers, engines) = (Some(prover), Vec::new(), BTreeMap::new());
-    let (factory, pace, stride) = (&factory, Pace::new(0, 1), 0);
+    let (factory, pace, stride) = (&factory, Pace::new(0), 0);
     let mut minimiser =
         Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines };
     let mut part = budget.part(Some(nodes), None);

@@ -35,4 +35,4 @@ pub mod windows;
 
 pub(crate) use decide::Verdict;
 pub(crate) use decide::{Decide, deepen};
-pub(crate) use solver::{Branching, Search, SearchParams};
+pub(crate) use solver::{Branching, Search, SearchParams, most_live};

@@ -22,15 +22,15 @@ use std::sync::OnceLock;
 /// conflicts are not searched, because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
-/// The time of a node of branching over cliques, in nodes of valley branching.
-const CLIQUES_COST: u64 = 10;
-
-/// The number of buffers that makes a node twice as expensive.
+/// The number of buffers that makes a node of valley branching twice as expensive.
 const LARGE: usize = 500;
 
-/// The number of sections that split buffers cover which makes a node of branching over cliques twice as
-/// expensive.
-const SPLIT_COVERS: usize = 200;
+/// The number of simultaneously live buffers that makes a node of branching over cliques twice as expensive.
+const WIDE: usize = 16;
+
+/// [`Pace::helped`] of branching over cliques and of canonical branching. It is constant, because the number
+/// of simultaneously live buffers determines the time of a node of the ejection search, too.
+const CLIQUES_HELPED: u64 = 150;
 
 /// Maximum number of wasted units in the first sweeps over arrangements if few buffers are simultaneously
 /// live. Learning and windows refute higher capacities faster.
@@ -189,7 +189,7 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = (Peaks::multiples(reduced.grain), Pace::new(instance.len() / LARGE, 1));
+            let peaks = (Peaks::multiples(reduced.grain), Pace::new(instance.len() / LARGE));
             return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
         self.decide(instance, rules, helpers, progress, budget, observer)
@@ -213,13 +213,11 @@ impl Search {
             && !instance.has_groups()
             && has_few_conflicts(instance, MOST_CONFLICTS, &mut watch);
         let canonical = canonical.then(|| Canonical::within(instance, &mut watch)).flatten();
-        let peaks = match &cliques {
-            Some(cliques) => {
-                let covers = cliques.split_covers() / SPLIT_COVERS;
-                (cliques.peaks(), Pace::new(covers.max(instance.len() / LARGE), CLIQUES_COST))
-            }
-            None => (Peaks::multiples(instance.grain().get()), Pace::new(0, CLIQUES_COST)),
+        let (peaks, pace) = match &cliques {
+            Some(cliques) => (cliques.peaks(), Pace::new(most_live(instance) / WIDE)),
+            None => (Peaks::multiples(instance.grain().get()), Pace::new(0)),
         };
+        let pace = Pace { helped: CLIQUES_HELPED, ..pace };
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
                 cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
@@ -238,7 +236,7 @@ impl Search {
         let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
             self.seeds().filter_map(|seed| engine(capacity, seed)).collect()
         };
-        minimise(instance, peaks, (&factory, None), helpers, progress, budget, observer)
+        minimise(instance, (peaks, pace), (&factory, None), helpers, progress, budget, observer)
     }
 }
 
@@ -282,6 +280,18 @@ impl Solver<Offsets> for Search {
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         Ok(Outcome::conclude(instance, progress.best, progress.bound, progress.stop, stats))
     }
+}
+
+/// Returns the maximum number of simultaneously live buffers. O(n log n).
+pub(crate) fn most_live(instance: &Instance) -> usize {
+    let parts = instance.buffers().iter().flat_map(|buffer| buffer.lifespan().intervals());
+    let mut events: Vec<_> = parts.flat_map(|part| [(part.lower, 1), (part.upper, -1)]).collect();
+    events.sort_unstable();
+    let counts = events.iter().scan(0i64, |live, &(_, change)| {
+        *live += change;
+        Some(*live)
+    });
+    counts.max().unwrap_or(0) as usize
 }
 
 /// Returns an initial layout: a first-fit placement by descending area. With many simultaneously live

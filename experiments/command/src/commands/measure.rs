@@ -2,7 +2,7 @@
 
 use crate::args::{bytes, bytes_within, seconds};
 use crate::commands::choose::no_machine;
-use crate::commands::overlap::{SEARCH_NODES, chosen};
+use crate::commands::overlap::chosen;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
 use crate::input::{input_file, input_name};
@@ -23,6 +23,9 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Node limit of each search, so that searching takes no longer than measuring.
+const SEARCH_NODES: u64 = 20_000;
 
 #[derive(Args, Debug)]
 pub struct MeasureArgs {

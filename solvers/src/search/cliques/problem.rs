@@ -261,11 +261,6 @@ impl Cliques {
         group.iter().map(|&(m, _)| m as usize).chain(alone)
     }
 
-    /// Returns the number of pairs of a split buffer and a section that it covers.
-    pub fn split_covers(&self) -> usize {
-        self.cover.items.len() - self.cover.starts[self.whole] as usize
-    }
-
     /// Returns the number of sections.
     pub fn sections(&self) -> usize {
         self.pins.starts.len() - 1

@@ -2,7 +2,7 @@
 //! file order.
 
 use super::args::{ActivationsArg, OverlapArgs};
-use super::programs::{limits_of_schedules, unused_times};
+use super::programs::unused_times;
 use super::report::share;
 use crate::commands::choose;
 use crate::failure::{Failure, code};
@@ -34,7 +34,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
             "--free-order: the graph has regions, but only graphs without regions are supported",
         ));
     }
-    let limits = limits_of_schedules(args, args.effort.limits());
+    let limits = args.effort.limits();
     let ordering = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let mut regions = ordering.order(graph)?;
     let Some(region) = regions.pop() else { return Err(Failure::internal("the graph has no body")) };

@@ -41,7 +41,7 @@ pub(super) fn main(
             candidates.push(Candidate { order: order.name, program });
         }
     }
-    let found = match front(machine, &candidates, entries, effort(args, build.limits)) {
+    let found = match front(machine, &candidates, entries, effort(build.limits)) {
         Err(error @ ScheduleError::Infeasible { .. }) => {
             let segments = candidates.iter().flat_map(|one| one.program.segments());
             Err((

@@ -16,8 +16,7 @@ use plimsoll::model::timelines::Timelines;
 use plimsoll::model::{Entry, Kind};
 use plimsoll::timelines::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
-pub use programs::SEARCH_NODES;
-use programs::{Programs, limits_of_schedules, machine, unused_times};
+use programs::{Programs, machine, unused_times};
 use report::{Given, Row, fastest, report, store};
 use speculation::Chances;
 use std::time::Instant;
@@ -55,7 +54,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     for (at, entry) in entries.iter().enumerate() {
         let start = Instant::now();
         let left = limits.share(entries.len() - at);
-        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args, left));
+        let result = schedule(&program, entry, args.setup(), left);
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
@@ -70,8 +69,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     if let Some((name, scheduled)) = best {
         store(args, graph, &machine, &program, (name, scheduled));
     }
-    let by = limits_of_schedules(args, limits);
-    let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
+    let guessed = speculation::report(args, graph, &program, &entries, &chances, limits, best)?;
     let given = Given { build: &build, order: order.name, basis: &Basis::of(&import) };
     report(given, &program, proved, &rows, guessed.as_ref()).print(args.json)?;
     Ok(code(&rows))

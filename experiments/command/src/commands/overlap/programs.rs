@@ -10,11 +10,11 @@ use plimsoll::model::{Bytes, Entry, Offsets, Orders};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
-/// Default node limit of a search, per segment of the program.
-pub const SEARCH_NODES: u64 = 20_000;
-/// Default node limit of a search, per segment, for the points of a front with less memory than the machine
-/// has. It is lower than [`SEARCH_NODES`], because a front takes many searches.
-const FRONT_NODES: u64 = 1_000;
+/// Default node limit of the searches of a front at the capacity of the machine, per segment. A front takes
+/// many searches, so none of them may use all of the time.
+const LAST_NODES: u64 = 20_000;
+/// Default node limit of the searches of a front with less memory than the machine has, per segment.
+const EACH_NODES: u64 = 1_000;
 
 /// A graph with the settings for building overlap programs from it.
 pub struct Programs<'a> {
@@ -32,7 +32,7 @@ impl Programs<'_> {
     pub fn program(&self, order: &Entry<Orders>, limits: Limits) -> Result<OverlapProgram, Failure> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
-        let limits = if args.front { effort(args, limits).each } else { limits };
+        let limits = if args.front { effort(limits).each } else { limits };
         // If activations are placed by a layout, the orders get half of the time and the layout gets the
         // other half.
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
@@ -71,20 +71,10 @@ impl Programs<'_> {
     }
 }
 
-/// Returns the limits of the schedules. By default, each segment gets a node limit that a search reaches in
-/// about a second.
-pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
-    limits_or(args, limits, SEARCH_NODES)
-}
-
-/// Returns the limits of the schedules of a front. By default, schedules for a capacity below that of the
-/// machine have a lower node limit.
-pub fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
-    Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
-}
-
-fn limits_or(args: &OverlapArgs, limits: Limits, nodes: u64) -> Limits {
-    if args.effort.is_default() { Limits { nodes: Some(nodes), ..limits } } else { limits }
+/// Returns the limits of the schedules of a front.
+pub fn effort(limits: Limits) -> Effort {
+    let within = |nodes| Limits { nodes: limits.nodes.or(Some(nodes)), ..limits };
+    Effort { each: within(EACH_NODES), last: within(LAST_NODES) }
 }
 
 pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
