@@ -9,9 +9,9 @@
 //! - *Clique*: the total size of buffers that conflict pairwise. A search over time finds the heaviest clique
 //!   if few constraints are not those of intervals. Otherwise, if buffers that do not conflict are partially
 //!   ordered in time, one maximum flow finds it ([`crate::split_buffers`]). If they are not,
-//!   [`crate::clique`] searches for a heavy clique. The bound can exceed the load because, with separations or
-//!   gaps, the buffers of a clique need not be simultaneously live. With exclusions, the load is not a valid
-//!   bound, and the clique bound replaces it.
+//!   [`crate::clique`] searches for a heavy clique. The bound can exceed the load because, with separations
+//!   or gaps, the buffers of a clique need not be simultaneously live. With exclusions, the load is not a
+//!   valid bound, and the clique bound replaces it.
 //! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
@@ -34,9 +34,8 @@ const CLIQUE_CONFLICTS: u64 = 1_000_000;
 /// each node costs more.
 const CLIQUE_NODES: u64 = 20_000;
 
-/// Node limit times number of buffers of the clique search over time. Nearly all of its searches that finish
-/// do so within a tenth of this.
-const TIME_WORK: u64 = 1 << 20;
+/// Node limit of the clique search over time, times the number of buffers.
+const TIME_WORK: u64 = 1 << 21;
 
 /// Returns the best of the fast bounds that can be computed within the time of `budget`.
 ///
@@ -119,7 +118,7 @@ pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
 /// one is found.
 fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     let n = instance.len();
-    let nodes = (TIME_WORK / (n as u64).max(1)).max(1);
+    let nodes = (TIME_WORK / (n as u64).max(1)).max(2);
     let found = heaviest_in_time(instance, &mut watch.part(Some(nodes), None));
     let mut few = || n <= POSET_BUFFERS || has_few_conflicts(instance, CLIQUE_CONFLICTS, watch);
     if found.proved || n >= CLIQUE_BUFFERS || !few() {

@@ -3,25 +3,27 @@
 //!
 //! **Definition.** A clique is a set of buffers that conflict pairwise. Its weight is the sum of their sizes.
 //!
-//! **Bound.** Every buffer gets one interval of steps that contains its lifespan. If two buffers are separated
-//! and their lifespans do not even have overlapping hulls, the interval of the smaller one extends to the
-//! other. The intervals of conflicting buffers therefore intersect. Intervals that intersect pairwise have a
-//! common step (Helly), so no clique is heavier than the heaviest step of these intervals.
+//! **Bound.** Every buffer gets one interval of steps that contains its lifespan. If two buffers are
+//! separated and their lifespans do not even have overlapping hulls, the interval of the smaller one extends
+//! to the other. The intervals of conflicting buffers therefore intersect. Intervals that intersect pairwise
+//! have a common step (Helly), so no clique is heavier than the heaviest step of these intervals.
 //!
-//! **Branching.** If the buffers at the heaviest step conflict pairwise, they are a heaviest clique. Otherwise,
-//! one of them, which does not conflict with all others, either belongs to the clique or does not. If it does,
-//! only the buffers that conflict with it remain, and the common step lies in its interval. A buffer without
-//! gaps, separations and exclusions never causes a branch.
+//! **Branching.** If the buffers at the heaviest step conflict pairwise, they are a heaviest clique.
+//! Otherwise, one of them, which does not conflict with all others, either belongs to the clique or does not.
+//! If it does, only the buffers that conflict with it remain, and the common step lies in its interval. A
+//! buffer without gaps, separations and exclusions never causes a branch.
 //!
-//! **Complexity.** O(n) time per node for n buffers, plus the conflict tests of one buffer. The number of nodes
-//! is exponential in the number of buffers that cause branches.
+//! **Complexity.** A node takes O(n + s m) time for n buffers, if s of the m buffers at the heaviest step
+//! have gaps, separations or exclusions. The number of nodes is exponential in the number of these buffers at
+//! worst.
 //!
 //! **Source.** This project; Helly 1923 for intervals.
 
 use crate::clique::Clique;
 use plimsoll_model::{Budget, BufferId, Instance, Step};
 
-/// Returns the heaviest clique found within the budget. A node of the budget is a node of the search.
+/// Returns the heaviest clique found within the budget. A node of the budget is a node of the search, or as
+/// many conflict tests as there are buffers.
 pub(crate) fn heaviest_in_time(instance: &Instance, budget: &mut Budget) -> Clique {
     let vertices = vertices(instance);
     let mut events: Vec<Event> = Vec::with_capacity(2 * vertices.len());
@@ -32,9 +34,10 @@ pub(crate) fn heaviest_in_time(instance: &Instance, budget: &mut Budget) -> Cliq
     // Ends precede starts, because intervals are half-open.
     events.sort_unstable_by_key(|event| (event.step, event.starts, event.at));
     let mut search = Search { instance, events, budget, best: (0, Vec::new()), chosen: Vec::new(), vertices };
-    let alive = vec![true; search.vertices.len()];
+    let mut all = vec![true; search.vertices.len()];
+    search.drop_replaceable(&mut all);
     let window = search.events.first().zip(search.events.last()).map(|(a, b)| (a.step, b.step));
-    let proved = window.is_none_or(|window| search.expand(alive, 0, window));
+    let proved = window.is_none_or(|window| search.expand(all, 0, window));
     let (weight, mut members) = search.best;
     members.sort_unstable();
     Clique { members, weight, proved }
@@ -102,29 +105,62 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the heaviest clique that consists of the chosen buffers, of total size `weight`, and of some that
-    /// are alive. Every one of these conflicts with all chosen ones. The common step lies in `window`. Returns
-    /// false if the budget runs out first.
-    fn expand(&mut self, mut alive: Vec<bool>, weight: u64, window: (Step, Step)) -> bool {
+    /// Drops every buffer that excludes another one which is at least as large and conflicts with everything
+    /// with which the first one conflicts: in any clique, the other one can replace it. O(n) for each
+    /// exclusion; those for which the budget does not suffice are skipped.
+    fn drop_replaceable(&mut self, is_candidate: &mut [bool]) {
+        let mut at_of = vec![None; self.instance.len()];
+        for (at, one) in self.vertices.iter().enumerate() {
+            at_of[one.id.index()] = Some(at);
+        }
+        for (a, b) in self.instance.exclusions().iter() {
+            let (Some(one), Some(other)) = (at_of[a.index()], at_of[b.index()]) else { continue };
+            let (small, large) = if self.vertices[one].weight <= self.vertices[other].weight {
+                (one, other)
+            } else {
+                (other, one)
+            };
+            if !is_candidate[small] || !is_candidate[large] {
+                continue;
+            }
+            if self.budget.tick().is_some() {
+                return;
+            }
+            let conflicts =
+                |at: usize, third: &Vertex| self.instance.conflict(self.vertices[at].id, third.id);
+            let is_replaceable =
+                self.vertices.iter().all(|third| !conflicts(small, third) || conflicts(large, third));
+            is_candidate[small] = !is_replaceable;
+        }
+    }
+
+    /// Finds the heaviest clique that consists of the chosen buffers, of total size `weight`, and of some
+    /// candidates. Every candidate conflicts with all chosen buffers, and the common step lies in `window`.
+    /// Returns false if the budget runs out first.
+    fn expand(&mut self, mut is_candidate: Vec<bool>, weight: u64, window: (Step, Step)) -> bool {
         loop {
             if self.budget.tick().is_some() {
                 return false;
             }
-            let (load, step) = self.heaviest(&alive, window);
+            let (load, step) = self.heaviest(&is_candidate, window);
             if weight + load <= self.best.0 {
                 return true;
             }
             let is_live = |&at: &usize| {
                 let one = &self.vertices[at];
-                alive[at] && one.lower <= step && step < one.upper
+                is_candidate[at] && one.lower <= step && step < one.upper
             };
-            let live: Vec<usize> = (0..alive.len()).filter(is_live).collect();
+            let live: Vec<usize> = (0..is_candidate.len()).filter(is_live).collect();
+            let special = live.iter().filter(|&&at| self.vertices[at].special).count();
+            if self.budget.spend((special * live.len() / self.vertices.len()) as u64).is_some() {
+                return false;
+            }
             let Some(branch) = self.settle(&live, weight) else { return true };
             let one = &self.vertices[branch];
             let within = (window.0.max(one.lower), window.1.min(one.upper));
             let id = one.id;
             let beside = |(at, other): (usize, &Vertex)| {
-                alive[at]
+                is_candidate[at]
                     && at != branch
                     && other.lower < within.1
                     && within.0 < other.upper
@@ -138,14 +174,14 @@ impl Search<'_> {
             if !finished {
                 return false;
             }
-            alive[branch] = false;
+            is_candidate[branch] = false;
         }
     }
 
-    /// Returns the largest total size of alive buffers whose intervals contain a common step of the window, and
+    /// Returns the largest total size of candidates whose intervals contain a common step of the window, and
     /// that step.
-    fn heaviest(&self, alive: &[bool], (lower, upper): (Step, Step)) -> (u64, Step) {
-        let change = |sum: u64, event: &Event| match (alive[event.at], event.starts) {
+    fn heaviest(&self, is_candidate: &[bool], (lower, upper): (Step, Step)) -> (u64, Step) {
+        let change = |sum: u64, event: &Event| match (is_candidate[event.at], event.starts) {
             (false, _) => sum,
             (true, true) => sum + self.vertices[event.at].weight,
             (true, false) => sum - self.vertices[event.at].weight,
@@ -162,8 +198,8 @@ impl Search<'_> {
         best
     }
 
-    /// Derives a clique from buffers whose intervals have a common step, and keeps it if it is heavier than the
-    /// best one. Returns the buffer to branch on, or `None` if all of these buffers conflict pairwise.
+    /// Derives a clique from buffers whose intervals have a common step, and keeps it if it is heavier than
+    /// the best one. Returns the buffer to branch on, or `None` if all of these buffers conflict pairwise.
     fn settle(&mut self, live: &[usize], weight: u64) -> Option<usize> {
         let (vertices, instance) = (&self.vertices, self.instance);
         let apart = |a: usize, b: usize| a != b && !instance.conflict(vertices[a].id, vertices[b].id);
