@@ -62,7 +62,7 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
         count => format!("\n{count} best bounds rest on floating-point arithmetic alone\n"),
     };
     let skipped = skipped(rows, width);
-    let blank = if skipped.is_empty() { "" } else { "\n" };
+    let blank = if skipped.is_empty() || !floating.is_empty() { "" } else { "\n" };
     format!(
         "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}{blank}{skipped}",
         headline.map_or_else(String::new, |text| text + "\n"),
@@ -70,18 +70,33 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
     )
 }
 
-/// Returns one line per problem and reason for which runs were skipped.
+/// Returns one line per reason for which runs were skipped. Algorithms that do not support an instance for
+/// the same reason share a line.
 fn skipped(rows: &[Record], width: usize) -> String {
-    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.status == "skipped") {
-        *counts.entry((&row.problem, &row.error)).or_default() += 1;
+        let refusal = row.error.split_once(UNSUPPORTED);
+        groups.entry(refusal.map_or(row.error.as_str(), |(_, why)| why)).or_default().push(row);
     }
-    let line = |((problem, why), count): ((&str, &str), usize)| {
-        let runs = human::count(count, "run");
-        wrapped(&format!("{problem}: {runs} skipped, because {why}"), width).join("\n") + "\n"
+    let line = |(why, rows): (&str, Vec<&Record>)| {
+        let runs = human::count(rows.len(), "run");
+        let problems: BTreeSet<&str> = rows.iter().map(|row| row.problem.as_str()).collect();
+        let problems = Vec::from_iter(problems).join(", ");
+        let algorithms: BTreeSet<&str> = rows.iter().map(|row| row.algorithm.as_str()).collect();
+        let why = match algorithms.len() {
+            1 => rows[0].error.clone(),
+            count if rows[0].error.contains(UNSUPPORTED) => {
+                format!("{count} algorithms do not support an instance: {why}")
+            }
+            _ => why.to_owned(),
+        };
+        wrapped(&format!("{problems}: {runs} skipped, because {why}"), width).join("\n") + "\n"
     };
-    counts.into_iter().map(line).collect()
+    groups.into_iter().map(line).collect()
 }
+
+/// The words between the name of an algorithm and the reason why it does not support an instance.
+const UNSUPPORTED: &str = " does not support this instance: ";
 
 #[cfg(test)]
 mod tests {
@@ -146,6 +161,16 @@ mod tests {
         let why = |instance: &str| row("offsets", "a", instance, None).without("skipped", "there are gaps");
         let text = screen(&[why("x"), why("y")], Duration::from_secs(1), 0.01, true, 80);
         assert!(text.ends_with("\n\noffsets: 2 runs skipped, because there are gaps\n"), "{text}");
+        let why = |name: &str| {
+            let why = format!("{name} does not support this instance: it has pins");
+            row("offsets", name, "x", None).without("skipped", &why)
+        };
+        let text = screen(&[why("a"), why("b"), why("b")], Duration::from_secs(1), 0.01, true, 80);
+        let expected =
+            "\noffsets: 3 runs skipped, because 2 algorithms do not support an instance: it has pins\n";
+        assert!(text.replace("\n", " ").contains(expected.trim()), "{text}");
+        let text = screen(&[why("a")], Duration::from_secs(1), 0.01, true, 80);
+        assert!(text.contains("because a does not support this instance: it has pins"), "{text}");
     }
 
     #[test]
