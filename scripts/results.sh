@@ -102,6 +102,12 @@ drop_maps() { # folder of a record
     sed -i "s#^\(| .maps/.*[^ ]\) *|\$#\1; $left |#" "$1/README.md"
 }
 
+# Removes the layouts of a record with many instances.
+drop_layouts() { # folder of a record
+    rm -rf "$1/layouts"
+    sed -i "s#^\(| .layouts/.*[^ ]\) *|\$#\1; not kept, because the command regenerates them |#" "$1/README.md"
+}
+
 record() {
     local name=$1
     shift
@@ -216,6 +222,7 @@ if wanted attributed; then
 fi
 if wanted captured; then
     own_process_record captured captured --decide=load --time-limit 10
+    drop_layouts "$prefix-captured"
 fi
 if wanted anytime; then
     peers=()
