@@ -17,7 +17,8 @@
 //! 5. *search*: [`Search`] until the budget runs out. Unless the instance is tight, it alternates with an
 //!    ejection search and an iterated search, which continue where they stopped. A run that improves the best
 //!    layout doubles the share of its search, and a long run that does not halves it. While the best layout
-//!    is far above the bound, most of the time belongs to the ejection search.
+//!    is far above the bound, most of the time belongs to the ejection search, except on interval instances
+//!    with at most 500 buffers.
 //!
 //! No phase has a share of the time limit, except that an order must be known within a tenth of it. A run
 //! with a longer limit therefore begins like one with a shorter limit, and a proof takes as long with both.

@@ -82,13 +82,20 @@ pub(super) struct Pace {
     pub first_round: u64,
     /// Nodes that take about as long as [`Improve::speed`] nodes of a helper.
     pub helped: u64,
+    /// Whether branching finds better layouts than helpers even far above the bound.
+    pub branches: bool,
 }
 
 impl Pace {
     /// Returns the pace of valley branching if a node takes `1 + more` times as long as on small instances.
     pub fn new(more: usize) -> Self {
         let first_round = (FIRST_ROUND / (1 + more) as u64).max(10);
-        Self { first_round, helped: first_round }
+        Self { first_round, helped: first_round, branches: false }
+    }
+
+    /// Returns the pace if branching uses several threads, while a helper uses one.
+    pub fn on(self, threads: usize) -> Self {
+        Self { helped: self.helped * threads.max(1) as u64, ..self }
     }
 }
 
@@ -116,9 +123,9 @@ struct Helper<'a> {
 pub(crate) const SHARE: u64 = 16;
 const SHARES: (u64, u64) = (1, 128);
 
-/// The largest share if the best layout exceeds the capacity. Then only a layout within it counts, which
-/// branching finds more often.
-const SHARE_IF_DECIDING: u64 = SHARE / 4;
+/// The largest share if branching finds more layouts: if the best layout exceeds the capacity, so that only a
+/// layout within it counts, and on instances with [`Pace::branches`].
+const SMALL_SHARE: u64 = SHARE / 4;
 
 /// Factor by which rounds must have grown before helpers get more time than branching.
 const HELP_PATIENCE: u64 = 1 << 1;
@@ -559,8 +566,8 @@ impl Minimiser<'_, '_> {
                 break;
             }
             let Some((best, before)) = self.progress.best.clone() else { break };
-            let share = if self.only_decides() {
-                helper.share.min(SHARE_IF_DECIDING)
+            let share = if self.only_decides() || self.pace.branches {
+                helper.share.min(SMALL_SHARE)
             } else if late && self.is_far(FAR) {
                 helper.share.max(helper.search.share_if_far())
             } else {

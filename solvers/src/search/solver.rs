@@ -189,7 +189,9 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let peaks = (Peaks::multiples(reduced.grain), Pace::new(instance.len() / LARGE));
+            let pace = Pace::new(instance.len() / LARGE).on(self.setup.threads);
+            let pace = Pace { branches: instance.len() <= LARGE, ..pace };
+            let peaks = (Peaks::multiples(reduced.grain), pace);
             return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
         }
         self.decide(instance, rules, helpers, progress, budget, observer)
@@ -217,7 +219,7 @@ impl Search {
             Some(cliques) => (cliques.peaks(), Pace::new(most_live(instance) / WIDE)),
             None => (Peaks::multiples(instance.grain().get()), Pace::new(0)),
         };
-        let pace = Pace { helped: CLIQUES_HELPED, ..pace };
+        let pace = Pace { helped: CLIQUES_HELPED, ..pace }.on(self.setup.threads);
         let engine = |capacity: Bytes, seed: u64| -> Option<Box<dyn Decide + '_>> {
             let cliques =
                 cliques.as_ref().map(|problem| cliques::Engine::new(problem, capacity, rules, seed));
