@@ -31,6 +31,20 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
     }
 }
 
+/// The names of shared libraries that a process loads at its start, as the dynamic linker prints them instead
+/// of running the program.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn processes_load_z3_and_the_cpp_runtime_only_when_used() {
+    let program = lean().unwrap_or_else(|| env!("CARGO_BIN_EXE_plimsoll").into());
+    let run = std::process::Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").output().unwrap();
+    let loaded = String::from_utf8(run.stdout).unwrap();
+    assert!(loaded.contains("libc.so"), "{loaded}");
+    for name in ["libz3", "libstdc++"] {
+        assert!(!loaded.contains(name), "{loaded}\nA function of z3 may be missing in solvers/z3.c.");
+    }
+}
+
 #[test]
 fn every_problem_has_a_default_in_every_build() {
     let scratch = Scratch::new();
