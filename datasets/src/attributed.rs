@@ -341,12 +341,12 @@ impl Draft {
         for _ in 0..count {
             let members = self.rng.random_range(2..=4);
             let Some((own, others)) = rest.split_at_checked(members) else { return };
-            let places = own.iter().map(|&at| &self.placed[at]);
-            let lowest = places.min_by_key(|one| (one.offset, one.key)).expect("there are members");
-            let (key, base) = (lowest.key, lowest.offset);
-            let others_of = own.iter().map(|&at| &self.placed[at]).filter(|one| one.key != key);
-            let above = others_of.map(|one| (one.key, key, Bytes::new(one.offset - base)));
-            self.above.extend(above.collect::<Vec<_>>());
+            let mut places: Vec<(u64, usize)> =
+                own.iter().map(|&at| (self.placed[at].offset, self.placed[at].key)).collect();
+            places.sort_unstable();
+            let (base, lowest) = places[0];
+            let above = |&(offset, key): &(u64, usize)| (key, lowest, Bytes::new(offset - base));
+            self.above.extend(places[1..].iter().map(above));
             rest = others;
         }
     }

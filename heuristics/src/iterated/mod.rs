@@ -186,26 +186,23 @@ impl<'a> Iteration<'a> {
     /// Runs the portfolio and the rounds. The error is the termination reason if they do not complete.
     fn all(&mut self, effort: Option<Effort>, budget: &mut Budget) -> Result<(), Stop> {
         let before = budget.nodes();
-        let mut known = None;
         while let Some(&entry) = PORTFOLIO.get(self.tried / 2) {
-            let is_second = self.tried % 2 == 1;
+            let left = &[Fit::First, Fit::Best][self.tried % 2..];
             // An order that takes long to compute is not worth all the time.
             let time = budget.time_share(ORDER_TIME);
-            let order = match known.take().filter(|_| is_second) {
-                Some(order) => order,
-                None => match self.portfolio(entry, &mut budget.without_node_limit().part(None, time)) {
-                    Ok(order) => order,
-                    Err(stop) if budget.check().is_some() => return Err(stop),
-                    Err(_) => {
-                        self.tried = (self.tried / 2 + 1) * 2;
-                        continue;
-                    }
-                },
+            let found = self.portfolio(entry, &mut budget.without_node_limit().part(None, time));
+            let order = match found {
+                Ok(order) => order,
+                Err(stop) if budget.check().is_some() => return Err(stop),
+                Err(_) => {
+                    self.tried += left.len();
+                    continue;
+                }
             };
-            let fit = if is_second { Fit::Best } else { Fit::First };
-            self.evaluate(order.clone(), fit, budget)?;
-            self.tried += 1;
-            known = Some(order);
+            for &fit in left {
+                self.evaluate(order.clone(), fit, budget)?;
+                self.tried += 1;
+            }
         }
         let goes_on = |rounds: u64, nodes: u64| {
             effort.is_none_or(|effort| rounds < effort.rounds && nodes < effort.placements)
