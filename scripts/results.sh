@@ -92,20 +92,27 @@ wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
 }
 
-# Memory maps need seven times the space of all other files, and `bench` regenerates them. Two are kept as
-# examples.
-drop_maps() { # folder of a record
-    local left="not kept, because the command regenerates them"
-    case "$1" in *-head-to-head) left="only A and J are kept, because the command regenerates all" ;; esac
-    find "$1" -path '*/maps/*' ! -path '*-head-to-head/maps/[AJ].svg' -delete
-    find "$1" -name maps -empty -delete
-    sed -i "s#^\(| .maps/.*[^ ]\) *|\$#\1; $left |#" "$1/README.md"
-}
-
-# Removes the layouts of a record with many instances.
-drop_layouts() { # folder of a record
-    rm -rf "$1/layouts"
-    sed -i "s#^\(| .layouts/.*[^ ]\) *|\$#\1; not kept, because the command regenerates them |#" "$1/README.md"
+# Keeps the rows, the README and the charts that the documentation shows. `plimsoll bench` and `plimsoll report`
+# regenerate everything else from the rows. Columns that the README states once, for the whole record, go too.
+slim() { # folder of a record
+    local folder=$1 name
+    rm -rf "$folder"/{maps,layouts,trace.csv,experiment.json,experiment.lock}
+    case "$folder" in
+        *-head-to-head) find "$folder/charts" -type f ! -name profile.svg -delete ;;
+        *-anytime) find "$folder/charts" -type f ! -name gap.svg -delete ;;
+        *) rm -rf "$folder/charts" ;;
+    esac
+    for name in 'maps' 'layouts' 'trace.csv' 'charts/profile.svg' 'charts/gap'; do
+        compgen -G "$folder/$name*" >/dev/null || sed -i "\#^| .$name#d" "$folder/README.md"
+    done
+    python3 - "$folder/rows.csv" <<'EOF'
+import csv, sys
+stated = {"rustc", "profile", "dirty", "commit", "timestamp", "resident_bytes", "layout"}
+rows = list(csv.reader(open(sys.argv[1], newline="")))
+kept = [at for at, name in enumerate(rows[0]) if name not in stated]
+writer = csv.writer(open(sys.argv[1], "w", newline=""), lineterminator="\n")
+writer.writerows([row[at] for at in kept] for row in rows)
+EOF
 }
 
 record() {
@@ -113,7 +120,7 @@ record() {
     shift
     if wanted "$name"; then
         "$binary" bench "$@" --out "$prefix-$name"
-        drop_maps "$prefix-$name"
+        slim "$prefix-$name"
     fi
 }
 
@@ -222,7 +229,6 @@ if wanted attributed; then
 fi
 if wanted captured; then
     own_process_record captured captured --decide=load --time-limit 10
-    drop_layouts "$prefix-captured"
 fi
 if wanted anytime; then
     peers=()

@@ -5,7 +5,7 @@
 //! library. A claim that depends on such a bound is marked wherever it is printed or written. Solutions are
 //! not affected: the checker recomputes their values in integers.
 
-use plimsoll_model::Reason;
+use plimsoll_model::{Claim, Reason};
 use plimsoll_solvers::Library;
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,6 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the arithmetic of a bound from the printed form of its [`Witness`](plimsoll_model::Witness),
-    /// as records store it.
-    pub fn of_words(witness: &str) -> Self {
-        let solver = witness.rsplit_once("completed search").and_then(|(_, rest)| rest.rsplit_once(" by "));
-        solver.map_or(Self::Exact, |(_, solver)| Self::by(solver))
-    }
-
     /// Returns the arithmetic of the largest of several bounds. It is exact if any bound of that value was
     /// proved in integers, or if there is no bound.
     pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
@@ -68,11 +61,9 @@ impl Arithmetic {
 
     /// Returns a claim in the form printed in tables. If the arithmetic is floating point, the claims
     /// `optimal` and `infeasible` are marked.
-    pub fn mark(self, claim: &str) -> String {
-        match (self, claim) {
-            (Self::FloatingPoint, "optimal" | "infeasible") => format!("{claim} (floating point)"),
-            _ => claim.to_owned(),
-        }
+    pub fn mark(self, claim: Claim) -> String {
+        let mark = if self == Self::FloatingPoint && claim.is_proved() { " (floating point)" } else { "" };
+        format!("{claim}{mark}")
     }
 }
 
@@ -103,14 +94,12 @@ mod tests {
             (Witness::Load { step: Step::new(1) }, Arithmetic::Exact),
         ] {
             assert_eq!(Arithmetic::of(&witness), wanted, "{witness}");
-            assert_eq!(Arithmetic::of_words(&witness.to_string()), wanted, "{witness}");
         }
         assert_eq!(
             Arithmetic::of(&FusionWitness::Search { solver: "ilp".into() }),
             Arithmetic::FloatingPoint
         );
         assert_eq!(Arithmetic::of(&TimeWitness::Compute), Arithmetic::Exact);
-        assert_eq!(Arithmetic::of_words(""), Arithmetic::Exact);
         let floating = LIBRARIES.iter().filter(|library| library.is_floating).map(|library| library.name);
         assert!(floating.into_iter().all(|name| Arithmetic::FloatingPoint.remark().contains(name)));
     }
@@ -121,8 +110,11 @@ mod tests {
         assert_eq!(Arithmetic::of_best([(5, floating), (4, exact)]), floating);
         assert_eq!(Arithmetic::of_best([(5, floating), (5, exact), (5, floating)]), exact);
         assert_eq!(Arithmetic::of_best::<u64>([]), exact);
-        assert_eq!(floating.mark("optimal"), "optimal (floating point)");
-        assert_eq!((floating.mark("feasible"), exact.mark("optimal")), ("feasible".into(), "optimal".into()));
+        assert_eq!(floating.mark(Claim::Optimal), "optimal (floating point)");
+        assert_eq!(
+            (floating.mark(Claim::Feasible), exact.mark(Claim::Optimal)),
+            ("feasible".into(), "optimal".into())
+        );
         assert_eq!(serde_json::to_string(&floating).unwrap(), format!("\"{}\"", floating.as_str()));
     }
 }

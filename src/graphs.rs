@@ -157,6 +157,14 @@ impl PlannedRegion {
         }
     }
 
+    /// Returns the step of the bound on all layouts, if its reason is the load.
+    pub fn load_step(&self) -> Option<Step> {
+        match self.layout.lower_bound.witness {
+            Witness::Load { step } => Some(step),
+            _ => None,
+        }
+    }
+
     /// Returns the size of the arena in bytes.
     pub fn arena(&self) -> Bytes {
         self.layout.value.unwrap_or(Bytes::ZERO)

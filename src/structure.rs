@@ -324,13 +324,13 @@ pub struct Row {
     /// A lower bound on all arenas with one range per storage, in bytes.
     pub exact_bound: u64,
     /// The claim for `exact`.
-    pub exact_claim: &'static str,
+    pub exact_claim: Claim,
     /// Smallest arena found with split buffers, in bytes.
     pub split: u64,
     /// A lower bound on all arenas with split buffers, in bytes.
     pub split_bound: u64,
     /// The claim for `split`.
-    pub split_claim: &'static str,
+    pub split_claim: Claim,
     /// The arena `exact`, divided by the arena `exact` of the first relation.
     pub ratio: f64,
     /// Pairs of allocations that collide in the layout of `exact` if operators run sequentially.
@@ -390,9 +390,7 @@ fn row(
     // A layout is also a split layout, and a bound on split layouts holds for every layout.
     let bound = exact.outcome.lower_bound.value.max(split.outcome.lower_bound.value);
     let pieces = split.arena().min(exact.arena());
-    let claim = |value: Bytes, bound: Bytes| {
-        if value == bound { Claim::Optimal.as_str() } else { Claim::Feasible.as_str() }
-    };
+    let claim = |value: Bytes, bound: Bytes| Claim::drawn(Some(value), bound, None, None);
     let base = base.unwrap_or(exact.arena().get());
     Ok(Row {
         graph: graph.name().to_owned(),

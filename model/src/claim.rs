@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// The solution status: what is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +20,11 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Returns true if the claim ends the question: nothing better exists, or nothing at all.
+    pub const fn is_proved(self) -> bool {
+        matches!(self, Self::Optimal | Self::Infeasible)
+    }
+
     /// Returns the claim that follows from the best value found, the lower bound, the capacity, and the
     /// [limit](crate::Problem::limit). Any value within the capacity is an answer, even one above the limit.
     pub fn drawn<V: Copy + Ord>(value: Option<V>, bound: V, capacity: Option<V>, limit: Option<V>) -> Self {
@@ -44,12 +50,20 @@ pub enum Stop {
     /// The node limit was reached.
     NodeLimit,
     /// The user or the caller requested a stop.
-    #[serde(alias = "cancelled")]
     Interrupted,
 }
 
 macro_rules! display_as_serialised {
     ($($name:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let known = [$((Self::$variant, $text)),*];
+                let own = known.into_iter().find(|(_, own)| *own == text).map(|(value, _)| value);
+                own.ok_or_else(|| format!("expected {}", [$($text),*].join(", ")))
+            }
+        }
         impl $name {
             /// Returns the keyword used in files and tables.
             pub const fn as_str(self) -> &'static str {

@@ -8,7 +8,7 @@ use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
 use crate::layout::Layout;
 use crate::orders::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
-use crate::problem::Problem;
+use crate::problem::{Orders, Problem};
 use crate::units::Bytes;
 
 /// The input of the joint problem: operators to order, and storages to place at aligned offsets. It is
@@ -91,6 +91,10 @@ impl Problem for Joint {
 
     fn explain(input: &JointProblem, witness: &Witness) -> String {
         input.orders.explain(witness)
+    }
+
+    fn name_of<'a>(input: &'a JointProblem, member: &str, index: usize) -> Option<&'a str> {
+        Orders::name_of(&input.orders, member, index)
     }
 
     /// Confirms a lower bound on the peak live bytes of every order, which is also a lower bound on every

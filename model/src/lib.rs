@@ -116,6 +116,7 @@ mod topological;
 mod tracker;
 mod units;
 mod value;
+mod witness_summary;
 mod words;
 
 pub use bits::{BitMatrix, ones};
@@ -153,4 +154,5 @@ pub use units::{
     common_grain, gcd, lcm, root,
 };
 pub use value::{Relations, Value, gap_percent};
+pub use witness_summary::WitnessSummary;
 pub use words::{hexadecimal, json_error};

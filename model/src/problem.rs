@@ -2,12 +2,12 @@
 
 use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
 use crate::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
-use crate::instance::Instance;
+use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, PoolPlan, SplitLayout};
 use crate::load::live_at;
 use crate::normal::{normalised, rounded};
 use crate::orders::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
-use crate::units::{BufferId, Bytes, PoolId, Step};
+use crate::units::{BufferId, Bytes, OperatorId, PoolId, Step};
 use crate::value::Value;
 use std::fmt;
 
@@ -71,6 +71,12 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// Describes a witness as text, with the names that the input uses.
     fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
         witness.to_string()
+    }
+
+    /// Returns the name that the input uses for the item with this index. `member` is the member of the
+    /// witness that refers to the item, such as `buffer` or `operator`.
+    fn name_of<'a>(_input: &'a Self::Input, _member: &str, _index: usize) -> Option<&'a str> {
+        None
     }
 
     /// Returns all violations that the checker finds in a solution.
@@ -175,6 +181,10 @@ macro_rules! on_instances {
 
         fn explain(input: &Instance, witness: &Witness) -> String {
             witness.in_words(input)
+        }
+
+        fn name_of<'a>(input: &'a Instance, member: &str, index: usize) -> Option<&'a str> {
+            input.buffers().get(index).filter(|_| member == "buffer").map(Buffer::name)
         }
 
         fn check(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
@@ -337,6 +347,11 @@ impl Problem for Orders {
 
     fn explain(input: &OrderProblem, witness: &Witness) -> String {
         input.explain(witness)
+    }
+
+    fn name_of<'a>(input: &'a OrderProblem, member: &str, index: usize) -> Option<&'a str> {
+        let exists = member == "operator" && index < input.len();
+        exists.then(|| input.operator(OperatorId::at(index)))
     }
 
     fn confirm(input: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {

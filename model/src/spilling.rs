@@ -11,7 +11,7 @@ use crate::check::conflict::{conflict, share_a_step};
 use crate::check::{Violation, check_placed};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
-use crate::problem::{Problem, Reduced};
+use crate::problem::{Offsets, Problem, Reduced};
 use crate::units::{BufferId, Bytes};
 
 /// The input of the spilling problem: buffers, a capacity, and the traffic of each buffer if it is spilled.
@@ -215,6 +215,10 @@ impl Problem for Spilling {
 
     fn explain(input: &SpillProblem, witness: &Witness) -> String {
         witness.in_words(&input.instance)
+    }
+
+    fn name_of<'a>(input: &'a SpillProblem, member: &str, index: usize) -> Option<&'a str> {
+        Offsets::name_of(&input.instance, member, index)
     }
 
     fn check(input: &SpillProblem, solution: &Spill) -> Vec<Violation> {

@@ -11,8 +11,6 @@ independent checker.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -55,20 +53,20 @@ def bench(
     seed: int = 0,
     threads: int = 1,
 ) -> Any:
-    """Runs algorithms on instances, and returns records like those of the command ``bench``.
+    """Runs algorithms on instances, and returns one row per run, with the columns of the command ``bench``.
 
     An algorithm is a registered name, or a function that receives an :class:`Instance` and returns one offset
     per buffer. The checker validates these offsets: an invalid layout gives a row with the status ``refused``,
-    and an exception gives a row with the status ``failed``. The result is a pandas data frame or, if pandas is
-    not installed, a list of dictionaries.
+    and an exception gives a row with the status ``failed``. The result is a pandas data frame with nullable
+    types or, if pandas is not installed, a list of dictionaries. A missing value is ``NA`` or ``None``.
     """
     if isinstance(instances, Instance):
         instances = [instances]
-    text = _core.bench(
+    rows = _core.bench(
         list(instances), list(algorithms), time_limit=time_limit, seed=seed, threads=threads
     )
     try:
         import pandas
     except ImportError:
-        return list(csv.DictReader(io.StringIO(text)))
-    return pandas.read_csv(io.StringIO(text))
+        return rows
+    return pandas.DataFrame(rows).convert_dtypes()

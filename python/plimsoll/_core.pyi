@@ -224,7 +224,7 @@ def bench(
     time_limit: float | None = 10.0,
     seed: int = 0,
     threads: int = 1,
-) -> str: ...
+) -> list[dict[str, Any]]: ...
 def compare(
     instance: Any,
     layouts: Mapping[str, npt.ArrayLike],

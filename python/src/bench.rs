@@ -1,5 +1,4 @@
-//! Benchmarks of built-in algorithms and of Python functions, with records in the format of the command
-//! `bench`.
+//! Benchmarks of built-in algorithms and of Python functions, with the rows of the command `bench`.
 
 use crate::attended::attended;
 use crate::instance::{Instance, layout_of};
@@ -8,13 +7,14 @@ use plimsoll::model::{
     Budget, Entry, Kind, Observer, Offsets, Outcome, Problem as _, SolveError, Solver, Stats, Stop,
     simple_bound,
 };
-use plimsoll::posed::Subject;
-use plimsoll_lab::attempt::Named;
-use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{Columns, Extras, Record, settle};
+use plimsoll::posed::{Subject, Terms};
+use plimsoll_lab::executor::{Audience, run_here};
+use plimsoll_lab::experiment::{Experiment, Input, Task};
+use plimsoll_lab::row::{Row, settle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
 /// Returns the algorithms for offsets as dictionaries with name, kind, description and source.
@@ -84,61 +84,68 @@ fn register(
     Ok(name)
 }
 
-/// Runs algorithms on instances. Returns records in the format of the command `bench`, as CSV.
+/// The rows of an experiment that runs in this process.
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Audience for Rows {
+    fn ended(&mut self, row: Row) -> ControlFlow<()> {
+        self.0.push(row);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Runs algorithms on instances. Returns one dictionary per run, with the columns of the command `bench`.
 #[pyfunction]
 #[pyo3(signature = (instances, algorithms, *, time_limit = Some(10.0), seed = 0, threads = 1),
     text_signature = "(instances, algorithms, *, time_limit=10.0, seed=0, threads=1)")]
-pub fn bench(
-    py: Python<'_>,
+pub fn bench<'py>(
+    py: Python<'py>,
     instances: &Bound<'_, PyAny>,
     algorithms: Vec<Bound<'_, PyAny>>,
     time_limit: Option<f64>,
     seed: u64,
     threads: usize,
-) -> PyResult<String> {
-    let (_, threads) = (time(time_limit)?, number_of_threads(threads)?);
+) -> PyResult<Bound<'py, PyAny>> {
+    let (limit, threads) = (time(time_limit)?, number_of_threads(threads)?);
     let mut registry = plimsoll::registry();
-    let mut names = Vec::new();
+    let mut experiment = Experiment { name: "bench".to_owned(), ..Experiment::default() };
     for algorithm in &algorithms {
-        names.push(match algorithm.cast::<PyString>() {
+        let algorithm = match algorithm.cast::<PyString>() {
             Ok(name) => name.to_string(),
             Err(_) => register(&mut registry, algorithm, time_limit)?,
+        };
+        let Some(entry) = registry.named::<Offsets>(&algorithm) else {
+            let why = format!("unknown algorithm '{algorithm}'; see plimsoll.algorithms()");
+            return Err(PyValueError::new_err(why));
+        };
+        experiment.tasks.push(Task {
+            problem: Offsets::NAME,
+            algorithm,
+            kind: entry.kind.into(),
+            peer: None,
+            threads,
+            terms: Terms::default(),
+            decide: None,
+            times: vec![limit],
+            nodes: vec![None],
+            seeds: vec![seed],
+            repetitions: 1,
         });
     }
-    if let Some(name) = names.iter().find(|name| registry.named::<Offsets>(name).is_none()) {
-        return Err(PyValueError::new_err(format!("unknown algorithm '{name}'; see plimsoll.algorithms()")));
-    }
-    let mut subjects = Vec::new();
     for one in instances.try_iter()? {
         let instance = instance_of(&one?, None)?;
-        subjects.push(Subject::Instance(instance.bind(py).get().0.clone()));
+        let subject = Subject::Instance(instance.bind(py).get().0.clone());
+        experiment.inputs.push(Input::of("python", subject));
     }
-    let machine = Machine::here();
+    experiment.list_runs();
     let work = |_: Sender<()>| {
-        let mut records = Vec::new();
-        for subject in &subjects {
-            let first = records.len();
-            for name in &names {
-                let asked = Record {
-                    problem: Offsets::NAME.to_owned(),
-                    algorithm: name.clone(),
-                    time_limit,
-                    seed,
-                    threads,
-                    ..Record::on(&machine).about("python", subject, &plimsoll_lab::suite::sha256(subject))
-                };
-                let named =
-                    Named { registry: &registry, subject, asked, extras: Extras::default(), keep: None };
-                records.push(named.attempt());
-            }
-            let floor = match subject {
-                Subject::Instance(instance) => Some(simple_bound(instance).value.get()),
-                Subject::Graph(_) => None,
-            };
-            settle(&mut records[first..], floor);
-        }
-        records
+        let mut rows = Rows::default();
+        run_here(&experiment, &registry, &mut rows);
+        settle(&mut rows.0);
+        rows.0
     };
-    let records = attended(py, work, |()| Ok(()))?;
-    Ok(Columns::all().file(&records))
+    let rows = attended(py, work, |()| Ok(()))?;
+    let text = serde_json::to_string(&rows).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
 }

@@ -170,6 +170,8 @@ pub struct ProgramPlan {
     pub bound: Bytes,
     /// The reason for the bound.
     pub witness: String,
+    /// The step of the reason, if it is the load.
+    pub load_step: Option<Step>,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
     /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
@@ -278,7 +280,7 @@ impl Planner<'_> {
             }
             Scheme::Nested => self.nested(program)?,
         };
-        let Placed { layout, bound, witness, arithmetic, seconds, .. } = placed;
+        let Placed { layout, bound, witness, load, arithmetic, seconds } = placed;
         let peak = layout.peak(program.instance());
         let report = self.check(program, &layout)?;
         Ok(ProgramPlan {
@@ -286,6 +288,7 @@ impl Planner<'_> {
             peak,
             bound,
             witness,
+            load_step: load,
             arithmetic,
             runs: report.runs,
             all_runs: report.complete,

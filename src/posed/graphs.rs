@@ -19,7 +19,7 @@ use plimsoll_model::tiers::{Addresses, TierMachine, TierTimes, Tiers, on_and_off
 use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
 use plimsoll_model::{
     Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SolveError, SpillProblem, Spilling, Stats,
-    Stop, load, written_and_read,
+    Stop, WitnessSummary, load, written_and_read,
 };
 
 /// A graph, and the options under which its regions become order problems.
@@ -197,7 +197,10 @@ impl Posed for Joint {
             let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
             let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| Proof {
                 bound: body.joint_bound.value,
-                reason: body.ordered.storages.problem.explain(&body.joint_bound.witness),
+                witness: WitnessSummary::of::<Orders>(
+                    &body.ordered.storages.problem,
+                    &body.joint_bound.witness,
+                ),
                 arithmetic: witnesses.max().unwrap_or_default(),
             });
             let stop = first_stop(regions.iter().map(|one| one.layout.stop));
@@ -307,7 +310,7 @@ impl Posed for Timelines {
         asked.through(|limits| match schedule(question, entry, setup, limits) {
             Ok(found) => {
                 let proof =
-                    Proof { bound: found.lower_bound, reason: found.reason, arithmetic: found.arithmetic };
+                    Proof { bound: found.lower_bound, witness: found.witness, arithmetic: found.arithmetic };
                 let stats = Stats { nodes: found.nodes, ..Stats::default() };
                 Ok(Answer::whole(found.makespan, Some(proof), found.stop, stats))
             }
@@ -419,12 +422,12 @@ impl Posed for Fusions {
                 FuseError::Run { source, .. } => Unanswered::of(source, error.to_string()),
             })?;
             let totals = FusionTotals::of(&regions);
-            let reason = match regions.as_slice() {
-                [only] => Self::explain(&only.problem, &only.outcome.lower_bound.witness),
-                all => format!("the sum over {} regions", all.len()),
+            let witness = match regions.as_slice() {
+                [only] => WitnessSummary::of::<Self>(&only.problem, &only.outcome.lower_bound.witness),
+                all => WitnessSummary::combined("sum", "regions", all.len()),
             };
             let bound = Relations::new(totals.bound);
-            let proof = Proof { bound, reason, arithmetic: totals.arithmetic };
+            let proof = Proof { bound, witness, arithmetic: totals.arithmetic };
             let stop = first_stop(regions.iter().map(|one| one.outcome.stop));
             let mut stats = summed(regions.iter().map(|one| &one.outcome.stats));
             stats.count("relations", totals.coverage.relations as u64);

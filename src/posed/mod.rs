@@ -23,7 +23,7 @@ use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{
     Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Piece,
-    Problem, Setup, SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value,
+    Problem, Setup, SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value, WitnessSummary,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -79,8 +79,8 @@ impl Subject {
 pub struct Proof<V> {
     /// The bound: no solution has a better value.
     pub bound: V,
-    /// The reason why the bound is valid, with the names used in the subject.
-    pub reason: String,
+    /// The reason why the bound is valid.
+    pub witness: WitnessSummary,
     /// The arithmetic of the proof.
     pub arithmetic: Arithmetic,
 }
@@ -124,7 +124,7 @@ impl<P: Problem> Answer<P> {
         let bound = &outcome.lower_bound;
         let proof = Proof {
             bound: bound.value,
-            reason: P::explain(input, &bound.witness),
+            witness: WitnessSummary::of::<P>(input, &bound.witness),
             arithmetic: Arithmetic::of(&bound.witness),
         };
         Self {
@@ -245,6 +245,7 @@ impl<P: Problem> Asked<'_, P> {
             crate::run::run_measured(entry, input, setup, limits, observer, peak_memory);
         let result = match result {
             Ok(outcome) => Ok(Answer::of(input, outcome)),
+            Err(RunError::Solve(SolveError::Unsupported { reason, .. })) => Err(Unanswered::Declined(reason)),
             Err(error) => Err(Unanswered::of(&error, error.to_string())),
         };
         Answered { result, seconds, peak_memory }
@@ -397,14 +398,14 @@ pub fn check_terms(terms: &Terms, problems: &[&str], models: bool) -> Result<(),
     checked.into_iter().collect()
 }
 
-/// Returns the terms of a problem as text, with default values for those not given. Liveness options that are
-/// not given are omitted. The text is empty for an unknown problem.
-pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
+/// Returns the terms of a problem, with default values for those not given. Liveness options that are not
+/// given are omitted. There are no terms for an unknown problem.
+pub fn terms_in_full(terms: &Terms, problem: &str) -> Terms {
     struct Full<'a>(&'a Terms);
     impl Visitor for Full<'_> {
-        type Output = String;
-        fn visit<P: Posed>(&mut self) -> String {
-            P::terms(self.0).to_string()
+        type Output = Terms;
+        fn visit<P: Posed>(&mut self) -> Terms {
+            P::terms(self.0)
         }
     }
     visit(problem, &mut Full(terms)).unwrap_or_default()
@@ -550,7 +551,7 @@ mod tests {
                 && terms_in_full(&Terms::default(), "offset").is_empty()
         );
         assert_eq!(
-            terms_in_full(&"machine=luna".parse().unwrap(), "timelines"),
+            terms_in_full(&"machine=luna".parse().unwrap(), "timelines").to_string(),
             "machine=luna order=as-in-file"
         );
     }

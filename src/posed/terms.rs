@@ -2,13 +2,15 @@
 
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Boundary, LivenessOptions};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
 /// The terms of a question by key. In files and arguments they are written as `KEY=VALUE`, separated by
 /// spaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Terms(BTreeMap<String, String>);
 
 /// An invalid term.
@@ -58,6 +60,20 @@ impl FromStr for Terms {
     }
 }
 
+impl TryFrom<String> for Terms {
+    type Error = TermError;
+
+    fn try_from(text: String) -> Result<Self, TermError> {
+        text.parse()
+    }
+}
+
+impl From<Terms> for String {
+    fn from(terms: Terms) -> Self {
+        terms.to_string()
+    }
+}
+
 impl fmt::Display for Terms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<String> = self.0.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -66,6 +82,16 @@ impl fmt::Display for Terms {
 }
 
 impl Terms {
+    /// Returns terms with a single key.
+    pub fn one(key: &str, value: impl fmt::Display) -> Self {
+        Self(BTreeMap::from([(key.to_owned(), value.to_string())]))
+    }
+
+    /// Returns true if there are no terms.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the terms of a list of keys. A key that is not given has its default value, or is omitted if
     /// the default is empty.
     #[must_use]

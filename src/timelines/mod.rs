@@ -11,7 +11,9 @@ use plimsoll_model::timelines::{
     ControlTree, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, Time, Timeline,
     TimelineProblem, Timelines, check_timeline, compute_bound, memory_bound, time_bound, transfer_bound,
 };
-use plimsoll_model::{Budget, Bytes, Entry, Problem, Setup, Silent, SolveError, Solver, Stop};
+use plimsoll_model::{
+    Budget, Bytes, Entry, Problem, Setup, Silent, SolveError, Solver, Stop, WitnessSummary,
+};
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::OrderedRegion;
@@ -87,6 +89,8 @@ pub struct Scheduled {
     pub nodes: u64,
     /// The reason why the lower bound holds.
     pub reason: String,
+    /// The same reason, as data.
+    pub witness: WitnessSummary,
     /// Termination reason of the first segment whose schedule did not complete; `Completed` if all did.
     pub stop: Stop,
 }
@@ -146,8 +150,14 @@ impl Draft {
         let Run { computing, segments, .. } = run;
         let arithmetic = Arithmetic::Exact;
         let reason = format!("the bounds of {segments} segments along the longest run");
+        let witness = WitnessSummary::combined(
+            "longest-run",
+            "segments",
+            usize::try_from(segments).unwrap_or(usize::MAX),
+        );
         Ok(Scheduled {
             reason,
+            witness,
             stop: Stop::Completed,
             timelines,
             bounds,
@@ -299,15 +309,18 @@ pub fn schedule(
         bounds.push(outcome.lower_bound.value);
         arithmetic = arithmetic.max(Arithmetic::of(&outcome.lower_bound.witness));
         nodes = nodes.saturating_add(outcome.stats.nodes);
-        only = Some(Timelines::explain(problem, &outcome.lower_bound.witness));
+        let witness = &outcome.lower_bound.witness;
+        only =
+            Some((Timelines::explain(problem, witness), WitnessSummary::of::<Timelines>(problem, witness)));
         if stop == Stop::Completed {
             stop = outcome.stop;
         }
         Ok(timeline)
     })?;
     let found = draft.bounded(program, bounds, nodes)?;
-    let reason = only.filter(|_| found.timelines.len() == 1).unwrap_or_else(|| found.reason.clone());
-    Ok(Scheduled { arithmetic, reason, stop, ..found })
+    let whole = (found.reason.clone(), found.witness.clone());
+    let (reason, witness) = only.filter(|_| found.timelines.len() == 1).unwrap_or(whole);
+    Ok(Scheduled { arithmetic, reason, witness, stop, ..found })
 }
 
 /// Runs a schedule on every segment and checks the timelines, without computing bounds.

@@ -1,7 +1,7 @@
 //! Exit codes, and errors that carry an exit code.
 
 use plimsoll::model::Claim;
-use plimsoll_lab::record::Failures;
+use plimsoll_lab::row::Failures;
 use std::fmt;
 
 pub const ANSWERED: u8 = 0;

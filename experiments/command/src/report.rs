@@ -350,7 +350,8 @@ impl Report {
         match self.member(row, key) {
             Value::Null => "-".to_owned(),
             Value::String(claim) if key == "claim" => {
-                Arithmetic::deserialize(self.member(row, "arithmetic")).unwrap_or_default().mark(claim)
+                let arithmetic = Arithmetic::deserialize(self.member(row, "arithmetic")).unwrap_or_default();
+                claim.parse().map_or_else(|_| claim.clone(), |claim| arithmetic.mark(claim))
             }
             Value::String(text) => printable_line(text).into_owned(),
             Value::Array(list) => list.len().to_string(),

@@ -6,12 +6,12 @@ use std::fs;
 use std::time::SystemTime;
 
 /// The build and the machine, as stored with every row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// The commit from which the binary was built, or `unknown`.
     pub commit: String,
-    /// `true` if tracked sources differed from `commit`, `false` if they did not, or `unknown`.
-    pub dirty: String,
+    /// Whether tracked sources differed from `commit`, or `None` if that is unknown.
+    pub dirty: Option<bool>,
     /// The version of plimsoll.
     pub version: String,
     /// The compiler, as `rustc --version` prints it.
@@ -31,7 +31,7 @@ impl Machine {
         let cpu = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
         Self {
             commit: env!("PLIMSOLL_COMMIT").to_owned(),
-            dirty: env!("PLIMSOLL_DIRTY").to_owned(),
+            dirty: env!("PLIMSOLL_DIRTY").parse().ok(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rustc: env!("PLIMSOLL_RUSTC").to_owned(),
             profile: env!("PLIMSOLL_PROFILE").to_owned(),
@@ -61,10 +61,10 @@ impl Machine {
     /// Returns the build (version, commit, profile, optional libraries and compiler) and the processor as a
     /// Markdown list.
     pub fn facts(&self) -> String {
-        let dirty = match self.dirty.as_str() {
-            "true" => ", with local changes",
-            "unknown" => ", local changes unknown",
-            _ => "",
+        let dirty = match self.dirty {
+            Some(true) => ", with local changes",
+            None => ", local changes unknown",
+            Some(false) => "",
         };
         format!(
             "- plimsoll {}, commit {}{dirty}, {} build {}\n- {}\n- {}, {} threads\n",

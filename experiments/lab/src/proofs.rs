@@ -3,14 +3,16 @@
 //! A witness that can be recomputed, such as the load, certifies its bound. A bound from a completed search
 //! is proved again, and the independent checker checks the proof.
 
-use crate::record::Record;
+use crate::row::{Certified, Evidence, Row, Status};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll::posed::Provable;
 use plimsoll::run::Limits;
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::orders::OrderProblem;
-use plimsoll_model::{BoundError, Bytes, Instance, LowerBound, Offsets, Orders, Problem, RegionId, Stop};
+use plimsoll_model::{
+    BoundError, Bytes, Claim, Instance, LowerBound, Offsets, Orders, Problem, RegionId, Stop,
+};
 use plimsoll_proof::{CheckError, OrderProved, Proved, Reason, check, check_orders};
 use plimsoll_solvers::orders::{OrderProof, write_problem};
 use plimsoll_solvers::proof::{NoProof, Proof};
@@ -188,37 +190,35 @@ fn confirm(bounds: Provable<'_>) -> Result<(), BoundError> {
     }
 }
 
-/// Certifies the bound of a completed run, and stores in the record whether a witness or a proof certifies
+/// Certifies the bound of a completed run, and stores in the row whether a witness or a proof certifies
 /// it. If no proof is found within the limits, the column `error` contains the reason. If the bound is
 /// refuted, the status becomes `refused`.
 #[must_use]
-pub fn certified(record: Record, bounds: Provable<'_>, limits: Limits) -> Record {
-    let what = if record.is_proved() { record.claim.clone() } else { "bound".to_owned() };
-    let by = |record: Record, how: &str| Record {
-        certified: what.clone(),
-        certified_by: how.to_owned(),
-        ..record
+pub fn certified(row: Row, bounds: Provable<'_>, limits: Limits) -> Row {
+    let what = match row.claim {
+        Some(Claim::Optimal) => Certified::Optimal,
+        Some(Claim::Infeasible) => Certified::Infeasible,
+        _ => Certified::Bound,
     };
+    let by = |row: Row, how| Row { certified: Some(what), certified_by: Some(how), ..row };
     match confirm(bounds) {
-        Ok(()) => return by(record, "witness"),
+        Ok(()) => return by(row, Evidence::Witness),
         Err(BoundError::NotCheckable(_)) => {}
-        Err(error) => return record.without("refused", &error),
+        Err(error) => return row.without(Status::Refused, &error),
     }
     match figures(bounds, limits) {
-        Err(why) => record.without("failed", &why),
-        Ok(Err(why @ (NoProof::Refuted { .. } | NoProof::Wrong(_)))) => {
-            Record { verdict: "refused".to_owned(), ..record.without("refused", &why) }
-        }
+        Err(why) => row.without(Status::Failed, &why),
+        Ok(Err(why @ (NoProof::Refuted { .. } | NoProof::Wrong(_)))) => row.without(Status::Refused, &why),
         Ok(Err(why)) => {
-            let mut reasons = vec![record.error.clone(), format!("not certified: {why}")];
+            let mut reasons = vec![row.error.clone(), format!("not certified: {why}")];
             reasons.retain(|reason| !reason.is_empty());
-            Record { error: reasons.join("; "), ..record }
+            Row { error: reasons.join("; "), ..row }
         }
-        Ok(Ok((bytes, seconds, check_seconds))) => Record {
+        Ok(Ok((bytes, seconds, check_seconds))) => Row {
             proof_bytes: Some(bytes as u64),
             proof_seconds: Some(seconds),
             check_seconds: Some(check_seconds),
-            ..by(record, "proof")
+            ..by(row, Evidence::Proof)
         },
     }
 }
@@ -230,8 +230,8 @@ mod tests {
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{Witness, load};
 
-    fn done(claim: &str) -> Record {
-        Record { status: "done".to_owned(), claim: claim.to_owned(), ..Record::default() }
+    fn done(claim: Claim) -> Row {
+        Row { status: Status::Done, claim: Some(claim), ..Row::default() }
     }
 
     fn searched(value: Bytes) -> LowerBound {
@@ -254,37 +254,34 @@ mod tests {
         let instance = hard_above_load(AboveLoadParams::with_buffers(24), 0).unwrap().instance;
         let (least, step) = load(&instance);
         let own = certified(
-            done("feasible"),
+            done(Claim::Feasible),
             Provable::Layouts(&instance, &LowerBound::new(least, Witness::Load { step })),
             Limits::default(),
         );
         assert_eq!(
-            (own.certified.as_str(), own.certified_by.as_str(), own.proof_bytes),
-            ("bound", "witness", None)
+            (own.certified, own.certified_by, own.proof_bytes),
+            (Some(Certified::Bound), Some(Evidence::Witness), None)
         );
         // A proof confirms the claim of a floating-point search.
-        let floating = Record { arithmetic: "floating-point".to_owned(), ..done("optimal") };
+        let floating = Row { arithmetic: Some(Arithmetic::FloatingPoint), ..done(Claim::Optimal) };
         assert_eq!(floating.arithmetic(), Arithmetic::FloatingPoint);
         let own = certified(floating, Provable::Layouts(&instance, &searched(least)), Limits::default());
-        assert_eq!((own.certified.as_str(), own.certified_by.as_str()), ("optimal", "proof"));
+        assert_eq!((own.certified, own.certified_by), (Some(Certified::Optimal), Some(Evidence::Proof)));
         assert_eq!(own.arithmetic(), Arithmetic::Exact);
         assert!(own.proof_bytes > Some(0) && own.proof_seconds.is_some() && own.check_seconds.is_some());
         let none = Limits { nodes: Some(0), ..Limits::default() };
         let own = certified(
-            done("infeasible"),
+            done(Claim::Infeasible),
             Provable::Layouts(&instance, &searched(Bytes::new(least.get() + 1))),
             none,
         );
-        assert_eq!((own.status.as_str(), own.certified.as_str()), ("done", ""), "{own:?}");
+        assert_eq!((own.status, own.certified), (Status::Done, None), "{own:?}");
         assert!(own.error.starts_with("not certified: "), "{}", own.error);
         let own = certified(
-            done("optimal"),
+            done(Claim::Optimal),
             Provable::Layouts(&instance, &searched(instance.ceiling())),
             Limits::default(),
         );
-        assert_eq!(
-            (own.status.as_str(), own.verdict.as_str(), own.certified.as_str()),
-            ("refused", "refused", "")
-        );
+        assert_eq!((own.status, own.certified), (Status::Refused, None));
     }
 }

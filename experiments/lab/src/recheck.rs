@@ -5,15 +5,15 @@
 //! instances are compared. All other runs are rerun and compared column by column. An instance that was
 //! derived from a model is derived again under the terms in the row.
 
-use crate::attempt::Named;
-use crate::record::{CsvFile, Extras, Record, RecordError};
+use crate::executor::Named;
+use crate::experiment::{InputRecord, ModelRecord};
+use crate::row::{CsvFile, Extras, Row, RowError, Status, difference};
 use crate::suite::{Case, Reading, SuiteError, cases, sha256};
-use crate::sweep::{InputRecord, ModelRecord};
-use plimsoll::posed::{PROBLEMS, Subject, TermError, Terms, algorithm, instance, is_on_instances};
+use plimsoll::posed::{PROBLEMS, Subject, algorithm, instance, is_on_instances};
 use plimsoll::{Registry, excluded};
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, load};
+use plimsoll_model::{Bytes, Stop};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
@@ -25,15 +25,30 @@ const PATIENCE: f64 = 10.0;
 /// The columns that a comparison needs.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
-/// The compared columns that a sweep can omit. All schema versions have them.
-const COMPARED: [&str; 6] = ["stop", "bound_witness", "buffers", "load", "counters", "nodes"];
+/// The compared columns that a sweep can omit.
+const COMPARED: [&str; 6] = ["stop", "witness", "buffers", "load", "counters", "nodes"];
 
-/// Reads a record of any schema version. Missing columns are empty.
+/// The compared columns of a repeated run.
+const RESULTS: [&str; 11] = [
+    "status",
+    "claim",
+    "stop",
+    "witness",
+    "counters",
+    "certified",
+    "certified_by",
+    "value",
+    "lower_bound",
+    "nodes",
+    "proof_bytes",
+];
+
+/// Reads a record. Missing columns are empty.
 ///
 /// # Errors
-/// [`RecordError`] with the line number, also for a truncated last line. If `metrics` of a sweep omits a
+/// [`RowError`] with the line number, also for a truncated last line. If `metrics` of a sweep omits a
 /// compared column, the error names the column and the key.
-pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
+pub fn read_rows(path: &Path) -> Result<Vec<Row>, RowError> {
     let file = CsvFile::read(path)?;
     file.require(&NEEDED)?;
     if let Some(column) = COMPARED.into_iter().find(|column| !file.has(column)) {
@@ -42,7 +57,7 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
         );
         return Err(file.wrong(1, reason));
     }
-    let rows = file.records()?;
+    let rows = file.rows()?;
     if file.torn > 0 {
         let line = rows.last().map_or(1, |row| row.line) + 1;
         return Err(file.wrong(line, format!("the line is truncated after {} bytes", file.torn)));
@@ -98,7 +113,7 @@ pub struct Finding {
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
 pub fn recheck(
-    rows: &[Record],
+    rows: &[Row],
     inputs: &[InputRecord],
     registry: &Registry,
     effort: Effort,
@@ -150,13 +165,13 @@ fn suite((name, import): (&str, &ImportOptions), reading: &Reading) -> Result<Ca
     }
 }
 
-fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict {
+fn check_row(row: &Row, case: Option<&Case>, registry: &Registry) -> Verdict {
     let made = match case.map(|case| &case.subject) {
         Some(Ok(Subject::Graph(graph))) if is_on_instances(&row.problem) => Some(made(row, graph)),
         _ => None,
     };
     let subject = match made.as_ref().map(Result::as_ref) {
-        Some(Err(_)) if ["unreadable", "skipped"].contains(&row.status.as_str()) => {
+        Some(Err(_)) if [Status::Unreadable, Status::Skipped].contains(&row.status) => {
             return Verdict::Left("no instance, as recorded");
         }
         Some(Err(why)) => return differs("instance", &row.instance, why),
@@ -164,8 +179,10 @@ fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict 
         None => case.map(|case| case.subject.as_ref()),
     };
     let subject = match subject {
-        Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
-        Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as recorded"),
+        Some(Ok(_)) if row.status == Status::Unreadable => {
+            return differs("status", row.status.as_str(), "readable");
+        }
+        Some(Err(_)) if row.status == Status::Unreadable => return Verdict::Left("unreadable, as recorded"),
         Some(Ok(subject)) => subject,
         Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
         None => return differs("instance", &row.instance, "no instance of that name"),
@@ -173,7 +190,7 @@ fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict 
     if let Some(differing) = subject_differs(row, subject) {
         return differing;
     }
-    if row.kind == "external" {
+    if row.is_external() {
         return Verdict::Left("external program");
     }
     let capacity = row.capacity.map(Bytes::new);
@@ -186,23 +203,22 @@ fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict 
 }
 
 /// Derives the instance from a model under the terms of a row.
-fn made(row: &Record, graph: &Graph) -> Result<Subject, String> {
-    let terms: Terms = row.terms.parse().map_err(|error: TermError| error.to_string())?;
-    instance(graph, &terms).map(Subject::Instance).map_err(|error| error.to_string())
+fn made(row: &Row, graph: &Graph) -> Result<Subject, String> {
+    instance(graph, &row.terms).map(Subject::Instance).map_err(|error| error.to_string())
 }
 
-fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
+fn subject_differs(row: &Row, subject: &Subject) -> Option<Verdict> {
     let hash = sha256(subject);
-    if row.sha256 != hash {
-        return Some(differs("sha256", &row.sha256, &hash));
-    }
-    let Subject::Instance(instance) = subject else { return None };
-    compared("buffers", row.buffers, Some(instance.len()))
-        .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
+    let today = Row::default().about(&row.suite, subject, &hash);
+    let columns = match subject {
+        Subject::Instance(_) => &["sha256", "buffers", "load"][..],
+        Subject::Graph(_) => &["sha256"],
+    };
+    first_difference(columns, row, &today)
 }
 
 /// Repeats a run if that is possible, and compares the results.
-fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
+fn rerun(row: &Row, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
         return differs("problem", &row.problem, "no problem of that name");
     }
@@ -212,79 +228,36 @@ fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
             None => differs("algorithm", &row.algorithm, "no algorithm of that name"),
         };
     }
-    if row.stop == "time-limit" {
+    if row.stop == Some(Stop::TimeLimit) {
         return Verdict::Left("ended by its time limit");
     }
     if row.decides() && row.capacity.is_none() {
         return Verdict::Left("nothing to decide");
     }
-    let asked = Record {
+    let asked = Row {
         problem: row.problem.clone(),
         algorithm: row.algorithm.clone(),
         terms: row.terms.clone(),
         threads: row.threads,
         seed: row.seed,
-        decide: row.decide.clone(),
+        decide: row.decide,
         capacity: row.capacity,
         time_limit: row.time_limit.map(|limit| limit * PATIENCE),
         node_limit: row.node_limit,
-        ..Record::default()
+        ..Row::default()
     };
-    let extras = Extras { proofs: !row.certified.is_empty(), ..Extras::default() };
+    let extras = Extras { proofs: row.certified.is_some(), ..Extras::default() };
     let today = Named { registry, subject, asked, extras, keep: None }.attempt();
-    run_differs(row, &today).unwrap_or(Verdict::Same)
+    first_difference(&RESULTS, row, &today).unwrap_or(Verdict::Same)
 }
 
-/// Returns the first compared column in which two runs differ.
-fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
-    let words = [
-        ("status", &row.status, &today.status),
-        ("claim", &row.claim, &today.claim),
-        ("stop", &row.stop, &today.stop),
-        ("verdict", &row.verdict, &today.verdict),
-        ("bound_witness", reworded(&row.bound_witness, &today.bound_witness), &today.bound_witness),
-        ("counters", &row.counters, &today.counters),
-        ("certified", &row.certified, &today.certified),
-        ("certified_by", &row.certified_by, &today.certified_by),
-    ];
-    words
-        .into_iter()
-        .find_map(|(column, recorded, today)| (recorded != today).then(|| differs(column, recorded, today)))
-        .or_else(|| compared("value", row.value, today.value))
-        .or_else(|| compared("lower_bound", row.lower_bound, today.lower_bound))
-        .or_else(|| compared("nodes", row.nodes, today.nodes))
-        .or_else(|| compared("proof_bytes", row.proof_bytes, today.proof_bytes))
-}
-
-/// Returns the current wording of a witness if the recorded wording differs only in how it identifies an
-/// operator or tensor. Otherwise, returns the recorded wording. Older records identify operators and tensors
-/// by number (`operator 3`, `'CONV_2D#3'`).
-fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
-    let numbered = |name: &str| {
-        let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);
-        let digits = name.strip_prefix("operator ").or_else(number).unwrap_or(name);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let around = [
-        ("live while ", " runs"),
-        ("all transfers up to ", ", then all computations from it on"),
-        ("", " does not fit on chip with its weights"),
-        ("tensor ", " fits no tier"),
-    ];
-    let same = around.iter().any(|(before, after)| {
-        let name = |text: &'a str| text.strip_prefix(before)?.strip_suffix(after);
-        name(recorded).is_some_and(numbered) && name(today).is_some_and(|name| name.starts_with('\''))
-    });
-    if same { today } else { recorded }
-}
-
-fn compared<T: PartialEq + ToString>(
-    column: &'static str,
-    recorded: Option<T>,
-    today: Option<T>,
-) -> Option<Verdict> {
-    let text = |value: Option<T>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
-    (recorded != today).then(|| differs(column, &text(recorded), &text(today)))
+/// Returns the first of the given columns in which two rows differ.
+fn first_difference(columns: &[&'static str], row: &Row, today: &Row) -> Option<Verdict> {
+    let or_nothing = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
+    columns.iter().find_map(|&column| {
+        let [recorded, today] = difference(column, row, today)?;
+        Some(differs(column, &or_nothing(&recorded), &or_nothing(&today)))
+    })
 }
 
 fn differs(column: &'static str, recorded: &str, today: &str) -> Verdict {
@@ -294,11 +267,13 @@ fn differs(column: &'static str, recorded: &str, today: &str) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::AlgorithmKind;
     use plimsoll::registry;
+    use plimsoll_model::{Claim, WitnessSummary};
 
     const ALL: Effort = Effort { slowest: 1.0, every: 1 };
 
-    fn rows(text: &str) -> Vec<Record> {
+    fn rows(text: &str) -> Vec<Row> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, text).unwrap();
@@ -306,22 +281,22 @@ mod tests {
     }
 
     /// Returns a row as `bench embedded` stores it.
-    fn fresh(algorithm: &str) -> Record {
+    fn fresh(algorithm: &str) -> Row {
         let case = cases("embedded", &Reading::default()).unwrap().remove(0);
         let Ok(Subject::Instance(instance)) = case.subject else { panic!("no instance") };
         let subject = Subject::Instance(instance.with_capacity(None));
         let [problem, algorithm] = ["offsets", algorithm].map(str::to_owned);
-        let blank = Record { problem, algorithm, threads: 1, ..Record::default() };
+        let blank = Row { problem, algorithm, threads: 1, ..Row::default() };
         let asked = blank.about("embedded", &subject, &sha256(&subject));
         Named { registry: &registry(), subject: &subject, asked, extras: Extras::default(), keep: None }
             .attempt()
     }
 
-    fn verdict(row: Record) -> Verdict {
+    fn verdict(row: Row) -> Verdict {
         recheck(&[row], &[], &registry(), ALL, &Reading::default()).unwrap().remove(0).verdict
     }
 
-    fn column(row: Record) -> &'static str {
+    fn column(row: Row) -> &'static str {
         match verdict(row) {
             Verdict::Differs { column, .. } => column,
             other => panic!("{other:?}"),
@@ -329,53 +304,35 @@ mod tests {
     }
 
     #[test]
-    fn names_of_operators_replace_their_numbers() {
-        let same = |recorded: &str, today: &str| {
-            let (recorded, today) = (recorded.to_owned(), today.to_owned());
-            reworded(&recorded, &today) == &today
-        };
-        assert!(same("live while 'CONV_2D#2' runs", "live while 'CONV_2D(a)' runs"));
-        let transfers = |name: &str| format!("all transfers up to {name}, then all computations from it on");
-        assert!(same(&transfers("operator 12"), &transfers("'conv'")));
-        assert!(same(
-            "operator 0 does not fit on chip with its weights",
-            "'a' does not fit on chip with its weights"
-        ));
-        assert!(same("tensor 35 fits no tier", "tensor 'scores' fits no tier"));
-        assert!(!same("live while 'conv' runs", "live while 'relu' runs"));
-        assert!(!same("live while 'CONV_2D#2' runs", "completed search by exact"));
-        assert!(!same(&transfers("operator 12"), "live while 'conv' runs"));
-    }
-
-    #[test]
     fn the_differing_column_is_named() {
         let row = fresh("exact");
         assert_eq!(verdict(row.clone()), Verdict::Same);
-        assert_eq!(column(Record { value: row.value.map(|value| value + 1), ..row.clone() }), "value");
-        assert_eq!(column(Record { lower_bound: Some(1), ..row.clone() }), "lower_bound");
-        assert_eq!(column(Record { nodes: None, ..row.clone() }), "nodes");
-        assert_eq!(column(Record { claim: "feasible".to_owned(), ..row.clone() }), "claim");
-        assert_eq!(column(Record { bound_witness: "hope".to_owned(), ..row.clone() }), "bound_witness");
-        assert_eq!(column(Record { bound_witness: String::new(), ..row.clone() }), "bound_witness");
-        assert_eq!(column(Record { sha256: "0".repeat(64), ..row.clone() }), "sha256");
-        assert_eq!(column(Record { load: Some(1), ..row.clone() }), "load");
-        assert_eq!(column(Record { instance: "absent".to_owned(), ..row.clone() }), "instance");
-        assert_eq!(column(Record { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
-        assert_eq!(column(Record { problem: "knots".to_owned(), ..row }), "problem");
+        assert_eq!(column(Row { value: row.value.map(|value| value + 1), ..row.clone() }), "value");
+        assert_eq!(column(Row { lower_bound: Some(1), ..row.clone() }), "lower_bound");
+        assert_eq!(column(Row { nodes: None, ..row.clone() }), "nodes");
+        assert_eq!(column(Row { claim: Some(Claim::Feasible), ..row.clone() }), "claim");
+        let witness = Some(WitnessSummary::combined("hope", "wishes", 3));
+        assert_eq!(column(Row { witness, ..row.clone() }), "witness");
+        assert_eq!(column(Row { witness: None, ..row.clone() }), "witness");
+        assert_eq!(column(Row { sha256: "0".repeat(64), ..row.clone() }), "sha256");
+        assert_eq!(column(Row { load: Some(1), ..row.clone() }), "load");
+        assert_eq!(column(Row { instance: "absent".to_owned(), ..row.clone() }), "instance");
+        assert_eq!(column(Row { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
+        assert_eq!(column(Row { problem: "knots".to_owned(), ..row }), "problem");
     }
 
     #[test]
     fn runs_that_depend_on_time_are_not_repeated() {
         let row = fresh("exact");
         let skipped = |row| matches!(verdict(row), Verdict::Left(_));
-        assert!(skipped(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
-        assert!(skipped(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
-        assert!(skipped(Record {
-            kind: "external".to_owned(),
+        assert!(skipped(Row { stop: Some(Stop::TimeLimit), value: Some(0), ..row.clone() }));
+        assert!(skipped(Row { seconds: Some(2.0), value: Some(0), ..row.clone() }));
+        assert!(skipped(Row {
+            kind: Some(AlgorithmKind::External),
             algorithm: "external".to_owned(),
             ..row.clone()
         }));
-        let two = [row.clone(), Record { line: 5, value: Some(0), ..row }];
+        let two = [row.clone(), Row { line: 5, value: Some(0), ..row }];
         let findings =
             recheck(&two, &[], &registry(), Effort { every: 2, ..ALL }, &Reading::default()).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
@@ -383,11 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_any_version_are_read_and_others_refused() {
-        let header =
-            "stop,bound_witness,buffers,load,counters,nodes,suite,instance,sha256,problem,algorithm,seed";
-        let old = &rows(&format!("{header},status,decide\n,,,,,,a,b,c,d,e,7,done,true\n"))[0];
-        assert!(old.line == 2 && old.seed == 7 && old.decides() && old.value.is_none());
+    fn rows_with_the_compared_columns_are_read_and_others_refused() {
+        let header = "stop,witness,buffers,load,counters,nodes,suite,instance,sha256,problem,algorithm,seed,schema_version,kind";
+        let row = &rows(&format!("{header},status,decide\n,,,,,,a,b,c,d,e,7,6,exact,done,load\n"))[0];
+        assert!(row.line == 2 && row.seed == 7 && row.decides() && row.value.is_none());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         let fails = |text: &str| {
@@ -395,12 +351,12 @@ mod tests {
             read_rows(&path).unwrap_err().to_string()
         };
         assert!(fails("graph,peak\na,1\n").contains("missing column 'suite'"));
-        assert!(fails(&format!("{header},status\n,,,,,,a,b,c,d,e,x,done\n")).contains("line 2"));
+        assert!(fails(&format!("{header},status\n,,,,,,a,b,c,d,e,x,6,exact,done\n")).contains("line 2"));
         let omitted = format!("{},status\n", header.replace("load,", ""));
         assert!(fails(&omitted).contains("missing column 'load', which is compared"));
         assert!(
             recheck(
-                &[Record { suite: "none".to_owned(), ..Record::default() }],
+                &[Row { suite: "none".to_owned(), ..Row::default() }],
                 &[],
                 &registry(),
                 ALL,
@@ -408,7 +364,7 @@ mod tests {
             )
             .is_err()
         );
-        let gone = Record { suite: "gone/files".to_owned(), ..Record::default() };
+        let gone = Row { suite: "gone/files".to_owned(), ..Row::default() };
         let findings = recheck(&[gone], &[], &registry(), ALL, &Reading::default()).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("no such file or folder"));
     }

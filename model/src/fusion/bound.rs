@@ -18,12 +18,12 @@ pub const MULTIPLIER_UNIT: u64 = 720_720;
 
 /// The reason for an upper bound on the number of optimised relations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
     /// The dual multipliers in the order of [`FusionProblem::operators`], in units of 1/[`MULTIPLIER_UNIT`]
     /// of a relation.
-    Multipliers(Vec<u64>),
+    Multipliers { multipliers: Vec<u64> },
     /// A completed search by the exact solver with the name `solver`.
     Search { solver: String },
 }
@@ -32,7 +32,7 @@ impl Reason for FusionWitness {
     fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
-            Self::Multipliers(_) => None,
+            Self::Multipliers { .. } => None,
         }
     }
 }
@@ -40,7 +40,7 @@ impl Reason for FusionWitness {
 impl fmt::Display for FusionWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Multipliers(_) => f.write_str("dual multipliers of operators"),
+            Self::Multipliers { .. } => f.write_str("dual multipliers of operators"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }
@@ -93,7 +93,7 @@ pub fn priced(problem: &FusionProblem, multipliers: &[u64], component: &[usize])
 pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     let multipliers = fusion_multipliers(problem);
     let value = problem.components().iter().map(|one| priced(problem, &multipliers, one)).sum();
-    LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers(multipliers) }
+    LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers { multipliers } }
 }
 
 /// Verifies from the definition that the witness of an upper bound proves the bound.
@@ -102,7 +102,7 @@ pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
 /// The first reason why the witness does not prove the bound.
 pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), BoundError> {
     let multipliers = match &bound.witness {
-        FusionWitness::Multipliers(multipliers) => multipliers,
+        FusionWitness::Multipliers { multipliers } => multipliers,
         FusionWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
     };
     let operators = problem.operators().len();

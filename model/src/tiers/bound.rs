@@ -42,13 +42,13 @@ pub struct TierMultiplier {
 
 /// The reason for a lower bound on the transfer time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
     /// The total transfer time with every tensor in its cheapest tier.
     Cheapest,
     /// Dual multipliers of the capacities.
-    Multipliers(Vec<TierMultiplier>),
+    Multipliers { multipliers: Vec<TierMultiplier> },
     /// This tensor does not fit into any of its allowed tiers, so no plan exists.
     TooLarge {
         /// The index of the tensor.
@@ -84,7 +84,7 @@ impl fmt::Display for TierWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cheapest => f.write_str("every tensor in its fastest tier"),
-            Self::Multipliers(multipliers) => {
+            Self::Multipliers { multipliers } => {
                 write!(f, "dual multipliers of capacity at {} steps", multipliers.len())
             }
             Self::TooLarge { tensor } => write!(f, "tensor number {tensor} fits no tier"),
@@ -174,7 +174,7 @@ pub fn fitting_bound(problem: &TierProblem) -> TierBound {
 pub fn confirm_tier_bound(problem: &TierProblem, bound: &TierBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TierWitness::Cheapest => cheapest_bound(problem).value,
-        TierWitness::Multipliers(multipliers) => {
+        TierWitness::Multipliers { multipliers } => {
             dual_bound(problem, multipliers).ok_or_else(|| BoundError::Overflow(bound.witness.to_string()))?
         }
         TierWitness::TooLarge { tensor } if problem.is_too_large(*tensor) => Time::MAX,

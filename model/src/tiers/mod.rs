@@ -67,6 +67,10 @@ impl Problem for Tiers {
         witness.in_words(problem)
     }
 
+    fn name_of<'a>(problem: &'a TierProblem, member: &str, index: usize) -> Option<&'a str> {
+        problem.tensors().get(index).filter(|_| member == "tensor").map(|tensor| tensor.name.as_str())
+    }
+
     fn check(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
         let mut violations = check_tiers(problem, plan);
         if violations.is_empty() {

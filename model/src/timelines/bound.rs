@@ -41,7 +41,7 @@ const WINDOW: usize = 48;
 
 /// The reason for a lower bound on the makespan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TimeWitness {
     /// All operators compute sequentially.

@@ -81,6 +81,10 @@ impl Problem for Timelines {
         witness.in_words(problem)
     }
 
+    fn name_of<'a>(problem: &'a TimelineProblem, member: &str, index: usize) -> Option<&'a str> {
+        problem.operators().get(index).filter(|_| member == "operator").map(|operator| operator.name.as_str())
+    }
+
     fn check(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
         check_timeline(problem, timeline)
     }

@@ -205,7 +205,7 @@ fn dual_multipliers_prove_bounds() {
     let shown = dual_bound(&problem, &[multiplier]).unwrap();
     assert_eq!(whole(shown), 8 + 9 + 6 + 4 + 4 - 4);
     let bound = |seconds: f64, witness| LowerBound::new(Time::from_seconds(seconds).unwrap(), witness);
-    let witness = TierWitness::Multipliers(vec![multiplier]);
+    let witness = TierWitness::Multipliers { multipliers: vec![multiplier] };
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
     assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");

@@ -98,7 +98,7 @@ impl Solver<Fusions> for ExactFusion {
             }
         }
         let witness = if bound == shown {
-            FusionWitness::Multipliers(multipliers)
+            FusionWitness::Multipliers { multipliers }
         } else {
             FusionWitness::Search { solver: NAME.to_owned() }
         };

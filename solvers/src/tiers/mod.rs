@@ -146,7 +146,7 @@ fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierMu
     if let Some(value) = dual_bound(case.problem, &multipliers) {
         // The witness proves only this bound. Rounding up to the next possible total cost counts as a result
         // of the search.
-        known.raise(value.get(), TierWitness::Multipliers(multipliers.clone()));
+        known.raise(value.get(), TierWitness::Multipliers { multipliers: multipliers.clone() });
         let next = case.next_sum(value.get());
         if next > value.get() {
             known.searched(next);

@@ -72,15 +72,13 @@ function layoutOf(name: string, buffers: Buffer[], all: Row[]): Layout {
   return { name, offsets, peak: peakOf(buffers, offsets) };
 }
 
-/** Reads the step or the window from the words of a witness. */
-function fromWords(witness: string): Reason {
-  const step = witness.match(/^load at step (\d+)/);
-  return { text: witness, kind: "", ...(step ? { step: Number(step[1]) } : {}) };
-}
+/** A reason without a certificate. The step is known if the reason is the load. */
+const plainReason = (text: string, step: unknown): Reason => ({ text, kind: "", ...(typeof step === "number" ? { step } : {}) });
 
-function reasonOf(certificate: Json | null, witness: string, buffers: Buffer[]): Reason {
+function reasonOf(certificate: Json | null, report: Json, buffers: Buffer[]): Reason {
+  const witness = words(report.witness);
   const own = (certificate?.lower_bound as Json | undefined)?.witness as Json | undefined;
-  if (!own) return fromWords(witness);
+  if (!own) return plainReason(witness, (report.witness_summary as Json | undefined)?.step);
   const named = [own.buffers, own.buffer].flat().filter((id) => typeof id === "string");
   const ids = new Map(named.length > 0 ? buffers.map((buffer, at) => [buffer.id, at]) : []);
   const found = named.map((id) => ids.get(id as string)).filter((at) => at !== undefined);
@@ -124,7 +122,7 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
   const layouts: Layout[] = [];
   if (isLayout) layouts.push(layoutOf("yours", buffers, inOrder(own, buffers)));
   if (found) layouts.push(layoutOf(settings.solver === "exact" && report.claim === "optimal" ? "optimum" : settings.solver, buffers, found));
-  const reason = reasonOf(certificate, words(report.witness), buffers);
+  const reason = reasonOf(certificate, report, buffers);
   const bound: Bound = { value: number(report.lower_bound), reason };
   const view: View = {
     title: words(report.instance),
@@ -200,7 +198,7 @@ async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solve
     title: words(report.graph),
     buffers,
     layouts: all.length > 0 ? [layoutOf("plan", buffers, all)] : [],
-    bound: { value: number(report.lower_bound), reason: fromWords(witness), anyOrder },
+    bound: { value: number(report.lower_bound), reason: plainReason(witness, report.load_step ?? regions[0]?.load_step), anyOrder },
     claim: words(report.claim),
     capacity: settings.capacity,
     load: profile(buffers),

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
-use plimsoll::posed::{algorithms, problem};
+use plimsoll::posed::{Facts, algorithms, problem};
 use plimsoll::{Listed, Registry, excluded};
 use std::fmt::Display;
 use std::path::Path;
@@ -31,12 +31,17 @@ pub enum Choice {
     SharedObjects(&'static Entry<SharedObjects>),
 }
 
-/// Returns the default algorithm, which is called `exact`. If there is none, returns the first exact
-/// algorithm or, failing that, the first entry.
+/// Returns the default algorithm among the algorithms of a problem, which is called `exact`. If there is
+/// none, returns the first exact algorithm or, failing that, the first algorithm.
+pub fn leading(all: &[Facts]) -> Option<&Facts> {
+    let exact = all.iter().find(|facts| facts.name == "exact");
+    exact.or_else(|| all.iter().find(|facts| facts.kind == Kind::Exact)).or(all.first())
+}
+
+/// Returns the entry of the [default](leading) algorithm of a problem.
 pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
-    let entries = P::entries(registry);
-    let exact = entries.iter().find(|entry| entry.name == "exact");
-    exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
+    let [own, _] = algorithms(registry, P::NAME);
+    registry.named(leading(&own)?.name)
 }
 
 /// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is

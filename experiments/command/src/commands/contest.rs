@@ -11,19 +11,19 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Claim, Kind, Value as _};
 use plimsoll::posed::Posed;
 use plimsoll::run::Limits;
-use plimsoll_lab::attempt::attempt;
+use plimsoll_lab::executor::attempt;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{Columns, Extras, Record, settle};
+use plimsoll_lab::row::{Columns, Extras, Row, Status, Unit, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Returns a record with the columns that all runs on a graph share: those that describe the graph, this
 /// build and this machine.
-pub fn about(graph: &Graph) -> Record {
-    Record {
+pub fn about(graph: &Graph) -> Row {
+    Row {
         instance: graph.name().to_owned(),
         operators: Some(graph.operators().len()),
-        ..Record::on(&Machine::here())
+        ..Row::on(&Machine::here())
     }
 }
 
@@ -43,21 +43,21 @@ pub enum Stops {
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
-    about: &Record,
+    about: &Row,
     (effort, stops): (EffortArgs, Stops),
     limits: impl Fn() -> Limits,
-) -> Result<Vec<Record>, Failure> {
+) -> Result<Vec<Row>, Failure> {
     let entries = P::entries(registry);
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<Row> = Vec::new();
     // Exact algorithms run first, so that heuristics can stop at a proven optimum.
     let mut sorted: Vec<_> = entries.to_vec();
     if stops == Stops::AtOptimum {
         sorted.sort_by_key(|entry| std::cmp::Reverse(entry.kind == Kind::Exact));
     }
     for entry in interrupt::until_requested(sorted) {
-        let asked = Record {
+        let asked = Row {
             algorithm: entry.name.to_owned(),
-            kind: entry.kind.to_string(),
+            kind: Some(entry.kind.into()),
             threads: effort.threads,
             seed: effort.seed,
             repetition: 1,
@@ -65,20 +65,21 @@ pub fn compare<P: Posed>(
             node_limit: effort.node_limit,
             ..about.clone()
         };
-        let optimum = records.iter().find(|record| stops == Stops::AtOptimum && record.claim == "optimal");
+        let optimum =
+            records.iter().find(|record| stops == Stops::AtOptimum && record.claim == Some(Claim::Optimal));
         let target = optimum.and_then(|record| record.value).map(Bytes::new);
         let limits = if entry.kind == Kind::Heuristic { Limits { target, ..limits() } } else { limits() };
         let (record, _) = attempt::<P>(entry, question, asked, limits, Extras::default());
-        match record.status.as_str() {
-            "skipped" => {}
-            "done" => records.push(record),
+        match record.status {
+            Status::Skipped => {}
+            Status::Done => records.push(record),
             _ => return Err(Failure::internal(format!("{}: {}", entry.name, record.error))),
         }
     }
-    let place = |record: &Record| entries.iter().position(|entry| entry.name == record.algorithm);
+    let place = |record: &Row| entries.iter().position(|entry| entry.name == record.algorithm);
     records.sort_by_key(place);
-    settle(&mut records, P::floor_of(question).map(P::Value::number));
-    match records.iter().find(|record| record.status != "done") {
+    settle(&mut records);
+    match records.iter().find(|record| !record.is_done()) {
         Some(wrong) => Err(Failure::internal(format!("{}: {}", wrong.algorithm, wrong.error))),
         None => Ok(records),
     }
@@ -88,7 +89,7 @@ pub fn compare<P: Posed>(
 /// exit code of the best claim.
 pub fn print<P: Posed>(
     mut report: Report,
-    records: &[Record],
+    records: &[Row],
     output: Option<&PathBuf>,
     is_json: bool,
 ) -> Result<u8, Failure> {
@@ -97,13 +98,15 @@ pub fn print<P: Posed>(
             file.write_all(Columns::all().file(records).as_bytes())
         }));
     }
-    let (value, bound) =
-        if P::Value::UNIT == "picoseconds" { ("value_ps", "bound_ps") } else { ("value", "bound") };
-    let mut sorted: Vec<&Record> = records.iter().collect();
-    sorted.sort_by_key(|record| {
-        (record.terms.as_str(), record.value.is_none(), record.value.map(P::Value::of_number))
-    });
-    let row = |record: &&Record| {
+    let (value, bound) = if Unit::of::<P::Value>() == Unit::Picoseconds {
+        ("value_ps", "bound_ps")
+    } else {
+        ("value", "bound")
+    };
+    let mut sorted: Vec<&Row> = records.iter().collect();
+    sorted
+        .sort_by_key(|record| (&record.terms, record.value.is_none(), record.value.map(P::Value::of_number)));
+    let row = |record: &&Row| {
         let mut row = json!({
             "terms": record.terms,
             "algorithm": record.algorithm,
@@ -136,8 +139,5 @@ pub fn print<P: Posed>(
     }
     report.extend(json!({ "problem": P::NAME, "unit": P::Value::UNIT, "rows": records }));
     report.print(is_json)?;
-    let claims = [Claim::Optimal, Claim::Feasible, Claim::Infeasible, Claim::Unknown];
-    let claimed =
-        records.iter().filter_map(|row| claims.into_iter().find(|claim| claim.as_str() == row.claim));
-    Ok(claimed.map(code).min().unwrap_or(NOTHING_FOUND))
+    Ok(records.iter().filter_map(|row| row.claim).map(code).min().unwrap_or(NOTHING_FOUND))
 }

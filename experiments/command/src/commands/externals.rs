@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::ProgressBar;
-use plimsoll_lab::record::Record;
+use plimsoll_lab::row::Row;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,14 +12,13 @@ pub struct FirstFailures(Mutex<BTreeSet<String>>);
 
 impl FirstFailures {
     /// If the row is the first failure of its external program, reports the error on standard error.
-    pub fn report(&self, row: &Record, bar: &ProgressBar) {
-        let is_failed = matches!(row.status.as_str(), "failed" | "crashed" | "killed");
-        if row.kind != "external" || !is_failed {
+    pub fn report(&self, row: &Row, bar: &ProgressBar) {
+        if !row.is_external() || !row.status.is_broken() {
             return;
         }
         let is_first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row.algorithm.clone());
         if is_first {
-            let Record { algorithm, instance, error, .. } = row;
+            let Row { algorithm, instance, error, .. } = row;
             bar.suspend(|| output::complain(&format!("{algorithm} failed on {instance}: {error}")));
         }
     }

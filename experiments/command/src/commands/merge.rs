@@ -4,9 +4,9 @@ use crate::failure::{Failure, code_of_runs};
 use crate::format;
 use crate::output;
 use clap::Args;
-use plimsoll_lab::record::lines;
+use plimsoll_lab::experiment::merge;
 use plimsoll_lab::report::human;
-use plimsoll_lab::sweep::merge;
+use plimsoll_lab::row::lines;
 use serde_json::json;
 use std::path::PathBuf;
 

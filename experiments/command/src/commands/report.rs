@@ -49,6 +49,9 @@ pub struct ReportArgs {
     /// values
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     algorithms: Vec<String>,
+    /// Also compare the times on every instance with those of this algorithm (in summary.md)
+    #[arg(long, value_name = "NAME")]
+    reference: Option<String>,
     /// Order of the algorithms in tables
     #[arg(long, value_enum, default_value_t = SortArg::Gap)]
     sort: SortArg,
@@ -103,8 +106,13 @@ fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
 
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
     let algorithms = &args.algorithms;
-    let options =
-        Options { target_gap: args.target_gap, shift: args.shift, algorithms, sort: args.sort.into() };
+    let options = Options {
+        target_gap: args.target_gap,
+        shift: args.shift,
+        algorithms,
+        sort: args.sort.into(),
+        reference: args.reference.as_deref(),
+    };
     let folder = args.out.as_deref().map(|out| Folder::open(out, &args.paths)).transpose()?;
     let studies = analyse(&args.paths, options)?;
     let written = folder.and_then(|folder| output::late(fill(&folder, &args.title, &studies, options)));
@@ -133,7 +141,8 @@ fn analyse(paths: &[PathBuf], options: Options<'_>) -> Result<Vec<Study>, Failur
         }
     }
     let rows = || records.iter().flat_map(|record| &record.observations);
-    if let Some(bad) = options.algorithms.iter().find(|name| !rows().any(|row| row.algorithm == **name)) {
+    let mut named = options.algorithms.iter().map(String::as_str).chain(options.reference);
+    if let Some(bad) = named.find(|name| !rows().any(|row| row.algorithm == *name)) {
         let known: BTreeSet<&str> = rows().map(|row| row.algorithm.as_str()).collect();
         return Err(unknown(
             "algorithm",

@@ -15,7 +15,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::{
     Bytes, Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem, SharedObjects, Silent,
-    SplitBuffers, Witness, load,
+    SplitBuffers, Witness, WitnessSummary, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
@@ -195,6 +195,7 @@ fn report<P: Plan>(
         "peak": outcome.value,
         "lower_bound": (!is_contradiction).then_some(bound.value),
         "witness": witness,
+        "witness_summary": WitnessSummary::of::<P>(instance, &bound.witness),
         "arithmetic": arithmetic,
         "gap_percent": gap,
         "load": load,

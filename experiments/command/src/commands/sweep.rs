@@ -8,12 +8,14 @@ use crate::output;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::model::printable::printable_line;
+use plimsoll_lab::executor::{Report, Start, run_in_workers, serve};
+use plimsoll_lab::experiment::{Experiment, ExperimentError, Input, Run, Shard};
 use plimsoll_lab::external::{VersionCommands, reaper};
-use plimsoll_lab::record::{Record, lines};
 use plimsoll_lab::report::human;
+use plimsoll_lab::row::{Row, Status, lines};
 use plimsoll_lab::suite::CORPORA;
+use plimsoll_lab::sweep;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
-use plimsoll_lab::sweep::{Report, Run, Shard, Start, Sweep, SweepError, run};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -25,11 +27,11 @@ const ARRAY: u64 = 16;
 /// Maximum number of errors shown for inputs that cannot be read.
 const SHOWN: usize = 20;
 
-impl From<SweepError> for Failure {
-    fn from(error: SweepError) -> Self {
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Self {
         match &error {
-            SweepError::Worker(_) => Self::internal(error),
-            SweepError::Interrupted => Self { code: NOTHING_FOUND, message: error.to_string() },
+            ExperimentError::Worker(_) => Self::internal(error),
+            ExperimentError::Interrupted => Self { code: NOTHING_FOUND, message: error.to_string() },
             _ => Self::input(error),
         }
     }
@@ -40,8 +42,8 @@ pub struct SweepArgs {
     /// Sweep: a TOML file with instances, algorithms, limits, seeds, repetitions and metrics
     #[arg(value_name = "FILE.toml", value_parser = input_file())]
     file: PathBuf,
-    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only the missing
-    /// runs start
+    /// Write rows.csv and experiment.json into this folder; if it contains rows of this sweep, only the
+    /// missing runs start
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", value_parser = format::folder())]
     out: Option<PathBuf>,
     /// Number of concurrent runs, each in a separate process
@@ -80,7 +82,7 @@ pub struct SweepArgs {
 
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let commands = if args.dry_run || args.no_submit { VersionCommands::Skip } else { VersionCommands::Run };
-    let sweep = Sweep::read(&args.file, folder_of(&args.file), commands)?;
+    let sweep = sweep::read(&args.file, folder_of(&args.file), commands)?;
     let unreadable = sweep.unreadable();
     for error in unreadable.iter().take(SHOWN) {
         output::complain(&format!("unreadable: {error}"));
@@ -128,10 +130,10 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     } else {
         output::print(&text(&report, jobs, out))?;
     }
-    if !sweep.inputs.is_empty() && sweep.inputs.iter().all(|input| input.subject.is_err()) {
+    if !sweep.inputs.is_empty() && sweep.inputs.iter().all(Input::is_unreadable) {
         return Err(nothing_read());
     }
-    match code_of_runs(&report.failures, report.statuses.contains_key("refused")) {
+    match code_of_runs(&report.failures, report.statuses.contains_key(&Status::Refused)) {
         ANSWERED if report.open > 0 => Ok(NOTHING_FOUND),
         code => Ok(code),
     }
@@ -139,7 +141,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
 
 /// Executes the runs that are requested on standard input, until standard input ends.
 pub fn worker() -> Result<u8, Failure> {
-    let served = plimsoll_lab::sweep::worker::serve(std::io::stdin(), std::io::stdout());
+    let served = serve(std::io::stdin(), std::io::stdout());
     served.map_err(Failure::internal)?;
     Ok(ANSWERED)
 }
@@ -149,7 +151,7 @@ fn own_binary() -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::internal(format!("cannot find this executable: {error}")))
 }
 
-fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failure> {
+fn attempt(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<Report, Failure> {
     let own: OsString = own_binary()?.into();
     let worker: [OsString; 2] = [own.clone(), "sweep-worker".into()];
     reaper::employ(vec![own, "reaper".into()]);
@@ -158,7 +160,7 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
         bar.set_style(style);
     }
     let (drawn, failed) = (!bar.is_hidden(), FirstFailures::default());
-    let progress = |row: &Record, there: u64, runs: u64| {
+    let progress = |row: &Row, there: u64, runs: u64| {
         failed.report(row, &bar);
         if drawn {
             bar.set_length(runs);
@@ -167,7 +169,8 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
         }
     };
     let jobs = usize::from(args.jobs);
-    let report = run(sweep, &Start { out, shard: args.shard, jobs, worker: &worker, progress: &progress });
+    let report =
+        run_in_workers(sweep, &Start { out, shard: args.shard, jobs, worker: &worker, progress: &progress });
     bar.finish_and_clear();
     Ok(report?)
 }
@@ -203,11 +206,11 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
 }
 
 /// Returns the runs of the sweep, or of the requested shard.
-fn own<'a>(args: &SweepArgs, sweep: &'a Sweep) -> Vec<&'a Run> {
+fn own<'a>(args: &SweepArgs, sweep: &'a Experiment) -> Vec<&'a Run> {
     sweep.runs.iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.index))).collect()
 }
 
-fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
+fn dry_run(args: &SweepArgs, sweep: &Experiment) -> Result<u8, Failure> {
     let runs = own(args, sweep);
     if args.json {
         let listed: Vec<_> = runs
@@ -250,7 +253,7 @@ fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
+fn submit(args: &SweepArgs, sweep: &Experiment, out: &Path) -> Result<u8, Failure> {
     let runs = sweep.runs.len() as u64;
     let array = args.array.unwrap_or(ARRAY).min(runs);
     let corpora = std::env::var(CORPORA).ok().filter(|folder| !folder.is_empty());

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-type Record = BTreeMap<String, String>;
+type Row = BTreeMap<String, String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -93,11 +93,16 @@ fn a_record_is_rerun_and_compared() {
     let good = scratch.plimsoll(&["recheck", "record"]).exits(0).stdout;
     assert!(good.starts_with("record") && good.lines().count() == 3, "{good}");
     let rows = scratch.read("record/rows.csv");
-    let second = rows.lines().nth(1).unwrap();
-    let columns: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
-    let at = columns.iter().position(|&column| column == "buffers").unwrap();
-    let number = second.split(',').nth(at).unwrap().to_owned();
-    scratch.write("changed.csv", rows.replacen(&format!(",{number},"), ",999999,", 1));
+    let mut reader = csv::Reader::from_reader(rows.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let at = header.iter().position(|column| column == "buffers").unwrap();
+    let mut lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let number = lines[0][at].to_owned();
+    let cell = |(nth, cell)| if nth == at { "999999" } else { cell };
+    lines[0] = lines[0].iter().enumerate().map(cell).collect();
+    let mut writer = csv::Writer::from_path(scratch.path("changed.csv")).unwrap();
+    [&header].into_iter().chain(&lines).for_each(|line| writer.write_record(line).unwrap());
+    writer.flush().unwrap();
     let bad = scratch.plimsoll(&["recheck", "record", "changed.csv"]).exits(1).stdout;
     assert!(bad.contains("changed.csv: line 2: naive on "), "{bad}");
     assert!(bad.contains(&format!("buffers was 999999, is now {number}")), "{bad}");
@@ -109,7 +114,7 @@ fn a_record_is_rerun_and_compared() {
     scratch.write("other.csv", "graph,peak\na,1\n");
     scratch.plimsoll(&["recheck", "other.csv"]).refuses(&["other.csv", "missing column 'suite'"]);
     scratch.plimsoll(&["recheck", "nowhere"]).refuses(&["nowhere"]);
-    scratch.write("torn.csv", format!("{rows}3,embedded"));
+    scratch.write("torn.csv", format!("{rows}6,embedded"));
     scratch.plimsoll(&["recheck", "torn.csv"]).refuses(&["torn.csv", "line"]);
     scratch.write("moved.csv", rows.replace("embedded", "no-such-suite"));
     scratch.plimsoll(&["recheck", "moved.csv"]).refuses(&["moved.csv", "no-such-suite"]);
@@ -137,7 +142,7 @@ const OF_GRAPHS: [OfGraphs; 1] = [OfGraphs {
     own_batch: true,
 }];
 
-fn read(path: &Path) -> Vec<Record> {
+fn read(path: &Path) -> Vec<Row> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     reader.deserialize().map(Result::unwrap).collect()
 }
@@ -183,7 +188,7 @@ fn open_shapes(path: &Path, own_batch: bool) -> &'static [&'static str] {
 }
 
 /// Reruns the command of a row and returns the new rows.
-fn rerun(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Vec<Record> {
+fn rerun(record: &OfGraphs, row: &Row, graph: &Path, scratch: &Scratch) -> Vec<Row> {
     let filled = |word: &str| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
         Some(column) if column == record.keys[0] => graph.to_string_lossy().into_owned(),
         Some(column) => row[column].clone(),
@@ -201,7 +206,7 @@ fn rerun(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Ve
 }
 
 /// Returns the rows without measured times and with the labels of unnamed operators reduced to their kinds.
-fn repeatable(rows: &[Record]) -> Vec<Record> {
+fn repeatable(rows: &[Row]) -> Vec<Row> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
         row.remove("seconds");
@@ -227,12 +232,12 @@ fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
     let scratch = Scratch::new();
     let files = files(record, &scratch);
     let rows = read(&folder.join("rows.csv"));
-    let key = |row: &Record| record.keys.iter().map(|&column| row[column].clone()).collect::<Vec<_>>();
+    let key = |row: &Row| record.keys.iter().map(|&column| row[column].clone()).collect::<Vec<_>>();
     let (mut quick, mut compared) = (0, 0);
     for group in rows.chunk_by(|a, b| key(a) == key(b)) {
         let Some(graph) = files.get(&group[0][record.keys[0]]) else { continue };
         let seconds: f64 = group.iter().map(|row| row["seconds"].parse().unwrap_or(0.0)).sum();
-        let by_clock = |row: &Record| row.get("stop").is_some_and(|stop| stop == "time-limit");
+        let by_clock = |row: &Row| row.get("stop").is_some_and(|stop| stop == "time-limit");
         if seconds > slowest || group.iter().any(by_clock) {
             continue;
         }
@@ -302,7 +307,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
 fn sweeps_that_omit_compared_columns_are_refused() {
     let scratch = Scratch::new();
     scratch.write("a.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
-    let all = ["stop", "bound_witness", "buffers", "load", "counters", "nodes"];
+    let all = ["stop", "witness", "buffers", "load", "counters", "nodes"];
     for omitted in ["", "buffers", "load", "stop"] {
         let kept: Vec<&str> = all.into_iter().filter(|&name| name != omitted).collect();
         let head = format!("metrics = {kept:?}\n[limits]\nnodes = 100\n");

@@ -1,30 +1,32 @@
 //! Tests the analysis of records: figures computed by hand, general properties, bad input, and the command.
 
 use crate::common::{Scratch, TINY};
+use plimsoll::model::Claim;
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
 use plimsoll_lab::analysis::{Cell, Group, Options, Sort, Standing, curves, find, groups, standings, study};
-use plimsoll_lab::record::{Record, rank};
 use plimsoll_lab::report::plots::plots;
+use plimsoll_lab::row::{AlgorithmKind, Row, Status, Unit};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,run,threads,time_limit,decide,status,claim,peak,lower_bound,verdict,seconds,cpu,cores,error";
+const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,repetition,threads,time_limit,decide,status,claim,value,lower_bound,seconds,cpu,cores,error";
 
-const PLAIN: Options<'_> = Options { target_gap: None, shift: 0.0, algorithms: &[], sort: Sort::Gap };
+const PLAIN: Options<'_> =
+    Options { target_gap: None, shift: 0.0, algorithms: &[], sort: Sort::Gap, reference: None };
 
 /// `fast` is a heuristic with three seeds on `a`. `exact` proves `a`, stops at the limit on `b`, and fails on
 /// `c`.
 fn example() -> String {
     let rows = [
-        "3,s,a,ha,90,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,110,90,valid,1,cpu,2,",
-        "3,s,a,ha,90,,offsets,fast,heuristic,1,1,1,10,false,done,feasible,120,90,valid,2,cpu,2,",
-        "3,s,a,ha,90,,offsets,fast,heuristic,2,1,1,10,false,done,feasible,130,90,valid,3,cpu,2,",
-        "3,s,a,ha,90,,offsets,exact,exact,0,1,1,10,false,done,optimal,100,100,valid,4,cpu,2,",
-        "3,s,b,hb,30,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,50,30,valid,0.25,cpu,2,",
-        "3,s,b,hb,30,,offsets,exact,exact,0,1,1,10,false,done,feasible,60,40,valid,10,cpu,2,",
-        "3,s,c,hc,10,,offsets,fast,heuristic,0,1,1,10,false,done,optimal,10,10,valid,0.5,cpu,2,",
-        "3,s,c,hc,10,,offsets,exact,exact,0,1,1,10,false,failed,,,,,,cpu,2,\"it broke, \"\"badly\"\"\"",
+        "6,s,a,ha,90,,offsets,fast,heuristic,0,1,1,10,,done,feasible,110,90,1,cpu,2,",
+        "6,s,a,ha,90,,offsets,fast,heuristic,1,1,1,10,,done,feasible,120,90,2,cpu,2,",
+        "6,s,a,ha,90,,offsets,fast,heuristic,2,1,1,10,,done,feasible,130,90,3,cpu,2,",
+        "6,s,a,ha,90,,offsets,exact,exact,0,1,1,10,,done,optimal,100,100,4,cpu,2,",
+        "6,s,b,hb,30,,offsets,fast,heuristic,0,1,1,10,,done,feasible,50,30,0.25,cpu,2,",
+        "6,s,b,hb,30,,offsets,exact,exact,0,1,1,10,,done,feasible,60,40,10,cpu,2,",
+        "6,s,c,hc,10,,offsets,fast,heuristic,0,1,1,10,,done,optimal,10,10,0.5,cpu,2,",
+        "6,s,c,hc,10,,offsets,exact,exact,0,1,1,10,,failed,,,,,cpu,2,\"it broke, \"\"badly\"\"\"",
     ];
     format!("{HEADER}\n{}\n", rows.join("\n"))
 }
@@ -33,7 +35,7 @@ fn analysed(text: &str, options: Options<'_>) -> (Vec<Group>, Vec<Vec<Standing>>
     let scratch = Scratch::new();
     let path = scratch.write("rows.csv", text);
     let records = find(&[path]).unwrap();
-    let groups = groups(&records[0].observations, &records[0].trace, options);
+    let groups = groups(&records[0].observations, options);
     let standings = groups.iter().map(|group| standings(group, options.shift)).collect();
     (groups, standings)
 }
@@ -77,21 +79,21 @@ fn figures_match_those_computed_by_hand() {
     assert!(exact.time_factor.unwrap().bound);
     near(exact.gap_loss, 20.0 / 3.0);
     near(fast.gap_loss, 12.5);
-    assert_eq!(exact.troubles.get("failed"), Some(&1));
+    assert_eq!(exact.troubles.get(&Status::Failed), Some(&1));
     assert_eq!(groups[0].troubles[0].error, "it broke, \"badly\"");
 }
 
 #[test]
 fn more_relations_are_better() {
-    let header = "schema_version,suite,instance,sha256,operators,problem,unit,algorithm,kind,seed,time_limit,status,claim,value,lower_bound,verdict,seconds";
+    let header = "schema_version,suite,instance,sha256,operators,problem,unit,algorithm,kind,seed,time_limit,status,claim,value,lower_bound,seconds";
     let rows = [
-        "5,g,a,ha,7,fusion,relations,fast,heuristic,0,10,done,feasible,6,9,valid,1",
-        "5,g,a,ha,7,fusion,relations,fast,heuristic,1,10,done,feasible,4,9,valid,1",
-        "5,g,a,ha,7,fusion,relations,exact,exact,0,10,done,optimal,8,8,valid,4",
-        "5,g,b,hb,9,fusion,relations,fast,heuristic,0,10,done,feasible,5,20,valid,1",
-        "5,g,b,hb,9,fusion,relations,exact,exact,0,10,done,feasible,5,10,valid,10",
-        "5,g,c,hc,9,fusion,relations,fast,heuristic,0,10,done,feasible,3,3,valid,1",
-        "5,g,c,hc,9,fusion,relations,exact,exact,0,10,done,optimal,2,2,valid,1",
+        "6,g,a,ha,7,fusion,relations,fast,heuristic,0,10,done,feasible,6,9,1",
+        "6,g,a,ha,7,fusion,relations,fast,heuristic,1,10,done,feasible,4,9,1",
+        "6,g,a,ha,7,fusion,relations,exact,exact,0,10,done,optimal,8,8,4",
+        "6,g,b,hb,9,fusion,relations,fast,heuristic,0,10,done,feasible,5,20,1",
+        "6,g,b,hb,9,fusion,relations,exact,exact,0,10,done,feasible,5,10,10",
+        "6,g,c,hc,9,fusion,relations,fast,heuristic,0,10,done,feasible,3,3,1",
+        "6,g,c,hc,9,fusion,relations,exact,exact,0,10,done,optimal,2,2,1",
     ];
     let (groups, standings) = analysed(&format!("{header}\n{}\n", rows.join("\n")), PLAIN);
     let group = &groups[0];
@@ -148,9 +150,9 @@ fn runs_within_the_target_gap_are_solved() {
 fn ties_are_shared_and_bounds_above_peaks_do_not_count() {
     let text = format!(
         "{HEADER}\n\
-         3,s,a,h,5,,offsets,x,exact,0,1,1,10,false,done,optimal,10,10,valid,2,cpu,2,\n\
-         3,s,a,h,5,,offsets,y,exact,0,1,1,10,false,done,optimal,10,10,valid,2,cpu,2,\n\
-         3,s,a,h,5,,offsets,z,exact,0,1,1,10,false,done,optimal,12,12,valid,1,cpu,2,\n"
+         6,s,a,h,5,,offsets,x,exact,0,1,1,10,,done,optimal,10,10,2,cpu,2,\n\
+         6,s,a,h,5,,offsets,y,exact,0,1,1,10,,done,optimal,10,10,2,cpu,2,\n\
+         6,s,a,h,5,,offsets,z,exact,0,1,1,10,,done,optimal,12,12,1,cpu,2,\n"
     );
     let (groups, standings) = analysed(&text, PLAIN);
     let wins = |at: usize| {
@@ -159,15 +161,15 @@ fn ties_are_shared_and_bounds_above_peaks_do_not_count() {
     };
     assert_eq!((wins(0), wins(1), wins(2)), ((0, 1, 0, 1), (0, 1, 0, 1), (0, 0, 0, 0)));
     assert_eq!(groups[0].instances[0].best_bound, Some(10));
-    assert_eq!((groups[0].troubles.len(), groups[0].troubles[0].status.as_str()), (1, "refused"));
+    assert_eq!((groups[0].troubles.len(), groups[0].troubles[0].status), (1, Status::Refused));
     assert!(groups[0].troubles[0].error.contains("12 is above 10"));
     assert_eq!((standings[0][0].only_solver, standings[0][0].solved), (Some(0), 1));
 }
 
 #[test]
 fn different_questions_form_different_groups() {
-    let rows = ["10,false", "5,false", "10,true"]
-        .map(|limit| format!("3,s,a,h,5,7,offsets,x,exact,0,1,1,{limit},done,feasible,6,5,valid,2,cpu,2,"));
+    let rows = ["10,", "5,", "10,file"]
+        .map(|limit| format!("6,s,a,h,5,7,offsets,x,exact,0,1,1,{limit},done,feasible,6,5,2,cpu,2,"));
     let (groups, _) = analysed(&format!("{HEADER}\n{}\n", rows.join("\n")), PLAIN);
     assert_eq!(groups.len(), 3);
     assert_eq!(
@@ -182,10 +184,9 @@ fn different_questions_form_different_groups() {
 
 #[test]
 fn different_terms_are_different_questions() {
-    let header =
-        "schema_version,instance,sha256,problem,unit,terms,algorithm,status,value,lower_bound,verdict";
+    let header = "schema_version,instance,sha256,problem,unit,terms,algorithm,kind,status,value,lower_bound";
     let row = |machine, value, bound| {
-        format!("5,g,h,tiers,picoseconds,machine={machine},x,done,{value},{bound},valid")
+        format!("6,g,h,tiers,picoseconds,machine={machine},x,exact,done,{value},{bound}")
     };
     let (groups, _) = analysed(&format!("{header}\n{}\n{}\n", row("a", 9, 6), row("b", 5, 4)), PLAIN);
     let found: Vec<_> = groups.iter().map(|group| (group.question.to_string(), &group.cells[0][0])).collect();
@@ -196,8 +197,8 @@ fn different_terms_are_different_questions() {
 
 #[test]
 fn the_load_is_the_bound_only_without_another() {
-    let rows = "3,s,a,h,5,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n\
-                3,s,b,i,9,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n";
+    let rows = "6,s,a,h,5,,offsets,x,external,0,1,1,10,,done,,8,,2,cpu,2,\n\
+                6,s,b,i,9,,offsets,x,external,0,1,1,10,,done,,8,,2,cpu,2,\n";
     let (groups, _) = analysed(&format!("{HEADER}\n{rows}"), PLAIN);
     let [a, b] = &groups[0].instances[..] else { panic!() };
     assert_eq!((a.best_bound, a.bound_from), (Some(5), "load"));
@@ -219,17 +220,11 @@ fn primal_integrals_are_areas() {
 
 #[test]
 fn traces_give_integrals_and_mean_gaps() {
-    let scratch = Scratch::new();
-    std::fs::create_dir(scratch.path("r")).unwrap();
-    scratch.write("r/rows.csv", example());
-    scratch.write(
-        "r/trace.csv",
-        "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n\
-         s,a,offsets,exact,0,1,1,incumbent,200,\ns,a,offsets,exact,0,1,3,incumbent,100,\ns,a,offsets,exact,0,1,4,end,100,100\n\
-         s,z,offsets,exact,0,1,1,incumbent,200,\n",
-    );
-    let record = &find(&[scratch.path("r")]).unwrap()[0];
-    let groups = groups(&record.observations, &record.trace, PLAIN);
+    let trace = "1:incumbent:200: 3:incumbent:100: 4:end:100:100";
+    let mut lines = example().lines().map(|line| format!("{line},")).collect::<Vec<_>>();
+    lines[0] += "trace";
+    lines[4] += trace;
+    let (groups, _) = analysed(&(lines.join("\n") + "\n"), PLAIN);
     let exact = &standings(&groups[0], 0.0)[1];
     near(exact.integral, 2.0);
     near(exact.integral_share, 20.0);
@@ -256,22 +251,14 @@ fn links_to_parent_folders_are_not_followed() {
 
 #[test]
 fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
-    let scratch = Scratch::new();
-    std::fs::create_dir(scratch.path("r")).unwrap();
     let mut rows =
-        "key,instance,problem,algorithm,seed,repetition,time_limit,status,peak,verdict,seconds\n".to_owned();
-    let mut trace = "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n".to_owned();
-    // There are two limits and two seeds. The trace numbers the runs of an algorithm on an instance
-    // consecutively.
-    let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
-    for (nth, (limit, seed, found)) in (1..).zip(runs) {
-        writeln!(rows, "k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1").unwrap();
-        writeln!(trace, ",a,offsets,x,{seed},{nth},{found},incumbent,7,").unwrap();
+        "schema_version,instance,problem,algorithm,kind,seed,time_limit,status,value,seconds,trace\n"
+            .to_owned();
+    // There are two limits and two seeds.
+    for (limit, seed, found) in [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)] {
+        writeln!(rows, "6,a,offsets,x,exact,{seed},{limit},done,7,1,{found}:incumbent:7:").unwrap();
     }
-    scratch.write("r/rows.csv", rows);
-    scratch.write("r/trace.csv", trace);
-    let record = &find(&[scratch.path("r")]).unwrap()[0];
-    let groups = groups(&record.observations, &record.trace, PLAIN);
+    let (groups, _) = analysed(&rows, PLAIN);
     let found: Vec<_> = groups.iter().map(|group| standings(group, 0.0)[0].integral).collect();
     assert_eq!(groups.len(), 2);
     near(found[0], 0.3);
@@ -284,7 +271,7 @@ fn without_a_time_limit_unsolved_runs_have_no_time() {
     let row = |instance, algorithm, claim: &str, peak: u64, seconds: f64| {
         let bound = if claim == "optimal" { 10 } else { 5 };
         format!(
-            "3,s,{instance},h{instance},5,,offsets,{algorithm},x,0,1,1,,false,done,{claim},{peak},{bound},valid,{seconds},cpu,2,\n"
+            "6,s,{instance},h{instance},5,,offsets,{algorithm},exact,0,1,1,,,done,{claim},{peak},{bound},{seconds},cpu,2,\n"
         )
     };
     let rows = [
@@ -308,10 +295,9 @@ fn without_a_time_limit_unsolved_runs_have_no_time() {
 fn an_algorithm_has_one_colour_and_the_best_come_first() {
     let mut text = format!("{HEADER}\n");
     for (at, peak) in (0..9).rev().zip(20..) {
-        writeln!(text, "3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,")
-            .unwrap();
+        writeln!(text, "6,s,a,h,10,,offsets,w{at},exact,0,1,1,10,,done,feasible,{peak},10,1,cpu,2,").unwrap();
     }
-    text += "3,s,b,k,10,,offsets,w3,x,0,1,1,10,false,done,optimal,10,10,valid,1,cpu,2,\n";
+    text += "6,s,b,k,10,,offsets,w3,exact,0,1,1,10,,done,optimal,10,10,1,cpu,2,\n";
     let scratch = Scratch::new();
     let path = scratch.write("rows.csv", text);
     let studies = study(find(&[path]).unwrap(), PLAIN);
@@ -331,7 +317,7 @@ fn an_algorithm_has_one_colour_and_the_best_come_first() {
 }
 
 /// Returns random rows.
-fn random_rows(mut state: u64, unit: &str) -> Vec<Record> {
+fn random_rows(mut state: u64, unit: Unit) -> Vec<Row> {
     let mut next = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
@@ -341,21 +327,21 @@ fn random_rows(mut state: u64, unit: &str) -> Vec<Record> {
         let instance = next(6);
         let peak = (next(5) > 0).then(|| 100 + instance + next(50));
         let optimal = next(3) == 0;
-        rows.push(Record {
+        rows.push(Row {
             line,
             instance: format!("i{instance}"),
             problem: "offsets".to_owned(),
-            unit: unit.to_owned(),
+            unit,
+            kind: Some(AlgorithmKind::Exact),
             algorithm: format!("a{}", next(4)),
             time_limit: Some(10.0),
             threads: 1,
-            status: if next(8) == 0 { "crashed" } else { "done" }.to_owned(),
-            claim: if optimal { "optimal" } else { "feasible" }.to_owned(),
+            status: if next(8) == 0 { Status::Crashed } else { Status::Done },
+            claim: Some(if optimal { Claim::Optimal } else { Claim::Feasible }),
             value: peak,
             lower_bound: Some(90 + next(15)),
-            verdict: if peak.is_some() { "valid" } else { "" }.to_owned(),
             seconds: Some(next(100) as f64 / 10.0),
-            ..Record::default()
+            ..Row::default()
         });
     }
     rows
@@ -364,16 +350,16 @@ fn random_rows(mut state: u64, unit: &str) -> Vec<Record> {
 #[test]
 fn the_virtual_best_is_never_worse_and_profiles_rise() {
     for seed in 0..200 {
-        let unit = if seed % 2 == 0 { "picoseconds" } else { "relations" };
+        let unit = if seed % 2 == 0 { Unit::Picoseconds } else { Unit::Relations };
         let rows = random_rows(seed, unit);
-        let groups = groups(&rows, &[], PLAIN);
+        let groups = groups(&rows, PLAIN);
         let group = &groups[0];
         let (all, standings) = (virtual_best(group, None), standings(group, 0.01));
         for own in &group.cells {
             for (cell, best) in own.iter().zip(&all) {
                 let Some(cell) = cell else { continue };
                 let best = best.as_ref().unwrap();
-                let rank = |cell: &Cell| cell.value.map(|value| rank(unit, value));
+                let rank = |cell: &Cell| cell.value.map(|value| unit.rank(value));
                 assert!(cell.value.is_none() || rank(best) <= rank(cell) && best.value.is_some());
                 assert!(
                     !is_solved(cell)
@@ -394,8 +380,8 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
         // Every run is in a cell, and every run without an answer is listed.
         let runs: usize = group.cells.iter().flatten().flatten().map(|cell| cell.runs).sum();
         assert_eq!(runs, rows.len());
-        let crashed = rows.iter().filter(|row| row.status == "crashed").count();
-        assert_eq!(group.troubles.iter().filter(|row| row.status == "crashed").count(), crashed);
+        let crashed = rows.iter().filter(|row| row.status == Status::Crashed).count();
+        assert_eq!(group.troubles.iter().filter(|row| row.status == Status::Crashed).count(), crashed);
     }
 }
 
@@ -408,21 +394,24 @@ fn errors_name_file_line_and_value() {
         assert!(!scratch.path("o").exists());
     };
     let good = example();
-    fails(&good.replace(",100,100,valid", ",x100,100,valid"), &["rows.csv: line 5: peak is 'x100'"]);
+    fails(&good.replace(",100,100,4", ",x100,100,4"), &["rows.csv: line 5: value is 'x100'"]);
     fails(
-        &good.replace(",valid,4,", ",valid,-4,"),
+        &good.replace(",100,4,cpu", ",100,-4,cpu"),
         &["rows.csv: line 5: seconds is '-4'; expected a time in seconds"],
     );
     fails(
-        &good.replacen("10,false", "10,perhaps", 1),
-        &["line 2: decide is 'perhaps'; expected true, false"],
+        &good.replacen("10,,done", "10,perhaps,done", 1),
+        &["line 2: decide is 'perhaps': expected file, load or a capacity"],
     );
-    fails(&good.replace("3,s,b", "2,s,b"), &["line 6: schema_version is '2', but earlier rows have 3"]);
-    fails(&good.replace("3,s,", "9,s,"), &["line 2: schema_version is '9'; supported versions are 1 to"]);
+    fails(
+        &good.replacen("fast,heuristic", "fast,quick", 1),
+        &["line 2: kind is 'quick': expected heuristic,"],
+    );
+    fails(&good.replace("6,s,b", "5,s,b"), &["line 6: schema_version is '5'; the supported version is 6"]);
     fails(&good.replacen("exact,exact", ",exact", 1), &["line 5: algorithm is '', but must not be empty"]);
-    fails(&good.replacen("3,s,b", "s,b", 1), &["rows.csv: line 6: 22 fields, but the header has 23"]);
+    fails(&good.replacen("6,s,b", "s,b", 1), &["rows.csv: line 6: 21 fields, but the header has 22"]);
     fails(&good.replacen("problem", "puzzle", 1), &["rows.csv: line 1: missing column 'problem'"]);
-    fails(&good.replacen("seed", "run", 1), &["two columns are named 'run'"]);
+    fails(&good.replacen("seed", "repetition", 1), &["two columns are named 'repetition'"]);
     fails(&format!("{HEADER}\n"), &["rows.csv: the files (rows.csv and others) contain no rows"]);
     fails("", &["rows.csv"]);
     scratch.plimsoll(&["report", "nowhere", "--out", "o"]).refuses(&["nowhere: no such file or folder"]);
@@ -444,7 +433,7 @@ fn errors_name_file_line_and_value() {
 fn truncated_rows_and_unknown_columns_are_noted() {
     let scratch = Scratch::new();
     let text = example().replacen("error\n", "mood\n", 1);
-    scratch.write("rows.csv", format!("{text}3,s,c,hc,10,,off"));
+    scratch.write("rows.csv", format!("{text}6,s,c,hc,10,,off"));
     let run = scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--json"]).exits(0);
     assert!(run.stderr.contains("the last line is truncated (16 bytes"), "{}", run.stderr);
     assert!(run.stderr.contains("unknown column 'mood' is ignored"), "{}", run.stderr);

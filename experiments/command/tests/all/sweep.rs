@@ -1,7 +1,8 @@
 //! Tests `sweep` and `merge`: runs, stored rows, resuming, and joining shards.
 
 use crate::common::{Scratch, TINY};
-use plimsoll_lab::record::{MEASURED, Record, read};
+use plimsoll::model::Claim;
+use plimsoll_lab::row::{MEASURED, Row, Status, read};
 use std::collections::BTreeMap;
 
 const SMALL: &str = r#"
@@ -37,7 +38,7 @@ fn steady(scratch: &Scratch, folder: &str) -> Vec<Cells> {
     rows.map(|row| row.into_iter().filter(|(name, _)| !MEASURED.contains(&name.as_str())).collect()).collect()
 }
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Row> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -60,9 +61,9 @@ fn every_run_has_a_row_in_order() {
     assert_eq!(rows.len(), RUNS);
     for (at, row) in rows.iter().enumerate() {
         assert_eq!((row.run, row.key.len(), row.sha256.len()), (at as u64, 32, 64));
-        assert_eq!((row.status.as_str(), row.verdict.as_str()), ("done", "valid"));
+        assert_eq!(row.status, Status::Done);
         assert!(row.lower_bound.unwrap() <= row.value.unwrap() && row.load.is_some());
-        assert!(row.seconds.unwrap() >= 0.0 && row.timestamp.ends_with('Z') && row.cores > 0);
+        assert!(row.seconds.unwrap() >= 0.0 && row.timestamp.ends_with('Z') && row.machine.cores > 0);
         assert!(cfg!(not(target_os = "linux")) || row.peak_memory_bytes >= row.resident_bytes);
     }
     assert_eq!((rows[0].instance.as_str(), rows[0].algorithm.as_str()), ("uniform-5-1", "large-first"));
@@ -143,14 +144,11 @@ decide = "file"
         rows[0]
     );
     assert_eq!(of("tiny"), ["done"; 2]);
-    assert_eq!(
-        (rows[2].capacity, rows[2].stop.as_str(), rows[2].nodes),
-        (Some(8), rows[2].stop.as_str(), None)
-    );
+    assert_eq!((rows[2].capacity, rows[2].stop.is_some(), rows[2].nodes), (Some(8), true, None));
     assert_eq!(of("free"), ["skipped"; 2]);
     assert!(rows[4].error.contains("no capacity to decide"));
     let header = scratch.read("o/rows.csv").lines().next().unwrap().to_owned();
-    assert!(header.ends_with(",verdict,error,stop,seconds"), "{header}");
+    assert!(header.ends_with(",lower_bound,error,stop,seconds"), "{header}");
 }
 
 #[test]
@@ -160,9 +158,11 @@ fn unsupported_instances_are_rows() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
-    let declined: Vec<&Record> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
+    let declined: Vec<&Row> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
     assert!(!declined.is_empty());
-    assert!(declined.iter().all(|row| row.status == "skipped" && row.error.contains("does not support")));
+    assert!(
+        declined.iter().all(|row| row.status == Status::Skipped && row.error.contains("exceed the limit"))
+    );
 }
 
 #[test]
@@ -185,10 +185,10 @@ problem = "orders"
     );
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
-    assert!(rows.iter().filter(|row| row.instance == "bad.json").all(|row| row.status == "unreadable"));
+    assert!(rows.iter().filter(|row| row.instance == "bad.json").all(|row| row.status == Status::Unreadable));
     let exact = rows.iter().find(|row| row.instance == "shared-if-1" && row.algorithm == "exact").unwrap();
-    assert_eq!((exact.value, exact.claim.as_str(), exact.operators), (Some(12051), "optimal", Some(18)));
-    assert!(rows.iter().any(|row| row.instance == "chain-n-4-0" && row.status == "done"));
+    assert_eq!((exact.value, exact.claim, exact.operators), (Some(12051), Some(Claim::Optimal), Some(18)));
+    assert!(rows.iter().any(|row| row.instance == "chain-n-4-0" && row.status == Status::Done));
 }
 
 #[test]
@@ -216,34 +216,6 @@ fn a_sweep_resumes_from_any_byte() {
     assert_eq!(steady(&scratch, "a"), wanted);
 }
 
-/// The columns of sweeps before schema version 5.
-const OLDER: &str = "run,key,suite,instance,sha256,problem,algorithm,kind,threads,decide,capacity,time_limit,node_limit,\
-seed,repetition,status,claim,peak,lower_bound,verdict,error,stop,bound_witness,arithmetic,gap_percent,buffers,operators,load,\
-seconds,phases,counters,nodes,peak_memory_bytes,resident_bytes,commit,dirty,version,rustc,profile,cpu,cores,timestamp,claimed,\
-claimed_bound";
-
-#[test]
-fn an_older_sweep_resumes() {
-    let scratch = small();
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
-    let mut reader = csv::Reader::from_path(scratch.path("a/rows.csv")).unwrap();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(OLDER.split(',')).unwrap();
-    for row in reader.deserialize::<Cells>().take(RUNS / 2) {
-        let row = row.unwrap();
-        let cell = |name: &str| row[if name == "peak" { "value" } else { name }].clone();
-        writer.write_record(OLDER.split(',').map(cell)).unwrap();
-    }
-    let older = String::from_utf8(writer.into_inner().unwrap()).unwrap();
-    scratch.plimsoll(&["sweep", "s.toml", "--out", "b"]).exits(0);
-    scratch.write("b/rows.csv", older + "36,torn");
-    let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "b", "--json"]).exits(0).json();
-    assert_eq!((json["kept"].as_u64(), json["torn_bytes"].as_u64()), (Some(RUNS as u64 / 2), Some(7)));
-    let values = |folder: &str| rows(&scratch, folder).iter().map(|row| row.value).collect::<Vec<_>>();
-    assert_eq!(values("b"), values("a"));
-    assert_eq!(scratch.read("b/rows.csv").lines().next(), scratch.read("a/rows.csv").lines().next());
-}
-
 #[test]
 fn rows_of_another_sweep_are_rejected() {
     let scratch = small();
@@ -252,17 +224,19 @@ fn rows_of_another_sweep_are_rejected() {
     let words = ["sweep", "s.toml", "--out", "a"];
     scratch.write("a/rows.csv", format!("{whole}{}", whole.lines().nth(1).unwrap()) + "\n");
     scratch.plimsoll(&words).refuses(&["rows.csv: line 74: run 0 already has a row"]);
-    scratch.write("a/rows.csv", whole.replacen("\n5,0,", "\n5,1,", 1));
+    scratch.write("a/rows.csv", whole.replacen("\n6,0,", "\n6,1,", 1));
     scratch.plimsoll(&words).refuses(&["line 2: run 1 with key"]);
     scratch.write("a/rows.csv", whole.replacen("run,key", "key,run", 1));
     scratch.plimsoll(&words).refuses(&["a/rows.csv: line"]);
     scratch.write("a/rows.csv", "run,key\n");
     scratch.plimsoll(&words).refuses(&["line 1: the columns differ from those of this sweep"]);
     scratch.write("a/rows.csv", &whole);
-    std::fs::remove_file(scratch.path("a/sweep.json")).unwrap();
-    scratch.plimsoll(&words).refuses(&["a contains another sweep: found rows.csv without sweep.json"]);
-    scratch.write("a/sweep.json", "{}");
-    scratch.plimsoll(&words).refuses(&["a/sweep.json: line 1, column 2: the member 'format' is missing"]);
+    std::fs::remove_file(scratch.path("a/experiment.json")).unwrap();
+    scratch.plimsoll(&words).refuses(&["a contains another sweep: found rows.csv without experiment.json"]);
+    scratch.write("a/experiment.json", "{}");
+    scratch
+        .plimsoll(&words)
+        .refuses(&["a/experiment.json: line 1, column 2: the member 'format' is missing"]);
 }
 
 #[test]
@@ -375,7 +349,7 @@ fn files_of_other_origin_are_kept() {
     assert_eq!(scratch.read("own/README.md"), "mine");
     // A sweep that was killed before it wrote its manifest starts again.
     std::fs::create_dir(scratch.path("begun")).unwrap();
-    scratch.write("begun/sweep.lock", "");
+    scratch.write("begun/experiment.lock", "");
     scratch.write("begun/README.md", "");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "begun"]).exits(0);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "begun"]).exits(0);
@@ -390,7 +364,7 @@ fn a_sweep_without_readable_inputs_fails() {
     scratch.write("s.toml", text);
     let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(2);
     assert!(run.stderr.ends_with("none of the instances and graphs could be read\n"), "{}", run.stderr);
-    assert_eq!(rows(&scratch, "a")[0].status, "unreadable");
+    assert_eq!(rows(&scratch, "a")[0].status, Status::Unreadable);
     let submit = ["sweep", "s.toml", "--out", "b", "--slurm", "--no-submit", "--array", "4"];
     let run = scratch.plimsoll(&submit).exits(0);
     assert!(run.stdout.starts_with("runs         1 in 1 shard\n"), "{}", run.stdout);

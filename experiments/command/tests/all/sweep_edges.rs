@@ -2,11 +2,12 @@
 //! unusual order.
 
 use crate::common::{Scratch, TINY};
-use plimsoll_lab::record::{Record, read};
+use plimsoll::model::{Claim, Stop};
+use plimsoll_lab::row::{AlgorithmKind, Claimed, Row, Status, read};
 
 const LARGE_FIRST: &str = "[[algorithms]]\nnames = \"large-first\"\n";
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Row> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -29,15 +30,15 @@ fn a_bound_of_a_body_counts_only_if_its_regions_are_proved() {
     // A bad order inside a loop raises the bound of that run above the peaks of other runs.
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
-    assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
-    let best = |row: &Record| rows.iter().filter(|r| r.sha256 == row.sha256).filter_map(|r| r.value).min();
+    assert!(rows.iter().all(|row| row.status == Status::Done && row.value.is_some()));
+    let best = |row: &Row| rows.iter().filter(|r| r.sha256 == row.sha256).filter_map(|r| r.value).min();
     assert!(rows.iter().any(|row| row.value > best(row)));
     for row in &rows {
         assert!(row.lower_bound.is_none_or(|bound| Some(bound) <= best(row)), "{row:?}");
-        assert!(row.claim != "optimal" || row.value == best(row), "{row:?}");
+        assert!(row.claim != Some(Claim::Optimal) || row.value == best(row), "{row:?}");
     }
-    assert!(rows.iter().any(|row| row.lower_bound.is_none() && row.claim == "feasible"));
-    assert!(rows.iter().filter(|row| row.algorithm == "exact").all(|row| row.claim == "optimal"));
+    assert!(rows.iter().any(|row| row.lower_bound.is_none() && row.claim == Some(Claim::Feasible)));
+    assert!(rows.iter().filter(|row| row.algorithm == "exact").all(|row| row.claim == Some(Claim::Optimal)));
 }
 
 /// An algorithm that finds no order within the limits has not failed.
@@ -48,7 +49,7 @@ fn orders_that_are_not_found_are_unknown() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let row = rows(&scratch, "o").remove(0);
-    assert_eq!((row.status.as_str(), row.claim.as_str(), row.value), ("done", "unknown", None), "{row:?}");
+    assert_eq!((row.status, row.claim, row.value), (Status::Done, Some(Claim::Unknown), None), "{row:?}");
 }
 
 #[test]
@@ -285,7 +286,7 @@ fn a_short_run_above_its_memory_limit_is_a_row_too() {
     let text = format!("[limits]\nmemory = 1_000_000\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}");
     scratch.write("s.toml", format!("repetitions = 5\n{text}"));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
-    assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
+    assert!(rows(&scratch, "o").iter().all(|row| row.status == Status::OutOfMemory));
 }
 
 /// A program that places all buffers end to end, prints its time, and prints its fourth argument as a claim.
@@ -314,23 +315,22 @@ fn external_programs_are_algorithms() {
     assert_eq!(found.len(), 2);
     let row = &found[0];
     assert_eq!(
-        (row.algorithm.as_str(), row.kind.as_str(), row.problem.as_str()),
-        ("stack", "external", "offsets")
+        (row.algorithm.as_str(), row.kind, row.problem.as_str()),
+        ("stack", Some(AlgorithmKind::External), "offsets")
     );
-    assert_eq!(
-        (row.status.as_str(), row.verdict.as_str(), row.claim.as_str()),
-        ("done", "valid", "feasible")
-    );
+    assert_eq!((row.status, row.claim), (Status::Done, Some(Claim::Feasible)));
     assert_eq!((row.value, row.capacity, row.lower_bound, row.node_limit), (Some(12), Some(9), None, None));
     assert_eq!(
-        (row.version.as_str(), row.own_seconds, row.own_resolution),
+        (row.machine.version.as_str(), row.own_seconds, row.own_resolution),
         ("stack 1.2", Some(0.25), Some(0.01))
     );
     // A built-in algorithm found a peak of 8, so neither the claimed optimum nor the claimed bound of 12 is
     // correct.
-    assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
+    assert_eq!((row.claimed, row.claimed_bound), (Some(Claimed::Contradicted), None));
     assert!(row.error.contains("the claim is contradicted by 8, the value of a valid solution"));
-    assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
+    assert!(
+        found[1].value == Some(8) && found[1].claimed.is_none() && found[1].machine.version != "stack 1.2"
+    );
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert_eq!(scratch.read("o/rows.csv"), before);
@@ -348,7 +348,10 @@ fn external_programs_are_algorithms() {
     let found = rows(&scratch, "p");
     let seeds: Vec<u64> = found[..3].iter().map(|row| row.seed).collect();
     assert_eq!((found.len(), seeds), (4, vec![0, 1, 2]));
-    assert!(found[..3].iter().all(|row| row.claim == "unknown" && row.time_limit == Some(20.0)), "{found:?}");
+    assert!(
+        found[..3].iter().all(|row| row.claim == Some(Claim::Unknown) && row.time_limit == Some(20.0)),
+        "{found:?}"
+    );
 }
 
 /// The reason is reported once, while the other runs continue.
@@ -453,13 +456,16 @@ fn external_programs_may_fail() {
         row
     };
     let gone = sweep("/no/such/binary {input} {output}", "", 3);
-    assert!(gone.status == "failed" && gone.error.contains("cannot run '/no/such/binary'"), "{gone:?}");
+    assert!(gone.status == Status::Failed && gone.error.contains("cannot run '/no/such/binary'"), "{gone:?}");
     let broken = sweep("sh -c 'echo oops >&2; exit 3' x {input} {output}", "", 3);
-    assert!(broken.status == "failed" && broken.error.contains("exit status: 3; stderr: oops"), "{broken:?}");
+    assert!(
+        broken.status == Status::Failed && broken.error.contains("exit status: 3; stderr: oops"),
+        "{broken:?}"
+    );
     let hung = sweep("sh -c 'exec sleep 600' x {input} {output}", "time = 0.2\n", 0);
-    assert_eq!((hung.status.as_str(), hung.stop.as_str()), ("done", "time-limit"));
+    assert_eq!((hung.status, hung.stop), (Status::Done, Some(Stop::TimeLimit)));
     let large = sweep("sh -c 'sleep 2' x {input} {output}", "memory = 1000\n", 0);
-    assert!(large.status == "out-of-memory" && large.peak_memory_bytes > Some(1000), "{large:?}");
+    assert!(large.status == Status::OutOfMemory && large.peak_memory_bytes > Some(1000), "{large:?}");
 }
 
 #[test]
@@ -472,9 +478,13 @@ fn traces_and_layouts_are_kept_on_request() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let found = rows(&scratch, "o");
-    assert!(found.iter().any(|row| row.status == "skipped" && row.layout.is_empty() && row.trace.is_empty()));
-    for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == "done") {
-        let last = row.trace.split(' ').next_back().unwrap();
+    assert!(
+        found
+            .iter()
+            .any(|row| row.status == Status::Skipped && row.layout.is_empty() && row.trace.is_empty())
+    );
+    for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == Status::Done) {
+        let last = row.trace.last().unwrap().to_string();
         let bound = row.lower_bound.map_or_else(String::new, |bound| bound.to_string());
         assert!(last.ends_with(&format!(":end:{}:{bound}", row.value.unwrap())), "{last}");
         assert_eq!(row.layout, format!("layouts/{at}.csv"));
@@ -492,7 +502,7 @@ fn traces_and_layouts_are_kept_on_request() {
     scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
-    let events: usize = found.iter().map(|row| row.trace.split_whitespace().count()).sum();
+    let events: usize = found.iter().map(|row| row.trace.len()).sum();
     assert_eq!(scratch.read("o/trace.csv").lines().count(), events + 1);
     // A merge keeps the layouts and traces of its shards.
     for part in ["1", "2"] {

@@ -1,7 +1,7 @@
 //! Tests models in sweeps and benchmarks: the problems derived from them, and the values of their dimensions.
 
 use crate::common::{Scratch, TINY};
-use plimsoll_lab::record::{MEASURED, Record, read};
+use plimsoll_lab::row::{AlgorithmKind, Decide, MEASURED, Row, Status, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -46,7 +46,7 @@ problem = "timelines"
 /// Number of runs of [`SWEEP`].
 const RUNS: usize = 5 * 6;
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Row> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -81,15 +81,18 @@ fn one_sweep_compares_algorithms_over_a_folder_of_models() {
         found.iter().map(|row| (row.suite.as_str(), row.instance.as_str())).collect();
     let expected = ["chain", "convolution", "m/branch.onnx", "m/torn.tflite", "shared-if-1"];
     assert_eq!(names, expected.map(|name| ("m", name)).into());
-    for row in found.iter().filter(|row| row.status == "done") {
+    for row in found.iter().filter(|row| row.status == Status::Done) {
         let on_instance = row.problem == "offsets";
         assert_eq!((row.buffers.is_some(), row.operators.is_some()), (on_instance, !on_instance), "{row:?}");
-        assert_eq!((row.load.is_some(), row.terms == "order=as-in-file"), (on_instance, on_instance));
+        assert_eq!(
+            (row.load.is_some(), row.terms.to_string() == "order=as-in-file"),
+            (on_instance, on_instance)
+        );
         assert_eq!(row.layout.is_empty(), !on_instance, "{row:?}");
     }
     // In the order of the file, a layout needs at least the peak of the best order.
     let value = |problem: &str| {
-        let own = |row: &&Record| row.instance == "shared-if-1" && row.problem == problem;
+        let own = |row: &&Row| row.instance == "shared-if-1" && row.problem == problem;
         found.iter().filter(own).find(|row| row.algorithm == "exact").unwrap().value.unwrap()
     };
     assert!(value("orders") <= value("joint") && value("joint") <= value("offsets"));
@@ -128,10 +131,10 @@ fn sweeps_of_models_resume_and_join() {
     // A manifest without import options and terms, as older versions wrote it, describes the same sweep.
     scratch.write("t.toml", "[[instances]]\npath = \"m/c*.onnx\"\nbatch = 2\n[[algorithms]]\nnames = \"exact\"\nproblem = \"orders\"\n");
     scratch.plimsoll(&["sweep", "t.toml", "--out", "t"]).exits(0);
-    let mut manifest: serde_json::Value = serde_json::from_str(&scratch.read("t/sweep.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&scratch.read("t/experiment.json")).unwrap();
     let input = manifest["sweep"]["inputs"][0].as_object_mut().unwrap();
     assert_eq!(input.remove("model").unwrap()["import"]["batch"], 2);
-    scratch.write("t/sweep.json", manifest.to_string());
+    scratch.write("t/experiment.json", manifest.to_string());
     let json = scratch.plimsoll(&["sweep", "t.toml", "--out", "t", "--json"]).exits(0).json();
     assert_eq!(json["kept"], 1);
     // A file with other terms describes another sweep.
@@ -180,10 +183,11 @@ external = "sh stack.sh {input} {output}"
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let found = rows(&scratch, "o");
+    let terms: Vec<String> = found.iter().map(|row| row.terms.to_string()).collect();
     let named: BTreeSet<[&str; 3]> =
-        found.iter().map(|row| [&*row.instance, &*row.problem, &*row.terms]).collect();
+        found.iter().zip(&terms).map(|(row, terms)| [&*row.instance, &*row.problem, &**terms]).collect();
     let (outside, file) = ("boundary=outside order=exact", "order=as-in-file");
-    let spilling = found.iter().find(|row| row.problem == "spilling").unwrap().terms.as_str();
+    let spilling = found.iter().find(|row| row.problem == "spilling").unwrap().terms.to_string();
     assert_eq!(
         named,
         [
@@ -193,19 +197,21 @@ external = "sh stack.sh {input} {output}"
             ["branch [N=4]", "joint", ""],
             ["branch [N=4]", "offsets", outside],
             ["convolution", "offsets", file],
-            ["convolution", "spilling", spilling],
+            ["convolution", "spilling", &spilling],
         ]
         .into()
     );
-    assert!(found.iter().all(|row| row.status == "done" && row.verdict == "valid"), "{found:?}");
+    assert!(found.iter().all(|row| row.status == Status::Done && row.value.is_some()), "{found:?}");
     let value = |instance: &str, problem: &str| {
-        let own = |row: &&Record| row.instance == instance && row.problem == problem && row.kind == "exact";
+        let own = |row: &&Row| {
+            row.instance == instance && row.problem == problem && row.kind == Some(AlgorithmKind::Exact)
+        };
         found.iter().find(own).unwrap().value.unwrap()
     };
     // Apart from one byte for the condition, all sizes are multiples of N.
     assert_eq!(4 * (value("branch [N=1]", "joint") - 1), value("branch [N=4]", "joint") - 1);
     // The load of each instance is the capacity to decide.
-    assert!(found.iter().filter(|row| row.decide == "load").all(|row| row.capacity == row.load));
+    assert!(found.iter().filter(|row| row.decide == Some(Decide::Load)).all(|row| row.capacity == row.load));
     rechecks(&scratch, "o");
     let readme = scratch.read("o/README.md");
     assert!(readme.contains("| m/branch.onnx | branch [N=4] | boundary=outside order=exact | --dim N=4 |"));
@@ -294,17 +300,17 @@ fn benchmarks_derive_instances_from_models() {
     let found = rows(&scratch, "o");
     let of = |problem: &str| found.iter().filter(|row| row.problem == problem).count();
     assert_eq!(
-        (of("offsets"), of("orders"), found.iter().filter(|row| row.status == "unreadable").count()),
-        (6, 3, 2)
+        (of("offsets"), of("orders"), found.iter().filter(|row| row.status == Status::Unreadable).count()),
+        (10, 5, 8)
     );
     assert!(scratch.path("o/maps/chain.svg").exists());
     rechecks(&scratch, "o");
     // The same runs give the same results in a sweep.
     scratch.write("s.toml", SWEEP);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "swept"]).exits(0);
-    let key = |row: &Record| [&row.instance, &row.problem, &row.terms, &row.algorithm].map(String::clone);
-    let swept: BTreeMap<_, Record> =
-        rows(&scratch, "swept").into_iter().map(|row| (key(&row), row)).collect();
+    let key =
+        |row: &Row| [row.instance.clone(), row.problem.clone(), row.terms.to_string(), row.algorithm.clone()];
+    let swept: BTreeMap<_, Row> = rows(&scratch, "swept").into_iter().map(|row| (key(&row), row)).collect();
     for row in found.iter().filter(|row| row.problem == "offsets") {
         let other = &swept[&key(row)];
         assert_eq!(
@@ -315,7 +321,7 @@ fn benchmarks_derive_instances_from_models() {
     // Every occurrence of --terms defines a separate question.
     let words = ["bench", "m/net.json", "--problems", "offsets", "--solvers", "large-first", "--out", "p"];
     scratch.plimsoll(&[&words[..], &["--terms", "order=exact", "--terms", "align=64"]].concat()).exits(0);
-    let terms: Vec<String> = rows(&scratch, "p").into_iter().map(|row| row.terms).collect();
+    let terms: Vec<String> = rows(&scratch, "p").into_iter().map(|row| row.terms.to_string()).collect();
     assert_eq!(terms, ["order=exact", "align=64 order=as-in-file"]);
     rechecks(&scratch, "p");
     scratch

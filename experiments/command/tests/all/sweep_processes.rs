@@ -1,9 +1,11 @@
 //! Tests processes of sweeps that are killed, crash, hang, use too much memory or lose their parent.
 use crate::common::{Moments, Scratch, command};
+use plimsoll_lab::executor::{Report, Start, run_in_workers};
+use plimsoll_lab::experiment::ExperimentError;
 use plimsoll_lab::external::VersionCommands;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{MEASURED, Record, read};
-use plimsoll_lab::sweep::{Start, Sweep, SweepError, run};
+use plimsoll_lab::row::{MEASURED, Row, Status, read};
+use plimsoll_lab::sweep;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -146,21 +148,18 @@ fn a_run_above_its_memory_limit_is_a_row() {
     );
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let row = &read(&scratch.path("o/rows.csv")).unwrap()[0];
-    assert_eq!(row.status, "out-of-memory", "{row:?}");
+    assert_eq!(row.status, Status::OutOfMemory, "{row:?}");
     assert!(row.error.contains("resident memory of ") && row.peak_memory_bytes > Some(1_000_000));
 }
 
 /// Runs a sweep of three runs with a shell script as its worker. The time limit is generous because the
 /// machine may be busy. `HELLO` in the script stands for the greeting of the worker.
-fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
+fn with_worker(script: &str) -> (Result<Report, ExperimentError>, Vec<Row>) {
     with_worker_within("time = 300\n", script)
 }
 
 /// Runs the same sweep as [`with_worker`], but with the given limits.
-fn with_worker_within(
-    limits: &str,
-    script: &str,
-) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
+fn with_worker_within(limits: &str, script: &str) -> (Result<Report, ExperimentError>, Vec<Row>) {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",
@@ -177,17 +176,17 @@ fn with_worker_within(
     let text = format!("#!/bin/sh\n{}\n", script.replace("HELLO", &hello));
     let path = scratch.write("worker.sh", text);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let sweep = Sweep::read(&scratch.path("s.toml"), &scratch.path(""), VersionCommands::Run).unwrap();
+    let sweep = sweep::read(&scratch.path("s.toml"), &scratch.path(""), VersionCommands::Run).unwrap();
     let worker: [OsString; 2] = ["sh".into(), path.into()];
     let out = scratch.path("o");
     let start = Start { out: &out, shard: None, jobs: 1, worker: &worker, progress: &|_, _, _| () };
-    let report = run(&sweep, &start);
+    let report = run_in_workers(&sweep, &start);
     (report, read(&out.join("rows.csv")).unwrap_or_default())
 }
 
 const READ: &str = "read input; echo '{\"input\":{\"error\":null}}'; read run";
 
-fn statuses(rows: &[Record]) -> Vec<&str> {
+fn statuses(rows: &[Row]) -> Vec<&str> {
     rows.iter().map(|row| row.status.as_str()).collect()
 }
 
@@ -195,7 +194,7 @@ fn statuses(rows: &[Record]) -> Vec<&str> {
 fn a_worker_that_crashes_is_replaced() {
     let (report, rows) = with_worker(&format!("HELLO; {READ}; echo 'it broke' >&2; kill -SEGV $$"));
     assert_eq!(statuses(&rows), ["crashed"; 3]);
-    assert_eq!(report.unwrap().statuses["crashed"], 3);
+    assert_eq!(report.unwrap().statuses[&Status::Crashed], 3);
     assert!(
         rows[0].error.contains("signal: 11") && rows[0].error.ends_with("stderr: it broke"),
         "{}",
@@ -205,7 +204,7 @@ fn a_worker_that_crashes_is_replaced() {
         with_worker(&format!("HELLO; {READ}; echo 'memory allocation of 9 bytes failed' >&2; exit 3"));
     assert_eq!(statuses(&rows), ["out-of-memory"; 3]);
     let (_, rows) = with_worker("HELLO; read input; exit 7");
-    assert!(rows.iter().all(|row| row.status == "crashed" && row.error.contains("exit status: 7")));
+    assert!(rows.iter().all(|row| row.status == Status::Crashed && row.error.contains("exit status: 7")));
 }
 
 #[test]
@@ -220,13 +219,13 @@ fn a_worker_that_hangs_is_killed() {
 fn output_that_is_not_a_reply_is_ignored() {
     // Answers with the record of the request.
     let answer = r#"echo noise; echo "$run" | sed 's/^{"run":{"asked":/{"answer":/; s/,"extras":.*/}/;
-        s/"status":""/"status":"done"/; s/"claim":""/"claim":"optimal"/; s/"value":null/"value":7/'"#;
+        s/"status":"failed"/"status":"done"/; s/"claim":null/"claim":"optimal"/; s/"value":null/"value":7/'"#;
     let script = format!("echo noise; HELLO; {READ}; {answer}; while read run; do {answer}; done");
     let (_, rows) = with_worker(&script);
     assert_eq!(statuses(&rows), ["done", "done", "done"]);
     assert!(rows.iter().all(|row| row.value == Some(7)));
     let (_, rows) = with_worker("HELLO; while read input; do echo '{\"input\":{\"error\":\"torn\"}}'; done");
-    assert!(rows.iter().all(|row| row.status == "unreadable" && row.error == "torn"));
+    assert!(rows.iter().all(|row| row.status == Status::Unreadable && row.error == "torn"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Curves of a group: performance profiles, cactus plots, and gaps over time.
 
 use super::standing::VIRTUAL;
-use super::{Cell, Group, distinct};
-use crate::record::{TraceRow, runs};
+use super::{Cell, Group};
+use crate::row::AlgorithmKind;
 use plimsoll_model::gap_percent;
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
     }
-    let curve = |((algorithm, _), own): (&(String, String), &Vec<Option<f64>>)| Curve {
+    let curve = |((algorithm, _), own): (&(String, AlgorithmKind), &Vec<Option<f64>>)| Curve {
         algorithm: algorithm.clone(),
         points: ranked(own, total),
     };
@@ -115,28 +115,25 @@ const WORST_GAP: f64 = 100.0;
 /// Returns one curve per algorithm, and the number of instances that the curves cover. The x axis is the time
 /// since the start in seconds. The y axis is the mean gap to the best bound, in percent, from that time until
 /// the next point. The mean covers the traced runs on instances with a bound. A run without a value counts as
-/// 100 %. O(lines * (algorithms + log(lines)) + runs * instances).
+/// 100 %. O(events * log(events) + runs *
+/// algorithms).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
-    let bounded = |row: &TraceRow| {
-        let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;
-        Some((at, group.instances[at].best_bound?))
-    };
     let mut means = Vec::new();
     let mut instances = BTreeSet::new();
-    for name in distinct(group.trace.iter().map(|row| row.algorithm.as_str())) {
+    for (nth, (name, _)) in group.algorithms.iter().enumerate() {
         // Each improvement lowers the sum of the gaps by its gain.
         let mut gains: Vec<(f64, f64)> = Vec::new();
         let mut count = 0.0;
-        for run in runs(&group.trace).filter(|run| run[0].algorithm == name) {
-            let Some((at, bound)) = bounded(&run[0]) else { continue };
-            instances.insert(at);
+        for run in group.traced.iter().filter(|run| run.algorithm == nth) {
+            let Some(bound) = group.instances[run.instance].best_bound else { continue };
+            instances.insert(run.instance);
             count += 1.0;
             let mut gap = WORST_GAP;
-            for row in run {
-                let now = row.value.and_then(|value| gap_percent(value, bound));
+            for event in &run.events {
+                let now = event.value.and_then(|value| gap_percent(value, bound));
                 let now = now.map_or(gap, |now| now.clamp(0.0, gap));
                 if now < gap {
-                    gains.push((row.seconds.max(DAWN), gap - now));
+                    gains.push((event.seconds.max(DAWN), gap - now));
                     gap = now;
                 }
             }
@@ -151,7 +148,7 @@ pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
             sum -= gain;
             points.push((seconds, (sum / count).max(0.0)));
         }
-        means.push(Curve { algorithm: name.to_owned(), points });
+        means.push(Curve { algorithm: name.clone(), points });
     }
     (means, instances.len())
 }
@@ -159,31 +156,32 @@ pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
 #[cfg(test)]
 mod tests {
     use super::super::InstanceFacts;
+    use super::super::integral::Traced;
     use super::*;
+    use crate::row::{Event, Happening};
 
     #[test]
     fn the_mean_gap_falls_as_runs_improve() {
-        let line = |algorithm: &str, run, seconds, value, lower_bound| TraceRow {
-            algorithm: algorithm.into(),
-            run,
-            seconds,
-            value,
-            lower_bound,
-            ..TraceRow::default()
+        let run = |algorithm, events: &[(f64, Option<u64>)]| {
+            let event = |&(seconds, value): &(f64, Option<u64>)| {
+                let happening = if value.is_some() { Happening::Incumbent } else { Happening::Bound };
+                Event { seconds, happening, claimed: false, value, bound: None }
+            };
+            Traced { algorithm, instance: 0, events: events.iter().map(event).collect() }
         };
-        let trace = vec![
-            line("x", 1, 0.1, Some(300), None),
-            line("x", 1, 1.0, Some(110), None),
-            line("x", 2, 0.5, Some(100), None),
-            line("y", 1, 3.0, None, Some(90)),
+        let traced = vec![
+            run(0, &[(0.1, Some(300)), (1.0, Some(110))]),
+            run(0, &[(0.5, Some(100))]),
+            run(1, &[(3.0, None)]),
         ];
+        let algorithms = ["x", "y"].map(|name| (name.to_owned(), AlgorithmKind::Heuristic)).to_vec();
         let instance = InstanceFacts { best_bound: Some(100), ..InstanceFacts::default() };
-        let mut group = Group { trace, instances: vec![instance], ..Group::default() };
+        let mut group = Group { instances: vec![instance], algorithms, traced, ..Group::default() };
         let (means, total) = gaps(&group);
         assert_eq!((means.len(), total), (2, 1));
         assert_eq!(means[0].points, [(DAWN, 100.0), (0.5, 50.0), (1.0, 5.0)]);
         assert_eq!(means[1].points, [(DAWN, 100.0)]);
-        group.instances.clear();
+        group.traced.clear();
         assert_eq!(gaps(&group), (Vec::new(), 0));
     }
 }

@@ -3,7 +3,7 @@
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};
 use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
-use crate::record::Record;
+use crate::row::{Row, Status};
 use std::collections::BTreeMap;
 
 /// The names of all files that [`files`] may return.
@@ -50,7 +50,7 @@ fn shown<T: ToString>(value: Option<T>) -> String {
 
 /// Returns the number of runs for every status other than `done`, as `status=number` pairs separated by
 /// spaces.
-pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
+pub fn status_counts(troubles: &BTreeMap<Status, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
@@ -85,8 +85,8 @@ const PLACE: [&str; 2] = ["record", "group"];
 
 const QUESTION: [Column<Question>; 9] = [
     ("problem", |asked| asked.problem.clone()),
-    ("unit", |asked| asked.unit.clone()),
-    ("terms", |asked| asked.terms.clone()),
+    ("unit", |asked| asked.unit.to_string()),
+    ("terms", |asked| asked.terms.to_string()),
     ("decide", |asked| asked.decide.to_string()),
     ("time_limit", |asked| shown(asked.time_limit)),
     ("node_limit", |asked| shown(asked.node_limit)),
@@ -136,7 +136,7 @@ fn instances(studies: &[Study]) -> Vec<Line> {
             for ((name, kind), own) in group.algorithms.iter().zip(&group.cells) {
                 let Some(cell) = &own[at] else { continue };
                 let line = place.question().chain(cells(&FACTS, instance));
-                let line = line.chain([name.clone(), kind.clone()]).chain(cells(&FIGURES, cell));
+                let line = line.chain([name.clone(), kind.to_string()]).chain(cells(&FIGURES, cell));
                 lines.push(line.collect());
             }
         }
@@ -155,7 +155,7 @@ fn is_bound(mean: Option<Mean>) -> String {
 /// The columns of a standing that precede the column `of_instances`.
 const IDENTITY: [Column<Standing>; 3] = [
     ("algorithm", |own| own.algorithm.clone()),
-    ("kind", |own| own.kind.clone()),
+    ("kind", |own| own.kind_word().to_owned()),
     ("instances", |own| own.instances.to_string()),
 ];
 const STANDING: [Column<Standing>; 25] = [
@@ -240,7 +240,7 @@ fn gaps(studies: &[Study]) -> Vec<Line> {
     lines
 }
 
-const TROUBLES: [Column<Record>; 9] = [
+const TROUBLES: [Column<Row>; 9] = [
     ("suite", |row| row.suite.clone()),
     ("instance", |row| row.instance.clone()),
     ("problem", |row| row.problem.clone()),
@@ -248,7 +248,7 @@ const TROUBLES: [Column<Record>; 9] = [
     ("seed", |row| row.seed.to_string()),
     ("repetition", |row| row.repetition.to_string()),
     ("line", |row| row.line.to_string()),
-    ("status", |row| row.status.clone()),
+    ("status", |row| row.status.to_string()),
     ("error", |row| row.error.clone()),
 ];
 

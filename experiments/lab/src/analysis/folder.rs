@@ -1,8 +1,8 @@
 //! Finds records on disk: folders of CSV files at or below the given paths.
 
 use super::{AnalysisError, Sheet};
-use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
-use crate::sweep::Manifest;
+use crate::experiment::Manifest;
+use crate::row::{CsvFile, ROWS, Row, RowError, TRACE};
 use plimsoll_model::contents::has_suffix;
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,8 @@ pub struct Folder {
     pub folder: PathBuf,
     /// The README of the folder or, if it has none, of its parent folder, in Markdown.
     pub readme: Option<String>,
-    /// The summary stored in the folder, in Markdown. It is read only if there are no runs, since the summary
-    /// of runs is regenerated.
-    pub summary: Option<String>,
     /// The runs, from files with the columns of records.
-    pub observations: Vec<Record>,
-    /// The trace of the runs, if one was recorded.
-    pub trace: Vec<TraceRow>,
+    pub observations: Vec<Row>,
     /// CSV files with other columns.
     pub sheets: Vec<Sheet>,
     /// SVG pictures, sorted by name.
@@ -93,7 +88,7 @@ fn named(path: &Path) -> String {
 
 /// Returns the entries of a folder without symbolic links, sorted by name. Adds a note for each link.
 fn entries(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, AnalysisError> {
-    let wrong = |source| RecordError::Io(folder.to_owned(), source);
+    let wrong = |source| RowError::Io(folder.to_owned(), source);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
@@ -170,9 +165,6 @@ fn search(
     let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
     record.notes.extend(notes);
     record.add_manifest(folder)?;
-    if record.observations.is_empty() {
-        record.summary = text_of(folder, "summary.md");
-    }
     records.push(record);
     Ok(())
 }
@@ -203,15 +195,14 @@ fn read(
                 "{name}: the last line is truncated ({torn} bytes without a line break) and was skipped"
             ));
         }
-        if file.has_records() {
-            record.observations.extend(file.records()?);
+        if file.has_rows() {
+            record.observations.extend(file.rows()?);
             let unknown = file.unknown();
             record
                 .notes
                 .extend(unknown.map(|column| format!("{name}: unknown column '{column}' is ignored")));
-        } else if name == TRACE {
-            record.trace.extend(file.rows::<TraceRow>()?.into_iter().map(|(_, row)| row));
-        } else {
+        } else if name != TRACE {
+            // The rows contain the traces, too.
             record.sheets.push(Sheet::of(&file)?);
         }
     }
@@ -224,12 +215,12 @@ impl Folder {
     fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;
-        for row in self.observations.iter_mut().filter(|row| row.cpu.is_empty()) {
-            row.cpu.clone_from(&begun.cpu);
-            row.cores = begun.cores;
+        for row in self.observations.iter_mut().filter(|row| row.machine.cpu.is_empty()) {
+            row.machine.cpu.clone_from(&begun.cpu);
+            row.machine.cores = begun.cores;
         }
         if self.readme.is_none() {
-            let dirty = if begun.dirty == "true" { " with changes" } else { "" };
+            let dirty = if begun.dirty == Some(true) { " with changes" } else { "" };
             self.readme = Some(format!(
                 "# Sweep\n\nThis folder contains rows of `plimsoll sweep {}`, for {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
                  - {}\n- {}, {} threads\n",

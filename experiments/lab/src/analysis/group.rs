@@ -1,9 +1,10 @@
 //! Groups of comparable runs, and the results of each algorithm on each instance.
 
-use super::integral::{Integral, integrals};
+use super::integral::{Integral, Traced, integrals};
 use super::time::{Run, Time, can_prove, median, median_time, solved};
-use crate::record::{Known, Place, Record, RunKey, TraceRow, known, rank, runs};
+use crate::row::{AlgorithmKind, Event, Known, Place, Row, Status, Unit, known};
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::posed::Terms;
 use plimsoll_model::{Offsets, Orders, Problem, SharedObjects, SplitBuffers, gap_percent};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -33,11 +34,13 @@ pub struct Options<'a> {
     pub algorithms: &'a [String],
     /// The order of the algorithms in tables.
     pub sort: Sort,
+    /// The algorithm with whose times those of the others are compared on every instance.
+    pub reference: Option<&'a str>,
 }
 
 impl Options<'_> {
     /// Returns true if a run belongs to one of the algorithms to compare.
-    pub fn keeps(&self, row: &Record) -> bool {
+    pub fn keeps(&self, row: &Row) -> bool {
         self.algorithms.is_empty() || self.algorithms.contains(&row.algorithm)
     }
 }
@@ -47,10 +50,10 @@ impl Options<'_> {
 pub struct Question {
     /// The name of the problem, such as `offsets`, `split-buffers`, `shared-objects` or `orders`.
     pub problem: String,
-    /// The unit of values and bounds: `bytes`, `picoseconds` or `relations`.
-    pub unit: String,
-    /// The terms of the question, as `KEY=VALUE` pairs separated by spaces.
-    pub terms: String,
+    /// The unit of values and bounds.
+    pub unit: Unit,
+    /// The terms of the question.
+    pub terms: Terms,
     /// Whether a capacity is decided. Otherwise the value is optimised.
     pub decide: bool,
     /// Time limit of each run, in seconds.
@@ -66,23 +69,23 @@ pub struct Question {
 }
 
 impl Question {
-    fn of(row: &Record) -> Self {
+    fn of(row: &Row) -> Self {
         Self {
             problem: row.problem.clone(),
-            unit: row.unit.clone(),
+            unit: row.unit,
             terms: row.terms.clone(),
             decide: row.decides(),
             time_limit: row.time_limit,
             node_limit: row.node_limit,
             threads: row.threads,
-            cpu: row.cpu.clone(),
-            cores: row.cores,
+            cpu: row.machine.cpu.clone(),
+            cores: row.machine.cores,
         }
     }
 
-    /// Returns the [`rank`] of a number in the unit of the values.
+    /// Returns the [`rank`](Unit::rank) of a number in the unit of the values.
     pub fn rank(&self, number: u64) -> u64 {
-        rank(&self.unit, number)
+        self.unit.rank(number)
     }
 }
 
@@ -159,7 +162,7 @@ pub struct Cell {
     /// Median time to the best answer in seconds, over the runs with an answer.
     pub to_best: Option<f64>,
     /// Number of runs with each status other than `done`.
-    pub troubles: BTreeMap<String, usize>,
+    pub troubles: BTreeMap<Status, usize>,
     /// Mean primal integral of the runs, if they were traced.
     pub integral: Option<Integral>,
     /// Number of runs that proved their answer. Runs of external programs do not count.
@@ -185,13 +188,13 @@ pub struct Group {
     /// The instances, in order of first appearance.
     pub instances: Vec<InstanceFacts>,
     /// The name and the kind of each algorithm, in order of first appearance.
-    pub algorithms: Vec<(String, String)>,
+    pub algorithms: Vec<(String, AlgorithmKind)>,
     /// One cell per algorithm and instance, or `None` if there was no run.
     pub cells: Vec<Vec<Option<Cell>>>,
     /// Runs without an answer, in the order of the rows.
-    pub troubles: Vec<Record>,
-    /// The trace lines of all runs of the group.
-    pub trace: Vec<TraceRow>,
+    pub troubles: Vec<Row>,
+    /// The traced runs of the group, in the order of the rows.
+    pub traced: Vec<Traced>,
     /// Whether any bound of the group is certified.
     pub certifies: bool,
     /// Notes for the reader.
@@ -210,25 +213,24 @@ impl Group {
 const LOADED: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
 /// Returns true if a row has a problem and an algorithm. Rows of unreadable instances may have neither.
-pub(super) fn has_question(row: &Record) -> bool {
+pub(super) fn has_question(row: &Row) -> bool {
     !row.problem.is_empty() && !row.algorithm.is_empty()
 }
 
 /// Groups the runs by question, in order of first appearance. Rows without a problem (unreadable instances)
-/// belong to no group. O((rows + lines) * (log(rows) + questions + algorithms) + algorithms * instances), for
-/// a trace with the given number of lines.
-pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options<'_>) -> Vec<Group> {
+/// belong to no group. O(rows * (log(rows) + questions + algorithms) + events + algorithms * instances).
+pub fn groups(rows: &[Row], options: Options<'_>) -> Vec<Group> {
     let mut known = known(rows);
     // A stored best bound usually comes from a row of the same file. `known` then already contains that row's
     // bound and its arithmetic.
     for row in rows {
         let own = known.entry(row.place()).or_default();
         let stated = row.best_bound.filter(|&bound| own.contradiction(row, bound).is_none());
-        if stated.map(|bound| row.rank(bound)) > own.bound.map(|bound| row.rank(bound)) {
+        if stated.map(|bound| row.unit.rank(bound)) > own.bound.map(|bound| row.unit.rank(bound)) {
             (own.bound, own.arithmetic) = (stated, Arithmetic::Exact);
         }
     }
-    let mut questions: Vec<(Question, Vec<&Record>)> = Vec::new();
+    let mut questions: Vec<(Question, Vec<&Row>)> = Vec::new();
     for row in rows.iter().filter(|row| has_question(row) && options.keeps(row)) {
         let question = Question::of(row);
         match questions.iter_mut().find(|(other, _)| *other == question) {
@@ -236,20 +238,8 @@ pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options<'_>) -> Vec<
             None => questions.push((question, vec![row])),
         }
     }
-    let one = |(question, own): (Question, Vec<&Record>)| {
-        let trace = trace_of(&own, trace);
-        Builder { known: &known, options }.group(question, &own, trace)
-    };
-    questions.into_iter().map(one).collect()
-}
-
-/// Returns the trace lines of the given runs.
-fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
-    if trace.is_empty() {
-        return Vec::new();
-    }
-    let own: BTreeSet<RunKey<'_>> = rows.iter().map(|row| row.run_key()).collect();
-    runs(trace).filter(|run| own.contains(&run[0].run_key())).flatten().cloned().collect()
+    let builder = Builder { known: &known, options };
+    questions.into_iter().map(|(question, own)| builder.group(question, &own)).collect()
 }
 
 struct Builder<'a> {
@@ -258,13 +248,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn group(&self, question: Question, rows: &[&Record], trace: Vec<TraceRow>) -> Group {
+    fn group(&self, question: Question, rows: &[&Row]) -> Group {
         let mut instances: Vec<InstanceFacts> = Vec::new();
         let mut places: BTreeMap<(&str, &str, &str, Option<u64>), usize> = BTreeMap::new();
-        let mut algorithms: Vec<(String, String)> = Vec::new();
-        let mut ranks: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        let mut runs: BTreeMap<(usize, usize), Vec<&Record>> = BTreeMap::new();
-        let mut traced: BTreeMap<RunKey<'_>, (usize, usize)> = BTreeMap::new();
+        let mut algorithms: Vec<(String, AlgorithmKind)> = Vec::new();
+        let mut ranks: BTreeMap<(&str, AlgorithmKind), usize> = BTreeMap::new();
+        let mut runs: BTreeMap<(usize, usize), Vec<&Row>> = BTreeMap::new();
+        let mut traced: Vec<Traced> = Vec::new();
         for row in rows {
             let capacity = row.capacity.filter(|_| question.decide);
             let key = (row.suite.as_str(), row.instance.as_str(), row.sha256.as_str(), capacity);
@@ -272,15 +262,18 @@ impl Builder<'_> {
                 instances.push(self.facts(row, capacity));
                 instances.len() - 1
             });
-            let nth = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
-                algorithms.push((row.algorithm.clone(), row.kind.clone()));
+            // Only the rows of unreadable instances may lack a kind.
+            let kind = row.kind.unwrap_or(AlgorithmKind::External);
+            let nth = *ranks.entry((row.algorithm.as_str(), kind)).or_insert_with(|| {
+                algorithms.push((row.algorithm.clone(), kind));
                 algorithms.len() - 1
             });
             runs.entry((nth, at)).or_default().push(row);
-            traced.insert(row.run_key(), (nth, at));
+            if !row.trace.is_empty() {
+                traced.push(Traced { algorithm: nth, instance: at, events: row.trace.clone() });
+            }
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
-        let found = found(&trace);
         let proving: BTreeSet<usize> = runs
             .iter()
             .filter(|(_, own)| own.iter().any(|row| can_prove(row)))
@@ -288,11 +281,8 @@ impl Builder<'_> {
             .collect();
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
         for ((nth, at), own) in &runs {
-            let to_best = |row: &&Record| {
-                row.time_to_best()
-                    .or_else(|| found.get(&row.run_key()).copied())
-                    .filter(|_| row.status == "done")
-            };
+            let to_best =
+                |row: &&Row| row.time_to_best().or_else(|| found(&row.trace)).filter(|_| row.is_done());
             cells[*nth][*at] = Some(Cell {
                 proves: proving.contains(nth),
                 to_best: median(own.iter().filter_map(to_best)),
@@ -300,14 +290,14 @@ impl Builder<'_> {
             });
         }
         let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_value).collect();
-        for ((nth, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
+        for ((nth, at), integral) in integrals(&traced, &best, question.time_limit) {
             if let Some(cell) = &mut cells[nth][at] {
                 cell.integral = Some(integral);
             }
         }
         let mut notes = Vec::new();
         for (name, _) in &algorithms {
-            let floating = |row: &&&Record| {
+            let floating = |row: &&&Row| {
                 row.algorithm == *name && row.arithmetic() == Arithmetic::FloatingPoint && row.is_proved()
             };
             let count = rows.iter().filter(floating).count();
@@ -334,11 +324,11 @@ impl Builder<'_> {
             );
         }
         let troubles = rows.iter().filter_map(|row| self.trouble(row)).collect();
-        let certifies = rows.iter().any(|row| !row.certified.is_empty());
-        Group { question, instances, algorithms, cells, troubles, trace, certifies, notes }
+        let certifies = rows.iter().any(|row| row.certified.is_some());
+        Group { question, instances, algorithms, cells, troubles, traced, certifies, notes }
     }
 
-    fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
+    fn facts(&self, row: &Row, capacity: Option<u64>) -> InstanceFacts {
         let known = self.known.get(&row.place()).copied().unwrap_or_default();
         // With exclusions, the load may exceed the peak.
         let is_bound =
@@ -365,56 +355,51 @@ impl Builder<'_> {
     }
 
     /// Returns an error message if the bound of a run is contradicted by a valid value.
-    fn wrong(&self, row: &Record) -> Option<String> {
+    fn wrong(&self, row: &Row) -> Option<String> {
         // For a graph with regions, a run computes its bound under the orders that it found for the inner
         // regions. The value of another run with other inner orders may lie below that bound.
-        if row.problem == Orders::NAME || row.status != "done" {
+        if row.problem == Orders::NAME || !row.is_done() {
             return None;
         }
         self.known.get(&row.place())?.contradiction(row, row.lower_bound?)
     }
 
     /// Returns the run with its status and error if it has no valid answer.
-    fn trouble(&self, row: &Record) -> Option<Record> {
+    fn trouble(&self, row: &Row) -> Option<Row> {
         match self.wrong(row) {
-            Some(error) => Some(row.clone().without("refused", &error)),
-            None => (row.status != "done").then(|| row.clone()),
+            Some(error) => Some(row.clone().without(Status::Refused, &error)),
+            None => (!row.is_done()).then(|| row.clone()),
         }
     }
 
-    fn solved(&self, row: &Record, bound: Option<u64>) -> bool {
+    fn solved(&self, row: &Row, bound: Option<u64>) -> bool {
         if self.wrong(row).is_some() {
             return false;
         }
         let within = |target: f64| {
             let gap = row.value.zip(bound).and_then(|(value, bound)| gap_percent(value, bound));
-            !row.decides()
-                && row.status == "done"
-                && row.verdict != "refused"
-                && gap.is_some_and(|gap| gap <= target)
+            !row.decides() && row.is_done() && gap.is_some_and(|gap| gap <= target)
         };
         solved(row) || self.options.target_gap.is_some_and(within)
     }
 
-    fn cell(&self, instance: &InstanceFacts, rows: &[&Record], timed: bool) -> Cell {
-        let values =
-            rows.iter().map(|row| row.value.filter(|_| row.status == "done" && self.wrong(row).is_none()));
-        let value = median_value(values, |value| rows[0].rank(value));
-        let mut troubles: BTreeMap<String, usize> = BTreeMap::new();
+    fn cell(&self, instance: &InstanceFacts, rows: &[&Row], timed: bool) -> Cell {
+        let values = rows.iter().map(|row| row.value.filter(|_| row.is_done() && self.wrong(row).is_none()));
+        let value = median_value(values, |value| rows[0].unit.rank(value));
+        let mut troubles: BTreeMap<Status, usize> = BTreeMap::new();
         for trouble in rows.iter().filter_map(|row| self.trouble(row)) {
             *troubles.entry(trouble.status).or_default() += 1;
         }
-        let run = |row: &&Record| {
+        let run = |row: &&Row| {
             let solved = self.solved(row, instance.best_bound);
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
             // Seconds printed by an external program are only as precise as their last digit.
             let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
             Run { seconds, solved, limit: row.time_limit, resolution }
         };
-        let is_proved = |row: &&&Record| {
-            row.kind != "external" && row.status == "done" && row.is_proved() && self.wrong(row).is_none()
-        };
-        let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
+        let is_proved =
+            |row: &&&Row| !row.is_external() && row.is_done() && row.is_proved() && self.wrong(row).is_none();
+        let spent = rows.iter().filter(|row| row.is_done()).filter_map(|row| row.seconds);
         Cell {
             runs: rows.len(),
             solved: rows.iter().filter(|row| self.solved(row, instance.best_bound)).count(),
@@ -430,13 +415,10 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the time in seconds at which each traced run found its last value.
-fn found(trace: &[TraceRow]) -> BTreeMap<RunKey<'_>, f64> {
-    let best = |run: &[TraceRow]| {
-        let last = run.iter().rev().find_map(|row| row.value)?;
-        run.iter().find(|row| row.value == Some(last)).map(|row| row.seconds)
-    };
-    runs(trace).filter_map(|run| Some((run[0].run_key(), best(run)?))).collect()
+/// Returns the time in seconds at which a traced run found its last value.
+fn found(trace: &[Event]) -> Option<f64> {
+    let last = trace.iter().rev().find_map(|event| event.value)?;
+    trace.iter().find(|event| event.value == Some(last)).map(|event| event.seconds)
 }
 
 /// Returns the median of values. A run without a value counts as worse than all others. For an even number of

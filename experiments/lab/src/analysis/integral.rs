@@ -1,7 +1,18 @@
 //! Primal integrals (Berthold 2013), which express solution quality over time as one number.
 
-use crate::record::{RunKey, TraceRow, runs};
+use crate::row::Event;
 use std::collections::BTreeMap;
+
+/// A traced run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traced {
+    /// The index of the algorithm.
+    pub algorithm: usize,
+    /// The index of the instance.
+    pub instance: usize,
+    /// The events of the run, in order.
+    pub events: Vec<Event>,
+}
 
 /// The integral of the primal gap over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,32 +49,28 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
 }
 
 /// Returns the mean integral of the traced runs for each pair of algorithm and instance of a group. `best`
-/// contains the best value of each instance, and `places` the indices of the algorithm and the instance of
-/// each run.
+/// contains the best value of each instance.
 pub(super) fn integrals(
-    trace: &[TraceRow],
+    traced: &[Traced],
     best: &[Option<u64>],
-    places: &BTreeMap<RunKey<'_>, (usize, usize)>,
     limit: Option<f64>,
 ) -> BTreeMap<(usize, usize), Integral> {
     let mut sums: BTreeMap<(usize, usize), Integral> = BTreeMap::new();
-    let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-    for row in trace {
-        let most = last.entry((&row.suite, &row.instance)).or_default();
-        *most = most.max(row.seconds);
+    let mut last: BTreeMap<usize, f64> = BTreeMap::new();
+    for run in traced {
+        let most = last.entry(run.instance).or_default();
+        *most = run.events.iter().map(|event| event.seconds).fold(*most, f64::max);
     }
-    for run in runs(trace) {
-        let first = &run[0];
-        let Some(&(nth, at)) = places.get(&first.run_key()) else { continue };
-        let Some(best) = best[at] else { continue };
-        let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
+    for run in traced {
+        let Some(best) = best[run.instance] else { continue };
+        let horizon = limit.or_else(|| last.get(&run.instance).copied());
         let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };
-        let events = run.iter().filter_map(|row| Some((row.seconds, row.value?)));
+        let events = run.events.iter().filter_map(|event| Some((event.seconds, event.value?)));
         let nothing = Integral { seconds: 0.0, horizon, runs: 0, claimed: false };
-        let sum = sums.entry((nth, at)).or_insert(nothing);
+        let sum = sums.entry((run.algorithm, run.instance)).or_insert(nothing);
         sum.seconds += integral(events, best, horizon);
         sum.runs += 1;
-        sum.claimed |= run.iter().any(|row| row.event.ends_with("-claimed"));
+        sum.claimed |= run.events.iter().any(|event| event.claimed);
     }
     for sum in sums.values_mut() {
         sum.seconds /= sum.runs as f64;

@@ -1,6 +1,6 @@
 //! Reads, groups and compares records. The module `report` presents the results.
 //!
-//! Rows of `bench` (of every schema version) and of `sweep` are [`Record`]s. The runs of one [`Question`] are
+//! Rows of `bench` and of `sweep` are [`Row`]s. The runs of one [`Question`] are
 //! comparable and form a *group*. No average spans several groups. Every report prints the definitions of its
 //! figures ([`definitions`](crate::report::overview::definitions)). A group has these curves:
 //!
@@ -29,8 +29,8 @@ pub use group::{Cell, Group, InstanceFacts, Options, Question, Sort, groups};
 pub use sheet::Sheet;
 pub use standing::{Mean, Standing, standings};
 
-use crate::record::{Record, RecordError};
-use crate::sweep::SweepError;
+use crate::experiment::ExperimentError;
+use crate::row::{Row, RowError};
 use group::has_question;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -40,10 +40,10 @@ use std::path::PathBuf;
 pub enum AnalysisError {
     /// A file cannot be read, or one of its lines is invalid.
     #[error(transparent)]
-    Rows(#[from] RecordError),
+    Rows(#[from] RowError),
     /// The manifest of a sweep cannot be read.
     #[error(transparent)]
-    Sweep(#[from] SweepError),
+    Sweep(#[from] ExperimentError),
     /// The path does not exist.
     #[error("{}: no such file or folder", .0.display())]
     Missing(PathBuf),
@@ -77,7 +77,7 @@ pub struct Study {
 
 impl Study {
     /// Returns the runs without an answer. Runs on unreadable instances belong to no group and come first.
-    pub fn troubles(&self) -> impl Iterator<Item = &Record> {
+    pub fn troubles(&self) -> impl Iterator<Item = &Row> {
         let groupless = self.record.observations.iter().filter(|row| !has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))
     }
@@ -86,7 +86,7 @@ impl Study {
 /// Analyses records: groups their runs and compares the algorithms.
 pub fn study(records: Vec<Folder>, options: Options<'_>) -> Vec<Study> {
     let one = |mut record: Folder| {
-        let groups = groups(&record.observations, &record.trace, options);
+        let groups = groups(&record.observations, options);
         let sorted = |group: &Group| {
             let mut all = standings(group, options.shift);
             standing::sort(&mut all, &group.question, options.sort);

@@ -1,6 +1,6 @@
 //! CSV files that do not contain runs.
 
-use crate::record::{CsvFile, RecordError};
+use crate::row::{CsvFile, RowError};
 
 /// A table read from a CSV file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Sheet {
     /// Reads all lines of a file. O(bytes).
     ///
     /// # Errors
-    /// [`RecordError`] with the line number.
-    pub fn of(file: &CsvFile) -> Result<Self, RecordError> {
+    /// [`RowError`] with the line number.
+    pub fn of(file: &CsvFile) -> Result<Self, RowError> {
         Ok(Self { file: file.name(), columns: file.columns.clone(), lines: file.lines()? })
     }
 

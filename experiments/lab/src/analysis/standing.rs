@@ -2,6 +2,7 @@
 
 use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group, Question, Sort};
+use crate::row::{AlgorithmKind, Status};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -19,8 +20,8 @@ pub struct Mean {
 pub struct Standing {
     /// The name of the algorithm.
     pub algorithm: String,
-    /// The kind: `heuristic`, `exact`, `external`, or `virtual` for the virtual best.
-    pub kind: String,
+    /// The kind, or `None` for the virtual best.
+    pub kind: Option<AlgorithmKind>,
     /// Number of instances on which the algorithm ran.
     pub instances: usize,
     /// Number of runs on these instances.
@@ -77,7 +78,24 @@ pub struct Standing {
     /// Mean primal integral over the traced instances, in percent of the horizon.
     pub integral_share: Option<f64>,
     /// Number of runs with each status other than `done`.
-    pub troubles: BTreeMap<String, usize>,
+    pub troubles: BTreeMap<Status, usize>,
+}
+
+impl Standing {
+    /// Returns true for the virtual best.
+    pub fn is_virtual(&self) -> bool {
+        self.kind.is_none()
+    }
+
+    /// Returns true for an external program.
+    pub fn is_external(&self) -> bool {
+        self.kind == Some(AlgorithmKind::External)
+    }
+
+    /// Returns the kind of the algorithm, or `virtual`.
+    pub fn kind_word(&self) -> &'static str {
+        self.kind.map_or("virtual", AlgorithmKind::as_str)
+    }
 }
 
 /// The parameters of averages of times.
@@ -104,7 +122,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let mut found: Vec<Standing> = (0..group.algorithms.len())
         .map(|nth| {
             let (name, kind) = &group.algorithms[nth];
-            let mut own = summed(name, kind, &group.cells[nth], terms);
+            let mut own = summed(name, Some(*kind), &group.cells[nth], terms);
             let certified = || group.cells[nth].iter().flatten().map(|cell| cell.certified).sum();
             own.certified_runs = group.certifies.then(certified);
             // With a single algorithm, there are no wins.
@@ -116,7 +134,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
         })
         .collect();
     if group.algorithms.len() > 1 {
-        found.push(summed(VIRTUAL, "virtual", &all, terms));
+        found.push(summed(VIRTUAL, None, &all, terms));
     }
     found
 }
@@ -164,7 +182,7 @@ pub fn is_solved(cell: &Cell) -> bool {
     cell.time.map_or(cell.solved * 2 > cell.runs, |time| !time.censored)
 }
 
-fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Standing {
+fn summed(name: &str, kind: Option<AlgorithmKind>, cells: &[Option<Cell>], terms: Terms) -> Standing {
     let own: Vec<&Cell> = cells.iter().flatten().collect();
     let gaps: Vec<f64> = own.iter().filter_map(|cell| cell.gap).collect();
     let spent: Vec<f64> = own.iter().filter_map(|cell| cell.spent).collect();
@@ -172,18 +190,18 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     let integrals: Vec<f64> = own.iter().filter_map(|cell| cell.integral).map(|i| i.seconds).collect();
     let parts: Vec<f64> =
         own.iter().filter_map(|cell| cell.integral).map(|i| i.seconds / i.horizon * 100.0).collect();
-    let mut troubles: BTreeMap<String, usize> = BTreeMap::new();
+    let mut troubles: BTreeMap<Status, usize> = BTreeMap::new();
     for (status, count) in own.iter().flat_map(|cell| &cell.troubles) {
-        *troubles.entry(status.clone()).or_default() += count;
+        *troubles.entry(*status).or_default() += count;
     }
     let times: Vec<Time> = own.iter().filter_map(|cell| cell.time).collect();
     let penalised: Vec<f64> =
         times.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds).collect();
-    let virtually = kind == "virtual";
+    let virtually = kind.is_none();
     let proves = own.iter().any(|cell| cell.proves);
     Standing {
         algorithm: name.to_owned(),
-        kind: kind.to_owned(),
+        kind,
         instances: own.len(),
         runs: own.iter().map(|cell| cell.runs).sum(),
         answered: own.iter().filter(|cell| cell.value.is_some()).count(),
@@ -233,9 +251,8 @@ pub fn sort(standings: &mut [Standing], question: &Question, sort: Sort) {
             .then(b.solved.cmp(&a.solved))
             .then(by_time(a, b))
     };
-    let is_virtual = |own: &Standing| own.kind == "virtual";
     standings.sort_by(|a, b| {
-        is_virtual(a).cmp(&is_virtual(b)).then_with(|| match sort {
+        a.is_virtual().cmp(&b.is_virtual()).then_with(|| match sort {
             Sort::Gap => by_gap(a, b),
             Sort::Time => by_time(a, b),
             Sort::Name => a.algorithm.cmp(&b.algorithm),

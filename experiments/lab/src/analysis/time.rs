@@ -15,30 +15,27 @@
 //!   Integer Programming).
 //! - *PAR-2* is the mean time to solve over all instances, where each censored time is doubled.
 
-use crate::record::Record;
+use crate::row::{AlgorithmKind, Claimed, Row};
+use plimsoll_model::Claim;
 
 /// Returns true if a run answers its question. Unverified claims of an external program count.
-pub fn solved(record: &Record) -> bool {
-    record.status == "done"
-        && (is_settled(&record.claim)
-            || is_settled(&record.claimed)
-            || record.decides() && record.claim == "feasible")
+pub fn solved(row: &Row) -> bool {
+    row.is_done()
+        && (row.is_proved()
+            || row.claimed.is_some_and(Claimed::is_settled)
+            || row.decides() && row.claim == Some(Claim::Feasible))
 }
 
 /// Returns true if the algorithm of a run can be expected to answer the question. A heuristic can decide a
 /// capacity by finding a layout that fits, but it proves an optimum only if its value happens to equal a
 /// bound. An external program can be expected to prove an optimum only if the run claims one.
-pub fn can_prove(record: &Record) -> bool {
-    record.decides()
-        || match record.kind.as_str() {
-            "heuristic" => false,
-            "external" => is_settled(&record.claimed),
-            _ => true,
+pub fn can_prove(row: &Row) -> bool {
+    row.decides()
+        || match row.kind {
+            Some(AlgorithmKind::Heuristic) => false,
+            Some(AlgorithmKind::External) => row.claimed.is_some_and(Claimed::is_settled),
+            Some(AlgorithmKind::Exact) | None => true,
         }
-}
-
-fn is_settled(claim: &str) -> bool {
-    claim == "optimal" || claim == "infeasible"
 }
 
 /// The median time of one algorithm on one instance.
@@ -112,28 +109,34 @@ pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::{Decide, Status};
 
-    fn record(decide: &str, claim: &str) -> Record {
-        Record { decide: decide.into(), status: "done".into(), claim: claim.into(), ..Record::default() }
+    fn row(decide: Option<Decide>, claim: Claim) -> Row {
+        Row { decide, status: Status::Done, claim: Some(claim), ..Row::default() }
     }
+
+    const LOAD: Option<Decide> = Some(Decide::Load);
 
     #[test]
     fn the_question_determines_which_runs_are_solved() {
-        let minimised =
-            |claim: &str, claimed: &str| solved(&Record { claimed: claimed.into(), ..record("", claim) });
-        assert!(!minimised("feasible", "") && minimised("optimal", "") && minimised("feasible", "optimal"));
-        assert!(solved(&record("load", "feasible")) && solved(&record("load", "infeasible")));
-        assert!(!solved(&record("load", "unknown")));
-        assert!(!solved(&Record { status: "refused".into(), ..record("load", "optimal") }));
+        let minimised = |claim, claimed| solved(&Row { claimed, ..row(None, claim) });
+        let optimal = Some(Claimed::Optimal);
+        assert!(!minimised(Claim::Feasible, None) && minimised(Claim::Optimal, None));
+        assert!(minimised(Claim::Feasible, optimal));
+        assert!(solved(&row(LOAD, Claim::Feasible)) && solved(&row(LOAD, Claim::Infeasible)));
+        assert!(!solved(&row(LOAD, Claim::Unknown)));
+        assert!(!solved(&Row { status: Status::Refused, ..row(LOAD, Claim::Optimal) }));
     }
 
     #[test]
     fn an_external_program_that_claims_an_optimum_can_prove_one() {
-        let own = |kind: &str, claimed: &str, decide: &str| {
-            can_prove(&Record { kind: kind.into(), claimed: claimed.into(), ..record(decide, "") })
+        use AlgorithmKind::{Exact, External, Heuristic};
+        let own = |kind, claimed, decide| {
+            can_prove(&Row { kind: Some(kind), claimed, ..row(decide, Claim::Feasible) })
         };
-        assert!(own("exact", "", "") && own("external", "optimal", "") && own("heuristic", "", "load"));
-        assert!(!own("external", "", "") && !own("heuristic", "", ""));
+        let optimal = Some(Claimed::Optimal);
+        assert!(own(Exact, None, None) && own(External, optimal, None) && own(Heuristic, None, LOAD));
+        assert!(!own(External, None, None) && !own(Heuristic, None, None));
     }
 
     #[test]

@@ -28,14 +28,15 @@ mod said;
 mod tail;
 mod words;
 
-pub use check::{Whose, answer};
+pub use check::answer;
 pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
 pub use said::Said;
 pub use words::quote;
 
-use crate::record::Improvements;
+use crate::machine::Machine;
+use crate::row::{Improvements, Unit};
 use plimsoll_model::csv::{read_layout_file, write_instance};
-use plimsoll_model::{Bytes, Instance, Layout, Value};
+use plimsoll_model::{Bytes, Instance, Layout};
 use process::Ended;
 use std::fs::{self, File};
 use std::io;
@@ -59,6 +60,7 @@ pub struct External {
     words: Vec<String>,
     version: Option<String>,
     is_version_skipped: bool,
+    is_own: bool,
     elapsed: Option<ElapsedPattern>,
 }
 
@@ -118,10 +120,10 @@ impl ExternalAttempt {
             let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
             let seconds = seconds.min(self.seconds);
             if let Some(peak) = said.peak {
-                improvements.value(seconds, Bytes::UNIT, peak);
+                improvements.value(seconds, Unit::Bytes, peak);
             }
             if let Some(bound) = said.lower_bound {
-                improvements.bound(seconds, Bytes::UNIT, bound);
+                improvements.bound(seconds, Unit::Bytes, bound);
             }
         }
         improvements
@@ -164,7 +166,25 @@ impl External {
 
     /// Creates an external planner from a command line that is already split into words.
     pub fn new(name: &str, words: Vec<String>) -> Self {
-        Self { name: name.to_owned(), words, version: None, is_version_skipped: false, elapsed: None }
+        Self {
+            name: name.to_owned(),
+            words,
+            version: None,
+            is_version_skipped: false,
+            is_own: false,
+            elapsed: None,
+        }
+    }
+
+    /// Creates a built-in algorithm that runs in a process of this command. The first word is the path of
+    /// the command, which rows do not contain.
+    pub fn own(name: &str, words: Vec<String>) -> Self {
+        Self { is_own: true, ..Self::new(name, words) }
+    }
+
+    /// Returns true if the process runs a built-in algorithm.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// Returns the name of the planner in tables and records.
@@ -174,12 +194,22 @@ impl External {
 
     /// Returns the quoted command line for the record.
     pub fn line(&self) -> String {
-        self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+        let quoted = self.words.iter().map(|word| quote(word)).enumerate();
+        let word = |(at, word)| if at == 0 && self.is_own { "plimsoll".to_owned() } else { word };
+        quoted.map(word).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the version, if a version command was given.
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
+    }
+
+    /// Returns the machine with the version of the planner in place of the version of this build.
+    pub fn machine(&self, machine: &Machine) -> Machine {
+        if self.is_own {
+            return machine.clone();
+        }
+        Machine { version: self.version.clone().unwrap_or_default(), ..machine.clone() }
     }
 
     /// Returns true if there is a version command that did not run ([`VersionCommands::Skip`]).
@@ -399,12 +429,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn peers_get_seed_threads_and_limit_and_may_report() {
-        let script = "echo \"{\\\"peak\\\": $3, \\\"lower_bound\\\": $4, \\\"claim\\\": \\\"$5\\\"}\"";
+        let script = "echo \"{\\\"peak\\\": $3, \\\"lower_bound\\\": $4, \\\"seconds\\\": $5}\"";
         let line =
             format!("p=sh -c {} x {{input}} {{output}} {{seed}} {{threads}} {{time_limit}}", quote(script));
         let attempt = ask(&External::parse(&line).unwrap(), 9, Some(Duration::from_millis(600_500)));
         let said = Said::last(&attempt.said);
-        assert_eq!((said.peak, said.lower_bound, said.claim.as_deref()), (Some(7), Some(2), Some("600.5")));
+        assert_eq!((said.peak, said.lower_bound, said.seconds), (Some(7), Some(2), Some(600.5)));
     }
 
     #[cfg(unix)]

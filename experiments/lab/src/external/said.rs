@@ -6,7 +6,9 @@
 //! its last value counts.
 
 use super::tail::tail;
-use serde::Deserialize;
+use plimsoll_model::{Claim, Stop, WitnessSummary};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use std::io;
 use std::path::Path;
 
@@ -19,18 +21,27 @@ const TAIL: u64 = 4 << 20;
 pub struct Said {
     /// Time since the start in seconds, as measured by the planner.
     pub seconds: Option<f64>,
-    /// The claim: `optimal`, `feasible`, `infeasible` or `unknown`.
-    pub claim: Option<String>,
-    /// The termination reason, as `plimsoll solve` spells it.
-    pub stop: Option<String>,
+    /// The claim: `optimal`, `feasible`, `infeasible` or `unknown`. Other words are ignored.
+    #[serde(deserialize_with = "known")]
+    pub claim: Option<Claim>,
+    /// The termination reason, as `plimsoll solve` spells it. Other words are ignored.
+    #[serde(deserialize_with = "known")]
+    pub stop: Option<Stop>,
     /// The peak of the layout, in bytes.
     pub peak: Option<u64>,
     /// The reported lower bound, in bytes.
     pub lower_bound: Option<u64>,
-    /// The reported witness of the bound.
-    pub witness: Option<String>,
+    /// The reported witness of the bound, if it has the form of `plimsoll solve`.
+    #[serde(rename = "witness_summary", deserialize_with = "known")]
+    pub witness: Option<WitnessSummary>,
     /// The number of nodes, as the planner counts them.
     pub nodes: Option<u64>,
+}
+
+/// Reads a member that a stranger may fill in another way.
+fn known<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).ok())
 }
 
 impl Said {
@@ -75,7 +86,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert_eq!((lines[0].seconds, lines[0].peak), (Some(0.5), Some(12)));
         let last = Said::last(&lines);
-        assert_eq!((last.claim.as_deref(), last.peak, last.lower_bound), (Some("optimal"), Some(9), Some(8)));
+        assert_eq!((last.claim, last.peak, last.lower_bound), (Some(Claim::Optimal), Some(9), Some(8)));
         assert_eq!(Said::last(&[]), Said::default());
     }
 

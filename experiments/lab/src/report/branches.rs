@@ -3,6 +3,7 @@
 use super::table::{Align, Table};
 use super::{gap_percent, human, percent};
 use plimsoll::branches::{Comparison, Scheme};
+use plimsoll_model::Claim;
 use std::fmt::Write as _;
 use std::io;
 
@@ -53,7 +54,7 @@ pub fn table(comparison: &Comparison) -> Table {
             line.arena.to_string(),
             over,
             line.lower_bound.to_string(),
-            line.arithmetic.mark(if line.optimal { "optimal" } else { "feasible" }),
+            line.arithmetic.mark(if line.optimal { Claim::Optimal } else { Claim::Feasible }),
             format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
             human::seconds(line.seconds),
         ]);

@@ -2,11 +2,11 @@
 
 use crate::analysis::distinct;
 use crate::analysis::time::{median, shifted_geometric_mean};
-use crate::record::Record;
 use crate::report::human;
 use crate::report::ranking::CERTIFIED;
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
+use crate::row::{Evidence, Row};
 use crate::suite::SUITES;
 
 /// The explanation of the table.
@@ -21,11 +21,11 @@ ratio.";
 struct Runs<'a> {
     suite: &'a str,
     algorithm: &'a str,
-    rows: Vec<&'a Record>,
+    rows: Vec<&'a Row>,
 }
 
 impl Runs<'_> {
-    fn count(&self, is_counted: impl Fn(&Record) -> bool) -> usize {
+    fn count(&self, is_counted: impl Fn(&Row) -> bool) -> usize {
         self.rows.iter().filter(|row| is_counted(row)).count()
     }
 
@@ -34,8 +34,8 @@ impl Runs<'_> {
     }
 
     /// Returns the ratios of a time to the time of the run.
-    fn ratios(&self, time: fn(&Record) -> Option<f64>) -> Vec<f64> {
-        let ratio = |row: &&Record| Some(time(row)? / row.seconds.filter(|&seconds| seconds > 0.0)?);
+    fn ratios(&self, time: fn(&Row) -> Option<f64>) -> Vec<f64> {
+        let ratio = |row: &&Row| Some(time(row)? / row.seconds.filter(|&seconds| seconds > 0.0)?);
         self.rows.iter().filter_map(ratio).collect()
     }
 }
@@ -48,24 +48,24 @@ fn most(ratios: &[f64]) -> String {
     ratios.iter().copied().reduce(f64::max).map_or_else(String::new, figure)
 }
 
-fn with_proof(row: &Record) -> Option<f64> {
+fn with_proof(row: &Row) -> Option<f64> {
     Some(row.seconds? + row.proof_seconds?)
 }
 
-fn checked(row: &Record) -> Option<f64> {
+fn checked(row: &Row) -> Option<f64> {
     row.check_seconds
 }
 
 /// Returns a table with one row per suite and algorithm with proved runs, or `None` if no run is certified.
-pub fn certificates(rows: &[Record]) -> Option<Table> {
-    rows.iter().find(|row| !row.certified.is_empty())?;
-    let proved = |row: &&Record| row.status == "done" && row.is_proved() && row.kind != "external";
+pub fn certificates(rows: &[Row]) -> Option<Table> {
+    rows.iter().find(|row| row.certified.is_some())?;
+    let proved = |row: &&Row| row.is_done() && row.is_proved() && !row.is_external();
     let mut all: Vec<Runs> = Vec::new();
     // All instances from files form one suite.
     let suite_of =
-        |row: &Record| SUITES.iter().find(|suite| suite.name == row.suite).map_or("", |suite| suite.name);
+        |row: &Row| SUITES.iter().find(|suite| suite.name == row.suite).map_or("", |suite| suite.name);
     for suite in distinct(rows.iter().map(suite_of)) {
-        let own: Vec<&Record> = rows.iter().filter(proved).filter(|row| suite_of(row) == suite).collect();
+        let own: Vec<&Row> = rows.iter().filter(proved).filter(|row| suite_of(row) == suite).collect();
         for algorithm in distinct(own.iter().map(|row| row.algorithm.as_str())) {
             let rows = own.iter().copied().filter(|row| row.algorithm == algorithm).collect();
             all.push(Runs { suite, algorithm, rows });
@@ -77,8 +77,10 @@ pub fn certificates(rows: &[Record]) -> Option<Table> {
         ("suite", Align::Left, &|own| own.suite.to_owned()),
         ("algorithm", Align::Left, &|own| own.algorithm.to_owned()),
         ("proved", Align::Right, &|own| own.rows.len().to_string()),
-        (CERTIFIED, Align::Right, &|own| own.count(Record::is_certified).to_string()),
-        ("by proof", Align::Right, &|own| own.count(|row| row.certified_by == "proof").to_string()),
+        (CERTIFIED, Align::Right, &|own| own.count(Row::is_certified).to_string()),
+        ("by proof", Align::Right, &|own| {
+            own.count(|row| row.certified_by == Some(Evidence::Proof)).to_string()
+        }),
         ("size", Align::Right, &|own| size(median(own))),
         ("largest", Align::Right, &|own| size(own.sizes().max())),
         ("overhead", Align::Right, &|own| mean(&own.ratios(with_proof))),
@@ -95,29 +97,36 @@ pub fn certificates(rows: &[Record]) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::{Certified, Status};
+    use plimsoll_model::Claim;
+
+    const OPTIMAL: Option<Certified> = Some(Certified::Optimal);
 
     #[test]
     fn ratios_are_those_of_runs_with_proofs() {
-        let run = |certified: &str, by: &str, seconds: Option<f64>| Record {
+        let run = |certified, by, seconds: Option<f64>| Row {
             suite: "above-load".to_owned(),
             algorithm: "exact".to_owned(),
-            status: "done".to_owned(),
-            claim: "optimal".to_owned(),
+            status: Status::Done,
+            claim: Some(Claim::Optimal),
             seconds: Some(0.5),
-            certified: certified.to_owned(),
-            certified_by: by.to_owned(),
+            certified,
+            certified_by: by,
             proof_bytes: seconds.map(|_| 2048),
             proof_seconds: seconds,
             check_seconds: seconds.map(|_| 0.25),
-            ..Record::default()
+            ..Row::default()
         };
-        assert!(certificates(&[run("", "", None)]).is_none());
+        assert!(certificates(&[run(None, None, None)]).is_none());
         let rows = [
-            run("optimal", "witness", None),
-            run("optimal", "proof", Some(0.0)),
-            run("optimal", "proof", Some(1.5)),
-            run("", "", None),
-            Record { claim: "feasible".to_owned(), ..run("bound", "witness", None) },
+            run(OPTIMAL, Some(Evidence::Witness), None),
+            run(OPTIMAL, Some(Evidence::Proof), Some(0.0)),
+            run(OPTIMAL, Some(Evidence::Proof), Some(1.5)),
+            run(None, None, None),
+            Row {
+                claim: Some(Claim::Feasible),
+                ..run(Some(Certified::Bound), Some(Evidence::Witness), None)
+            },
         ];
         let table = certificates(&rows).unwrap();
         let sizes = ["2.00 KiB", "2.00 KiB"];

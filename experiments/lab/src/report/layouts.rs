@@ -1,7 +1,7 @@
 //! Reads the layouts that a record stores: for each instance, the layout with the lowest peak.
 
 use crate::analysis::Study;
-use crate::record::{Record, leads_out};
+use crate::row::{Row, leads_out};
 use plimsoll_model::csv::{CsvError, Pins, ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Instance, Layout, Offsets, Problem};
 use std::io;
@@ -51,7 +51,7 @@ pub struct Drawn {
 #[derive(Debug)]
 pub struct Best<'a> {
     /// The run that found the layout.
-    pub row: &'a Record,
+    pub row: &'a Row,
     /// The layout, or why it cannot be drawn.
     pub layout: Result<Drawn, LayoutError>,
 }
@@ -59,11 +59,11 @@ pub struct Best<'a> {
 /// Returns the best layout of each instance, in the order of the rows. Only layouts of the offset problem are
 /// read.
 pub fn best(study: &Study) -> Vec<Best<'_>> {
-    let mut best: Vec<&Record> = Vec::new();
+    let mut best: Vec<&Row> = Vec::new();
     let kept =
-        |row: &&Record| row.problem == Offsets::NAME && row.verdict == "valid" && !row.layout.is_empty();
+        |row: &&Row| row.problem == Offsets::NAME && row.valid_value().is_some() && !row.layout.is_empty();
     for row in study.record.observations.iter().filter(kept) {
-        let same = |other: &&mut &Record| {
+        let same = |other: &&mut &Row| {
             (&other.suite, &other.instance, &other.sha256) == (&row.suite, &row.instance, &row.sha256)
         };
         match best.iter_mut().find(same) {
@@ -75,7 +75,7 @@ pub fn best(study: &Study) -> Vec<Best<'_>> {
     best.into_iter().map(|row| Best { row, layout: read(study, row) }).collect()
 }
 
-fn read(study: &Study, row: &Record) -> Result<Drawn, LayoutError> {
+fn read(study: &Study, row: &Row) -> Result<Drawn, LayoutError> {
     let inner = Path::new(&row.layout);
     if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(LayoutError::Outside(row.layout.clone()));

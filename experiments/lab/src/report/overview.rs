@@ -2,14 +2,16 @@
 
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
-use crate::record::Record;
 use crate::report::certificates::{EXPLANATION, certificates};
 use crate::report::ranking::{
     CERTIFIED, certified, headline, labels, mean_time, ranking, real, time, to_solve,
 };
+use crate::report::ratios::{own_ratios, ratios};
+use crate::report::summary::questions;
 use crate::report::table::{Align, Column, Table};
-use crate::report::times::figure;
+use crate::report::times::{Clock, figure, of};
 use crate::report::{human, percent};
+use crate::row::Row;
 use plimsoll::arithmetic::Arithmetic;
 use std::fmt::Write as _;
 
@@ -81,10 +83,10 @@ fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
 /// Returns a table of the quality of the values, one row per algorithm.
 pub fn values(group: &Group, standings: &[Standing]) -> Table {
     let wins =
-        |own: &Standing, count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
+        |own: &Standing, count: usize| if own.is_virtual() { String::new() } else { count.to_string() };
     let columns: [Column<'_, &Standing>; 12] = [
         ("algorithm", LEFT, &|own| own.algorithm.clone()),
-        ("kind", LEFT, &|own| own.kind.clone()),
+        ("kind", LEFT, &|own| own.kind_word().to_owned()),
         ("instances", RIGHT, &|own| part(own.instances, group)),
         ("runs", RIGHT, &|own| own.runs.to_string()),
         ("with a value", RIGHT, &|own| part(own.answered, group)),
@@ -109,7 +111,7 @@ fn part(count: usize, group: &Group) -> String {
 pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let decide = group.question.decide;
-    let real = |own: &Standing, text: String| if own.kind == "virtual" { String::new() } else { text };
+    let real = |own: &Standing, text: String| if own.is_virtual() { String::new() } else { text };
     let columns: [Column<'_, &Standing>; 15] = [
         ("algorithm", LEFT, &|own| own.algorithm.clone()),
         ("instances", RIGHT, &|own| part(own.instances, group)),
@@ -182,7 +184,10 @@ pub fn gaps_by_instance(group: &Group) -> Table {
         (Some(gap), _) => percent(gap),
         (None, Some(value)) => format!("{value} {}", group.question.unit),
         (None, None) if cell.troubles.is_empty() => "- (no solution)".to_owned(),
-        (None, None) => format!("- ({})", cell.troubles.keys().cloned().collect::<Vec<_>>().join(", ")),
+        (None, None) => format!(
+            "- ({})",
+            cell.troubles.keys().map(|status| status.as_str()).collect::<Vec<_>>().join(", ")
+        ),
     })
 }
 
@@ -203,15 +208,15 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
 }
 
 /// Returns a table with one row per run without an answer.
-pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
-    let columns: [Column<'_, &Record>; 8] = [
+pub fn troubles<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
+    let columns: [Column<'_, &Row>; 8] = [
         ("line", RIGHT, &|row| row.line.to_string()),
         ("instance", LEFT, &|row| row.instance.clone()),
         ("problem", LEFT, &|row| row.problem.clone()),
         ("algorithm", LEFT, &|row| row.algorithm.clone()),
         ("seed", RIGHT, &|row| row.seed.to_string()),
         ("run", RIGHT, &|row| row.repetition.to_string()),
-        ("status", LEFT, &|row| row.status.clone()),
+        ("status", LEFT, &|row| row.status.to_string()),
         ("error", LEFT, &|row| row.error.clone()),
     ];
     Table::of(&columns, rows)
@@ -271,6 +276,16 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The explanation of the table of ratios of self-reported times.
+const OWN_TIMES: &str = "\
+Self-reported times (columns `own ms`) are measured by each program itself, from the end of reading the instance to
+the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
+Rounding limits their precision. For a ratio, half a unit of the last printed digit is therefore subtracted from the
+time of the program, and one unit of the last printed digit is added to the time of the reference. The ratio is marked
+`>` if one of these changes exceeds 1 % of the time. If all digits of the time of the program are zero, one unit is used
+as this time, and the ratio is marked `<` and excluded from means. An unsolved run counts with its time limit. The cell
+of a solved run without a self-reported time is empty.";
+
 /// Returns the text of `summary.md`.
 pub fn summary(title: &str, studies: &[Study], options: Options<'_>) -> String {
     let mut text = format!("# {title}\n\n");
@@ -289,6 +304,9 @@ pub fn summary(title: &str, studies: &[Study], options: Options<'_>) -> String {
         for (group, standings) in study.groups.iter().zip(&study.standings) {
             text.push_str(&of_group(group, standings));
         }
+        if let Some(reference) = options.reference {
+            text.push_str(&ratios_to(reference, &study.record.observations));
+        }
         if let Some(table) = certificates(&study.record.observations) {
             let _ = write!(text, "\n### Certificates\n\n{EXPLANATION}\n\n{}", table.markdown());
         }
@@ -299,6 +317,28 @@ pub fn summary(title: &str, studies: &[Study], options: Options<'_>) -> String {
         for sheet in &study.record.sheets {
             let (lines, columns) = (sheet.lines.len(), sheet.columns.join(", "));
             let _ = write!(text, "\n`{}`: {lines} rows of {columns}\n", sheet.name());
+        }
+    }
+    text
+}
+
+/// Returns the ratios of times to those of a reference, for every question on which the reference ran.
+fn ratios_to(reference: &str, rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (question, own) in questions(rows) {
+        if let Some(table) = ratios(&of(&own), reference, Clock::Bench) {
+            let _ = write!(
+                text,
+                "\n### Ratios to {reference}: {question}\n\nIf a ratio is above 1, {reference} is faster.\n\n{}",
+                table.markdown()
+            );
+        }
+        if let Some(table) = own_ratios(&own, reference) {
+            let _ = write!(
+                text,
+                "\n### Ratios of self-reported times: {question}\n\n{OWN_TIMES}\n\n{}",
+                table.markdown()
+            );
         }
     }
     text

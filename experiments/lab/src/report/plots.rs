@@ -222,16 +222,17 @@ mod tests {
     use super::*;
     use crate::report::times;
     use crate::report::times::tests::row;
+    use plimsoll_model::Claim;
 
     #[test]
     fn shares_rise_with_the_factor() {
         let rows = [
-            row("a", "fast", 0.1, "optimal"),
-            row("a", "slow", 1.0, "optimal"),
-            row("b", "fast", 0.1, "feasible"),
-            row("b", "slow", 10.0, "unknown"),
-            row("c", "fast", 10.0, "unknown"),
-            row("c", "slow", 10.0, "unknown"),
+            row("a", "fast", 0.1, Claim::Optimal),
+            row("a", "slow", 1.0, Claim::Optimal),
+            row("b", "fast", 0.1, Claim::Feasible),
+            row("b", "slow", 10.0, Claim::Unknown),
+            row("c", "fast", 10.0, Claim::Unknown),
+            row("c", "slow", 10.0, Claim::Unknown),
         ];
         let chart = time_profile(&times::of(&rows)).unwrap();
         let third = 1.0 / 3.0;

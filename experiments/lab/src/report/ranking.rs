@@ -4,6 +4,7 @@ use crate::analysis::standing::sort;
 use crate::analysis::{Group, Mean, Question, Sort, Standing};
 use crate::report::table::{Align, Column, Table};
 use crate::report::{human, percent};
+use crate::row::AlgorithmKind;
 use std::fmt::Write as _;
 
 /// A cell without a value, for example the time to proof of a heuristic.
@@ -11,7 +12,7 @@ pub(super) const NONE: &str = "-";
 
 /// Returns the standings of algorithms, without the virtual best.
 pub fn real(standings: &[Standing]) -> impl Iterator<Item = &Standing> {
-    standings.iter().filter(|own| own.kind != "virtual")
+    standings.iter().filter(|own| !own.is_virtual())
 }
 
 /// Formats a time, or returns a dash if there is none.
@@ -113,7 +114,7 @@ fn decided(first: &Standing, others: &[Standing]) -> Option<String> {
 
 /// Names the external programs among several algorithms, as in `, of which mine has 1.50 %`.
 fn externals<'a>(of: impl Iterator<Item = &'a Standing>, describe: impl Fn(&Standing) -> String) -> String {
-    let all: Vec<String> = of.filter(|own| own.kind == "external").map(describe).collect();
+    let all: Vec<String> = of.filter(|own| own.is_external()).map(describe).collect();
     if all.is_empty() { String::new() } else { format!(", of which {}", and(&all)) }
 }
 
@@ -141,14 +142,16 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let name = &first.algorithm;
     let best = || std::iter::once(first).chain(others.iter().filter(is_tied));
     // A heuristic proves nothing itself. Its value can only equal a bound that is computed before any run.
-    let (prover, proof) =
-        match best().filter(|own| own.kind != "heuristic").min_by_key(|own| std::cmp::Reverse(own.solved)) {
-            Some(own) if own.solved > 0 => (&own.algorithm, format!("proves {} optimal", of_all(own))),
-            _ if first.solved > 0 => {
-                (name, format!("reaches, on {}, a bound that needs no search", of_all(first)))
-            }
-            _ => (name, "proves no optimum".to_owned()),
-        };
+    let (prover, proof) = match best()
+        .filter(|own| own.kind != Some(AlgorithmKind::Heuristic))
+        .min_by_key(|own| std::cmp::Reverse(own.solved))
+    {
+        Some(own) if own.solved > 0 => (&own.algorithm, format!("proves {} optimal", of_all(own))),
+        _ if first.solved > 0 => {
+            (name, format!("reaches, on {}, a bound that needs no search", of_all(first)))
+        }
+        _ => (name, "proves no optimum".to_owned()),
+    };
     let gap = percent(gap);
     let mut text = match (others.len(), tied) {
         (0, _) => format!("{name} has a mean gap of {gap} % and {proof}"),
@@ -159,7 +162,7 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         }
         _ => {
             // External programs are named even if many algorithms tie.
-            let named = others.iter().filter(is_tied).filter(|own| own.kind == "external");
+            let named = others.iter().filter(is_tied).filter(|own| own.is_external());
             let mut names: Vec<String> =
                 std::iter::once(first).chain(named).map(|own| own.algorithm.clone()).collect();
             match tied + 1 - names.len() {
@@ -197,7 +200,7 @@ fn behind(others: &[&Standing]) -> String {
     let named = externals(several, |own| {
         format!("{} has {} %", own.algorithm, percent(own.mean_gap.unwrap_or_default()))
     });
-    let is_silent = |own: &&Standing| own.kind == "external" && own.mean_gap.is_none();
+    let is_silent = |own: &&Standing| own.is_external() && own.mean_gap.is_none();
     let silent: Vec<String> =
         others.iter().copied().filter(is_silent).map(|own| own.algorithm.clone()).collect();
     let silent = match silent.as_slice() {
@@ -215,6 +218,7 @@ mod tests {
     fn own(algorithm: &str, gap: Option<f64>, solved: usize, spent: f64) -> Standing {
         Standing {
             algorithm: algorithm.to_owned(),
+            kind: Some(AlgorithmKind::Exact),
             instances: 3,
             answered: if gap.is_some() { 3 } else { 0 },
             mean_gap: gap,
@@ -230,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_best_is_named_first() {
-        let best = Standing { kind: "virtual".to_owned(), ..own("virtual best", Some(0.0), 3, 0.1) };
+        let best = Standing { kind: None, ..own("virtual best", Some(0.0), 3, 0.1) };
         let mut all = vec![own("slow", Some(0.0), 1, 9.0), own("exact", Some(0.0), 3, 1.0), best];
         let text = |all: &[Standing], decide| headline(&group(decide), all).unwrap();
         assert_eq!(
@@ -262,7 +266,7 @@ mod tests {
 
     #[test]
     fn external_programs_are_always_named() {
-        let external = |name, gap| Standing { kind: "external".to_owned(), ..own(name, gap, 1, 0.1) };
+        let external = |name, gap| Standing { kind: Some(AlgorithmKind::External), ..own(name, gap, 1, 0.1) };
         let text = |all: &[Standing], decide| headline(&group(decide), all).unwrap();
         let mut all = vec![
             own("exact", Some(0.0), 3, 1.0),
@@ -281,7 +285,8 @@ mod tests {
 
     #[test]
     fn heuristics_reach_bounds_and_exact_algorithms_prove_them() {
-        let heuristic = |name, gap| Standing { kind: "heuristic".to_owned(), ..own(name, Some(gap), 3, 0.1) };
+        let heuristic =
+            |name, gap| Standing { kind: Some(AlgorithmKind::Heuristic), ..own(name, Some(gap), 3, 0.1) };
         let text = |all: &[Standing]| headline(&group(false), all).unwrap();
         let alone = text(&[heuristic("fast", 0.0), heuristic("worse", 1.0)]);
         let reaches = "fast is best with a mean gap of 0.00 % and reaches, on all 3 instances, a bound that needs no search";
@@ -295,7 +300,7 @@ mod tests {
         let group = |problem: &str, terms: &str| Group {
             question: Question {
                 problem: problem.to_owned(),
-                terms: terms.to_owned(),
+                terms: terms.parse().unwrap(),
                 ..Question::default()
             },
             ..Group::default()

@@ -15,10 +15,10 @@
 
 use crate::analysis::time::Time;
 use crate::analysis::{Group, distinct};
-use crate::record::Record;
 use crate::report::human;
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, figure};
+use crate::row::Row;
 use std::collections::BTreeSet;
 
 /// Fraction by which rounding may change a time before the ratio is marked.
@@ -94,12 +94,11 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
 
 /// Returns a table of the ratios of self-reported times for the algorithms that report their times. Returns
 /// `None` if no external process reports a time, or if the reference is unknown or is the only algorithm.
-pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
-    let own = |row: &&Record| row.own_seconds.is_some();
+pub fn own_ratios(rows: &[Row], reference: &str) -> Option<Table> {
+    let own = |row: &&Row| row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
     rows.iter().filter(own).find(|row| row.whole_process)?;
-    let timed: Vec<Record> =
-        rows.iter().filter(|row| timed.contains(row.algorithm.as_str())).cloned().collect();
+    let timed: Vec<Row> = rows.iter().filter(|row| timed.contains(row.algorithm.as_str())).cloned().collect();
     ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
@@ -192,6 +191,7 @@ fn least(ratios: &[Ratio]) -> Option<Ratio> {
 mod tests {
     use super::*;
     use crate::report::times::tests::{row, rows};
+    use plimsoll_model::Claim;
 
     fn lines(table: &Table) -> Vec<String> {
         table.text().lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn means_show_their_number_of_instances() {
-        let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
-        rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
-        rows.push(row("a", "one", 4.0, "optimal"));
+        let mut rows: Vec<Row> = ["a", "b"].map(|name| row(name, "fast", 1.0, Claim::Optimal)).into();
+        rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, Claim::Optimal)));
+        rows.push(row("a", "one", 4.0, Claim::Optimal));
         let times = times::of(&rows);
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[4..], ["s geometric mean 2.00 1 of 2 4.00", "s least 2.00 1 of 2 4.00"]);
@@ -228,19 +228,19 @@ mod tests {
     }
 
     /// Turns the rows into rows of external processes, and adds a row without a self-reported time.
-    fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
-        rows.push(row("a", "silent", 1.0, "optimal"));
-        rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()
+    fn with_whole(mut rows: Vec<Row>) -> Vec<Row> {
+        rows.push(row("a", "silent", 1.0, Claim::Optimal));
+        rows.into_iter().map(|row| Row { whole_process: true, ..row }).collect()
     }
 
     #[test]
     fn printed_times_are_as_precise_as_their_digits() {
-        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Record {
+        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Row {
             own_seconds: seconds,
             own_resolution: resolution,
-            ..row(instance, algorithm, 1.0, "optimal")
+            ..row(instance, algorithm, 1.0, Claim::Optimal)
         };
-        let mut rows: Vec<Record> =
+        let mut rows: Vec<Row> =
             ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
         let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
         rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);

@@ -1,33 +1,25 @@
-//! Tables and Markdown pages that are generated from rows.
+//! Tables and the README that are generated from rows.
 
 use crate::analysis::standing::sort;
 use crate::analysis::{Group, Options, Sort, Standing, distinct, groups, standings};
 use crate::machine::Machine;
-use crate::record::{Record, failures, lines};
-use crate::report::certificates::{EXPLANATION, certificates};
-use crate::report::ranking::{CERTIFIED, NONE, headline, ranking, real, time};
+use crate::report::ranking::{CERTIFIED, NONE, time};
 use crate::report::table::{Align, Table};
-use crate::report::times::{self, Clock};
-use crate::report::{human, percent, ratios};
+use crate::report::{human, percent};
+use crate::row::{Certified, Evidence, Row};
 use crate::suite::{CORPORA, SUITES};
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::posed::Terms;
+use plimsoll_model::Stop;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The explanation of the table of ratios of self-reported times.
-const OWN_TIMES: &str = "\
-Self-reported times (columns `own ms`) are measured by each program itself, from the end of reading the instance to
-the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
-Rounding limits their precision. For a ratio, half a unit of the last printed digit is therefore subtracted from the
-time of the program, and one unit of the last printed digit is added to the time of the reference. The ratio is marked
-`>` if one of these changes exceeds 1 % of the time. If all digits of the time of the program are zero, one unit is used
-as this time, and the ratio is marked `<` and excluded from means. An unsolved run counts with its time limit. The cell
-of a solved run without a self-reported time is empty.";
-
 /// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
-const FILES: [(&str, &str); 7] = [
-    ("rows.csv", "one row per attempted run, including skipped, failed and refused runs"),
-    ("summary.md", "tables generated from the rows"),
+const FILES: [(&str, &str); 6] = [
+    (
+        "rows.csv",
+        "one row per attempted run, including skipped, failed and refused runs; `plimsoll report` turns it into tables",
+    ),
     ("maps/*.svg", "the best solution of each instance; the axes are steps and addresses"),
     ("layouts/*.csv", "the best solution of each instance; the column `layout` names the file"),
     ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
@@ -56,18 +48,19 @@ suffixes `reversed` and `thinned` mark instances derived from others.
 const REMARK: usize = 70;
 
 /// Returns the problems of the rows, in order of first appearance.
-pub fn problems(rows: &[Record]) -> Vec<&str> {
+pub fn problems(rows: &[Row]) -> Vec<&str> {
     distinct(rows.iter().map(|row| row.problem.as_str()).filter(|problem| !problem.is_empty()))
 }
 
 /// Groups the rows by question, which is the problem with its terms ("tiers, machine=b"). Questions are in
 /// order of first appearance.
-pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
-    let mut all: Vec<(String, Vec<Record>)> = Vec::new();
+pub fn questions(rows: &[Row]) -> Vec<(String, Vec<Row>)> {
+    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
     for row in rows.iter().filter(|row| !row.problem.is_empty()) {
-        let words = match row.terms.as_str() {
-            "" => row.problem.clone(),
-            terms => format!("{}, {terms}", row.problem),
+        let words = if row.terms.is_empty() {
+            row.problem.clone()
+        } else {
+            format!("{}, {}", row.problem, row.terms)
         };
         match all.iter_mut().find(|(known, _)| *known == words) {
             Some((_, own)) => own.push(row.clone()),
@@ -78,7 +71,7 @@ pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
 }
 
 /// Returns a table of the runs of a question, grouped by instance. Returns `None` if there are no rows.
-pub fn runs(rows: &[Record]) -> Option<Table> {
+pub fn runs(rows: &[Row]) -> Option<Table> {
     rows.first()?;
     let mut table = Table::new([
         ("algorithm", Align::Left),
@@ -99,14 +92,14 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
             let own = instance(row);
             table.heading(facts(row, floating.contains(&own), contradictory.contains(&own)));
         }
-        let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
-        let stop = if matches!(row.stop.as_str(), "" | "completed") { "" } else { ", " };
+        let claim = row.claim.map_or_else(|| row.status.to_string(), |claim| row.arithmetic().mark(claim));
+        let stop = row.stop.filter(|stop| *stop != Stop::Completed);
         table.row([
             format!("  {}", row.algorithm),
             if seeds { row.seed.to_string() } else { String::new() },
             row.value.map_or_else(|| NONE.to_owned(), |value| value.to_string()),
             row.gap_percent.map_or_else(|| NONE.to_owned(), percent),
-            row.arithmetic().mark(claim) + stop + if stop.is_empty() { "" } else { &row.stop },
+            claim + &stop.map_or_else(String::new, |stop| format!(", {stop}")),
             time(row.seconds),
             time(row.time_to_best()),
             certified(row),
@@ -121,12 +114,16 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
 
 /// Returns what certifies the claim of a run (`proof` or `witness`), or `bound` if only the bound is
 /// certified.
-fn certified(row: &Record) -> String {
-    if row.certified == "bound" { row.certified.clone() } else { row.certified_by.clone() }
+fn certified(row: &Row) -> String {
+    let word = match row.certified {
+        Some(Certified::Bound) => row.certified.map(Certified::as_str),
+        _ => row.certified_by.map(Evidence::as_str),
+    };
+    word.unwrap_or_default().to_owned()
 }
 
 /// Returns the name of an instance or graph, its size, its load, and its best bound, unless no answer exists.
-fn facts(row: &Record, is_floating: bool, is_contradictory: bool) -> String {
+fn facts(row: &Row, is_floating: bool, is_contradictory: bool) -> String {
     let mut text = row.instance.clone();
     let mut blank = ": ";
     let size = row.buffers.map(|count| (count, "buffer")).or(row.operators.map(|count| (count, "operator")));
@@ -146,38 +143,35 @@ fn facts(row: &Record, is_floating: bool, is_contradictory: bool) -> String {
 }
 
 /// Groups runs by question. The standings of each group are sorted by gap.
-pub fn standings_of(rows: &[Record], shift: f64) -> Vec<(Group, Vec<Standing>)> {
+pub fn standings_of(rows: &[Row], shift: f64) -> Vec<(Group, Vec<Standing>)> {
     let with_standings = |group: Group| {
         let mut all = standings(&group, shift);
         sort(&mut all, &group.question, Sort::Gap);
         (group, all)
     };
-    groups(rows, &[], Options::default()).into_iter().map(with_standings).collect()
+    groups(rows, Options::default()).into_iter().map(with_standings).collect()
 }
 
 /// An instance, identified by problem, terms, suite and name.
-type Instance<'a> = [&'a str; 4];
+type Instance<'a> = ([&'a str; 3], &'a Terms);
 
-fn instance(row: &Record) -> Instance<'_> {
-    [&row.problem, &row.terms, &row.suite, &row.instance]
+fn instance(row: &Row) -> Instance<'_> {
+    ([&row.problem, &row.suite, &row.instance], &row.terms)
 }
 
 /// Returns the instances whose best bound is proved only in floating-point arithmetic.
-pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
-    let best =
-        |row: &&Record| row.status == "done" && row.best_bound.is_some() && row.lower_bound == row.best_bound;
+pub fn floating(rows: &[Row]) -> BTreeSet<Instance<'_>> {
+    let best = |row: &&Row| row.is_done() && row.best_bound.is_some() && row.lower_bound == row.best_bound;
     let by = |arithmetic: Arithmetic| -> BTreeSet<Instance<'_>> {
         rows.iter().filter(best).filter(|row| row.arithmetic() == arithmetic).map(instance).collect()
     };
     &by(Arithmetic::FloatingPoint) - &by(Arithmetic::Exact)
 }
 
-/// The end of the description of a witness that fixed offsets contradict each other.
-const OVERLAPPING: &str = "fixed at overlapping addresses";
-
 /// Returns the instances whose fixed offsets contradict each other. Their bounds are above every value.
-fn contradictory(rows: &[Record]) -> BTreeSet<Instance<'_>> {
-    rows.iter().filter(|row| row.bound_witness.ends_with(OVERLAPPING)).map(instance).collect()
+fn contradictory(rows: &[Row]) -> BTreeSet<Instance<'_>> {
+    let overlap = |row: &&Row| row.witness.as_ref().is_some_and(|own| own.kind() == "contradiction");
+    rows.iter().filter(overlap).map(instance).collect()
 }
 
 fn shorten(text: &str) -> String {
@@ -199,20 +193,7 @@ pub struct Peer {
     pub line: String,
 }
 
-/// The parameters of the comparison of times.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparison<'a> {
-    /// Whether the benchmark compares times. If it does not, no tables of times are shown.
-    pub is_asked: bool,
-    /// The task of a run, as a completion of "Each run has to ...".
-    pub question: &'a str,
-    /// The algorithm to which ratios are relative.
-    pub reference: Option<&'a str>,
-    /// Shift of geometric means, in seconds.
-    pub shift: f64,
-}
-
-/// A benchmark as described by the README and the summary of a record.
+/// A benchmark as described by the README of its record.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// The command line, ready to be run again.
@@ -223,8 +204,6 @@ pub struct Question<'a> {
     pub notes: &'a [String],
     /// The external programs of the benchmark.
     pub peers: &'a [Peer],
-    /// The comparison of times.
-    pub comparison: Comparison<'a>,
 }
 
 impl Question<'_> {
@@ -240,84 +219,10 @@ impl Question<'_> {
         text
     }
 
-    /// Returns the text of `summary.md`, which contains the tables.
-    pub fn summary(&self, rows: &[Record]) -> String {
-        let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
-        for (title, own) in &questions(rows) {
-            if self.comparison.is_asked {
-                text.push_str(&self.times(title, own));
-            }
-            for (group, standings) in standings_of(own, self.comparison.shift) {
-                let table = ranking(group.question.decide, real(&standings)).without_empty(&[CERTIFIED]);
-                let _ = write!(text, "\n## {title}: algorithms\n\n");
-                if let Some(headline) = headline(&group, &standings) {
-                    let _ = write!(text, "{headline}\n\n");
-                }
-                text.push_str(&table.markdown());
-            }
-            if let Some(table) = certificates(own) {
-                let _ = write!(text, "\n## {title}: certificates\n\n{EXPLANATION}\n\n{}", table.markdown());
-            }
-            if let Some(table) = runs(own) {
-                let _ = write!(text, "\n## {title}: runs\n\n{}", table.markdown());
-            }
-        }
-        let failures = failures(rows);
-        if !failures.is_empty() {
-            text.push_str("\n## Failed algorithms\n\n");
-            for line in lines(&failures).lines() {
-                let _ = writeln!(text, "- {line}");
-            }
-        }
-        let unreadable: Vec<&Record> = rows.iter().filter(|row| row.status == "unreadable").collect();
-        if !unreadable.is_empty() {
-            text.push_str("\n## Unreadable instances\n\n");
-            for row in unreadable {
-                let _ = writeln!(text, "- {}", row.error);
-            }
-        }
-        text
-    }
-
-    /// Returns the tables of times of one question, with an explanation.
-    fn times(&self, title: &str, rows: &[Record]) -> String {
-        let Comparison { question, reference, shift, .. } = self.comparison;
-        let group = times::of(rows);
-        let Some(table) = times::table(&group, shift) else { return String::new() };
-        let mut text = format!(
-            "\n## {title}: times\n\n\
-             Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
-             time to\nthe best answer is measured until a run finds its value. The time to solve is also the median. If the \
-             median run is\nunsolved, this time is the limit, marked `>`, and every figure derived from it is a lower bound. \
-             Means are geometric,\nshifted by {shift} s, over all instances. PAR-2 is the mean time to solve, with \
-             unsolved instances counted as twice\nthe limit. Wins are the instances on which the algorithm has the \
-             shortest time to solve. A\nheuristic proves an optimum only if its value meets a bound. Otherwise it has \
-             no time to solve, and its means are\nshown as `-`.\n\n{}",
-            table.markdown()
-        );
-        if let Some(reference) = reference
-            && let Some(table) = ratios::ratios(&group, reference, Clock::Bench)
-        {
-            let _ = write!(
-                text,
-                "\n## {title}: ratios to {reference}\n\nIf a ratio is above 1, {reference} is faster.\n\n{}",
-                table.markdown()
-            );
-        }
-        if let Some(table) = reference.and_then(|reference| ratios::own_ratios(rows, reference)) {
-            let _ = write!(
-                text,
-                "\n## {title}: ratios of self-reported times\n\n{OWN_TIMES}\n\n{}",
-                table.markdown()
-            );
-        }
-        text
-    }
-
     /// Returns the text of `README.md`, which lists the files of the folder and describes how they were
     /// produced. `is_there` is called with each name in the list of files. It must return whether that file
     /// or folder of pictures was written.
-    pub fn readme(&self, rows: &[Record], is_there: impl Fn(&str) -> bool) -> String {
+    pub fn readme(&self, rows: &[Row], is_there: impl Fn(&str) -> bool) -> String {
         let held = FILES.iter().filter(|(name, _)| is_there(name));
         let held = held.fold(String::new(), |mut text, (name, holds)| {
             let _ = writeln!(text, "| `{name}` | {holds} |");
@@ -342,7 +247,7 @@ impl Question<'_> {
 }
 
 /// Returns a Markdown table of the suites in a record, with their sources and the names of their instances.
-fn sources(rows: &[Record]) -> String {
+fn sources(rows: &[Row]) -> String {
     let mut table = Table::new([
         ("suite", Align::Left),
         ("instances", Align::Right),
@@ -372,27 +277,28 @@ fn sources(rows: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::{AlgorithmKind, Status};
+    use plimsoll_model::Claim;
 
-    fn rows() -> Vec<Record> {
-        let row = |instance: &str, algorithm: &str, peak, gap| Record {
+    fn rows() -> Vec<Row> {
+        let row = |instance: &str, algorithm: &str, peak, gap| Row {
             suite: "s".into(),
             instance: instance.into(),
-            unit: "bytes".into(),
             load: Some(10),
             best_bound: Some(10),
             problem: "offsets".into(),
             algorithm: algorithm.into(),
-            kind: "heuristic".into(),
-            claim: "feasible".into(),
-            status: "done".into(),
+            kind: Some(AlgorithmKind::Heuristic),
+            claim: Some(Claim::Feasible),
+            status: Status::Done,
             value: peak,
             gap_percent: gap,
             seconds: Some(0.5),
-            ..Record::default()
+            ..Row::default()
         };
         let mut failed = row("b", "y", None, None);
-        failed.claim.clear();
-        failed.status = "failed".into();
+        failed.claim = None;
+        failed.status = Status::Failed;
         failed.error = "a long story | ".repeat(9);
         vec![row("a", "x", Some(10), Some(0.0)), row("a", "y", Some(12), Some(20.0)), failed]
     }
@@ -413,8 +319,9 @@ mod tests {
 
     #[test]
     fn questions_are_problems_on_their_terms() {
-        let on = |terms: &str| Record { problem: "tiers".into(), terms: terms.into(), ..Record::default() };
-        let rows = [on("machine=b"), on(""), on("machine=b"), Record::default()];
+        let on =
+            |terms: &str| Row { problem: "tiers".into(), terms: terms.parse().unwrap(), ..Row::default() };
+        let rows = [on("machine=b"), on(""), on("machine=b"), Row::default()];
         let found: Vec<_> = questions(&rows).into_iter().map(|(words, own)| (words, own.len())).collect();
         assert_eq!(found, [("tiers, machine=b".to_owned(), 2), ("tiers".to_owned(), 1)]);
         assert_eq!(problems(&rows), ["tiers"]);
@@ -426,33 +333,19 @@ mod tests {
         let notes = ["no corpora".to_owned()];
         let peers =
             [Peer { name: "p".into(), version: Some("1.2".into()), line: "./p {input} {output}".into() }];
-        let comparison = Comparison { is_asked: true, question: "decide", reference: Some("x"), shift: 0.01 };
-        let question = Question {
-            command: "plimsoll bench",
-            machine: &machine,
-            notes: &notes,
-            peers: &peers,
-            comparison,
-        };
+        let question =
+            Question { command: "plimsoll bench", machine: &machine, notes: &notes, peers: &peers };
         let readme = question.readme(&rows(), |name| name != "trace.csv" && !name.starts_with("charts"));
         assert!(readme.contains("    plimsoll bench\n"));
         assert!(readme.contains("- external p: 1.2; run as `./p {input} {output}`\n"));
         assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"));
         assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
-        let own = Record { suite: "graphs".into(), instance: "net-0".into(), ..Record::default() };
+        let own = Row { suite: "graphs".into(), instance: "net-0".into(), ..Row::default() };
         let sources = sources(&[rows(), vec![own]].concat());
         assert!(sources.contains("| s | 2 | a, b | the file, folder or pattern"), "{sources}");
         assert!(
             sources.contains("| graphs | 1 | net-0 | generated by this build: small networks"),
             "{sources}"
         );
-        let summary = question.summary(&rows());
-        assert!(summary.contains("## offsets: times") && summary.contains("## offsets: ratios to x"));
-        assert!(
-            !summary.contains("## pools") && summary.contains("| y | 20.00 | 20.00 | 0/2 |"),
-            "{summary}"
-        );
-        assert!(summary.contains("## offsets: runs") && summary.contains("no corpora"));
-        assert!(summary.contains("a long story \\|"));
     }
 }

@@ -9,9 +9,9 @@
 use crate::analysis::standing::sort;
 use crate::analysis::time::solved;
 use crate::analysis::{Group, Options, Sort, Standing, groups, standings};
-use crate::record::Record;
 use crate::report::ranking::{mean_time, real, time, to_solve};
 use crate::report::table::{Align, Column, Table};
+use crate::row::Row;
 
 /// Default shift of geometric means, in seconds.
 pub const SHIFT: f64 = 0.01;
@@ -27,13 +27,13 @@ pub enum Clock {
 
 /// Groups the results of all algorithms on the instances of one question. Times are measured by the
 /// benchmark.
-pub fn of(rows: &[Record]) -> Group {
+pub fn of(rows: &[Row]) -> Group {
     by(Clock::Bench, rows)
 }
 
 /// Groups the results as [`of`] does, with times of a given clock. If a solved run has no time of that
 /// clock, its algorithm has no median time on that instance.
-pub fn by(clock: Clock, rows: &[Record]) -> Group {
+pub fn by(clock: Clock, rows: &[Row]) -> Group {
     let mut own = rows.to_vec();
     if clock == Clock::Own {
         for row in &mut own {
@@ -43,7 +43,7 @@ pub fn by(clock: Clock, rows: &[Record]) -> Group {
     }
     // The shift is applied when means are shown.
     let options = Options::default();
-    groups(&own, &[], options).into_iter().next().unwrap_or_default()
+    groups(&own, options).into_iter().next().unwrap_or_default()
 }
 
 /// Returns a table with one row per algorithm: instances solved, time spent, time to the best answer, time to
@@ -83,30 +83,32 @@ pub(crate) fn figure(number: f64) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::analysis::time::Time;
+    use crate::row::{AlgorithmKind, Decide, Status};
+    use plimsoll_model::Claim;
 
-    pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: &str) -> Record {
-        Record {
+    pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: Claim) -> Row {
+        Row {
             suite: "s".into(),
             instance: instance.into(),
             problem: "offsets".into(),
             algorithm: algorithm.into(),
-            status: "done".into(),
-            claim: claim.into(),
-            decide: "load".into(),
+            status: Status::Done,
+            claim: Some(claim),
+            decide: Some(Decide::Load),
             time_limit: Some(10.0),
             seconds: Some(seconds),
-            ..Record::default()
+            ..Row::default()
         }
     }
 
     /// `fast` solves both instances in 0.1 s. `slow` needs 4 s for one and does not solve the other.
-    pub(crate) fn rows() -> Vec<Record> {
+    pub(crate) fn rows() -> Vec<Row> {
         let mut rows = Vec::new();
         for instance in ["a", "b"] {
-            rows.extend([0.3, 0.1, 0.05].map(|s| row(instance, "fast", s, "feasible")));
+            rows.extend([0.3, 0.1, 0.05].map(|s| row(instance, "fast", s, Claim::Feasible)));
         }
-        rows.push(row("a", "slow", 4.0, "optimal"));
-        rows.push(row("b", "slow", 10.0, "unknown"));
+        rows.push(row("a", "slow", 4.0, Claim::Optimal));
+        rows.push(row("b", "slow", 10.0, Claim::Unknown));
         rows
     }
 
@@ -124,9 +126,9 @@ pub(crate) mod tests {
             times.time_to_solve(1, 1),
             Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
         );
-        let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
+        let half = [row("a", "x", 1.0, Claim::Optimal), row("a", "x", 2.0, Claim::Unknown)];
         assert!(of(&half).time_to_solve(0, 0).unwrap().censored);
-        let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
+        let even = [row("a", "x", 1.0, Claim::Optimal), row("a", "x", 2.0, Claim::Feasible)];
         assert_eq!(of(&even).time_to_solve(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
@@ -146,12 +148,12 @@ pub(crate) mod tests {
     /// A run that ends in microseconds without a proof is not shown as a run that used the whole limit.
     #[test]
     fn heuristics_have_time_spent_but_no_time_to_solve() {
-        let ran = |instance: &str, seconds, claim: &str, decide: &str| Record {
-            kind: "heuristic".into(),
-            decide: decide.into(),
+        let ran = |instance: &str, seconds, claim, decide| Row {
+            kind: Some(AlgorithmKind::Heuristic),
+            decide,
             ..row(instance, "quick", seconds, claim)
         };
-        let rows = [ran("a", 6e-5, "feasible", ""), ran("b", 6e-5, "optimal", "")];
+        let rows = [ran("a", 6e-5, Claim::Feasible, None), ran("b", 6e-5, Claim::Optimal, None)];
         let times = of(&rows);
         let cell = times.cells[0][0].as_ref().unwrap();
         assert_eq!((times.time_to_solve(0, 0), cell.spent), (None, Some(6e-5)));
@@ -160,18 +162,18 @@ pub(crate) mod tests {
         let line = cells(text.lines().nth(2).unwrap());
         assert_eq!(line, ["quick", "1/2", "1/2", "60.0 µs", "-", "-", "-", "0"]);
         // A layout within the capacity decides it. A heuristic that finds no such layout has not answered.
-        let rows = [ran("a", 6e-5, "unknown", "load")];
+        let rows = [ran("a", 6e-5, Claim::Unknown, Some(Decide::Load))];
         assert!(of(&rows).time_to_solve(0, 0).unwrap().censored);
     }
 
     #[test]
     fn own_times_may_be_missing() {
-        let own = |seconds, resolution| Record {
+        let own = |seconds, resolution| Row {
             own_seconds: seconds,
             own_resolution: resolution,
-            ..row("a", "x", 1.0, "optimal")
+            ..row("a", "x", 1.0, Claim::Optimal)
         };
-        let time = |rows: &[Record]| by(Clock::Own, rows).time_to_solve(0, 0);
+        let time = |rows: &[Row]| by(Clock::Own, rows).time_to_solve(0, 0);
         let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
         assert_eq!(
             (found.seconds.to_bits(), found.resolution.to_bits()),
@@ -179,7 +181,7 @@ pub(crate) mod tests {
         );
         assert_eq!(time(&[own(Some(0.25), None), own(None, None)]), None);
         // An unsolved run has no self-reported time, so it counts with its time limit.
-        let found = time(&[row("a", "x", 10.0, "unknown")]).unwrap();
+        let found = time(&[row("a", "x", 10.0, Claim::Unknown)]).unwrap();
         assert!(found.censored && found.seconds > 9.9);
     }
 }

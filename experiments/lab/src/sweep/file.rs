@@ -54,8 +54,8 @@
 //! elapsed = "took ([0-9.]+) s"        # regular expression for the printed seconds; default none
 //! ```
 
-use super::SweepError;
 use super::lists::{Capacity, Numbers, Seconds, Whole, Words};
+use crate::experiment::ExperimentError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -151,14 +151,14 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads the text of a file.
-    pub fn open(path: &Path, folder: &Path) -> Result<Self, SweepError> {
+    pub fn open(path: &Path, folder: &Path) -> Result<Self, ExperimentError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|source| SweepError::Io { path: path.to_owned(), source })?;
+            .map_err(|source| ExperimentError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), folder: folder.to_owned(), text })
     }
 
     /// Parses the text as TOML.
-    pub fn parse(&self) -> Result<RawSweep, SweepError> {
+    pub fn parse(&self) -> Result<RawSweep, ExperimentError> {
         toml::from_str(&self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             // A message may span several lines.
@@ -167,9 +167,9 @@ impl Source {
     }
 
     /// Returns an error for the line that contains the byte at `at`.
-    pub fn wrong(&self, at: usize, message: &str) -> SweepError {
+    pub fn wrong(&self, at: usize, message: &str) -> ExperimentError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
-        SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
+        ExperimentError::File { path: self.path.clone(), line, message: message.to_owned() }
     }
 }

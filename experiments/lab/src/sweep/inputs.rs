@@ -1,12 +1,11 @@
 //! Reads or generates the inputs of a sweep, which are instances and graphs. This happens once per sweep,
 //! and not for every run.
 
-use super::SweepError;
 use super::file::{RawInstances, Source};
-use super::input::Input;
 use super::lists::products;
 use super::models::{self, Posing, variants};
-use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases};
+use crate::experiment::{ExperimentError, Input, Unready};
+use crate::suite::{Case, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, GenerateError, Generated, ImportOptions, import_file};
@@ -22,7 +21,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn wrong(&self, message: impl std::fmt::Display) -> SweepError {
+    fn wrong(&self, message: impl std::fmt::Display) -> ExperimentError {
         self.source.wrong(self.at, &format!("{}: {message}", self.what))
     }
 }
@@ -33,7 +32,7 @@ pub(super) fn inputs(
     at: usize,
     number: usize,
     raw: &RawInstances,
-) -> Result<Vec<Input>, SweepError> {
+) -> Result<Vec<Input>, ExperimentError> {
     let place = Place { source, at, what: format!("instances[{number}]") };
     let sources =
         [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
@@ -88,7 +87,7 @@ pub(super) fn inputs(
     Ok(posed.into_iter().flatten().collect())
 }
 
-fn reading(place: &Place<'_>, raw: &RawInstances, import: ImportOptions) -> Result<Reading, SweepError> {
+fn reading(place: &Place<'_>, raw: &RawInstances, import: ImportOptions) -> Result<Reading, ExperimentError> {
     let endpoints = match raw.endpoints.as_deref() {
         None => None,
         Some("half-open") => Some(Endpoints::HalfOpen),
@@ -102,7 +101,7 @@ fn reading(place: &Place<'_>, raw: &RawInstances, import: ImportOptions) -> Resu
     Ok(Reading { endpoints, import })
 }
 
-fn suite(place: &Place<'_>, name: &str, reading: &Reading) -> Result<Vec<Input>, SweepError> {
+fn suite(place: &Place<'_>, name: &str, reading: &Reading) -> Result<Vec<Input>, ExperimentError> {
     if !SUITES.iter().any(|suite| suite.name == name) {
         let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         let known = known.join(", ");
@@ -114,7 +113,7 @@ fn suite(place: &Place<'_>, name: &str, reading: &Reading) -> Result<Vec<Input>,
     Ok(found.into_iter().map(|case| input(case, Path::new(""))).collect())
 }
 
-fn path(place: &Place<'_>, text: &str, reading: &Reading) -> Result<Vec<Input>, SweepError> {
+fn path(place: &Place<'_>, text: &str, reading: &Reading) -> Result<Vec<Input>, ExperimentError> {
     if text.is_empty() {
         return Err(place.wrong("path is empty; the folder of this file is \".\""));
     }
@@ -132,18 +131,14 @@ fn path(place: &Place<'_>, text: &str, reading: &Reading) -> Result<Vec<Input>, 
 
 /// Converts a case to an input. Names and messages contain paths relative to the folder of the sweep file.
 fn input(case: Case, folder: &Path) -> Input {
-    let suite = without(&case.suite, folder);
-    match case.subject {
-        Ok(subject) => Input::of(suite, subject),
-        Err(error) => {
-            let kind = match &error {
-                CaseError::Model(_) => SubjectKind::Graph,
-                CaseError::Csv(_) | CaseError::Dsa(_) => SubjectKind::Instance,
-            };
-            let why = without(&error.to_string(), folder).to_owned();
-            Input::unreadable(suite, without(&case.name, folder).to_owned(), kind, why)
-        }
+    let mut input = Input::from_case(case);
+    let short = |text: &mut String| *text = without(text, folder).to_owned();
+    short(&mut input.suite);
+    if let Err(Unready::Unreadable(why)) = &mut input.subject {
+        short(why);
+        short(&mut input.name);
     }
+    input
 }
 
 /// Removes the folder and the slash after it from the start of a path or message. Other strings are returned
@@ -155,7 +150,7 @@ fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
     text.strip_prefix(&format!("{}/", folder.display())).unwrap_or(text)
 }
 
-fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, ExperimentError> {
     let seeds = raw.seeds.as_ref().map_or(&[0][..], |seeds| &seeds.0);
     let mut found = Vec::new();
     if let Some(family) = Family::named(name) {
@@ -169,7 +164,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
             for &seed in until_requested(seeds) {
                 let made = family.generate(seed, &params).and_then(Generated::instance);
                 let made = made.map_err(|error| match error {
-                    GenerateError::Interrupted => SweepError::Interrupted,
+                    GenerateError::Interrupted => ExperimentError::Interrupted,
                     error => place.wrong(format!("family '{name}', seed {seed}: {error}")),
                 })?;
                 found.push(Input::of(name, Subject::Instance(made)));
@@ -195,7 +190,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
     Ok(found)
 }
 
-fn graphs(place: &Place<'_>, text: &str, import: &ImportOptions) -> Result<Vec<Input>, SweepError> {
+fn graphs(place: &Place<'_>, text: &str, import: &ImportOptions) -> Result<Vec<Input>, ExperimentError> {
     let folder = &place.source.folder;
     let whole = folder.join(text);
     let mut paths: Vec<PathBuf> = vec![whole.clone()];
@@ -216,11 +211,11 @@ fn graphs(place: &Place<'_>, text: &str, import: &ImportOptions) -> Result<Vec<I
     }
     let read = |path: PathBuf| match import_file(&path, import) {
         Ok(import) => Input::of(text, Subject::Graph(Box::new(import.graph))),
-        Err(error) => Input::unreadable(
+        Err(error) => Input::without(
             text,
             without(&path.display().to_string(), folder).to_owned(),
             SubjectKind::Graph,
-            without(&error.to_string(), folder).to_owned(),
+            Unready::Unreadable(without(&error.to_string(), folder).to_owned()),
         ),
     };
     Ok(paths.into_iter().map(read).collect())

@@ -1,8 +1,8 @@
 //! Parses the values in a sweep file. Most keys accept a single value or a list of values.
 
+use crate::row::Decide;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 use toml::Value;
 
@@ -32,14 +32,7 @@ pub(super) struct Words(pub Vec<String>);
 /// A capacity to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) enum Capacity {
-    /// The capacity in the instance file.
-    File,
-    /// The load.
-    Load,
-    /// A number of bytes.
-    Bytes(u64),
-}
+pub(super) struct Capacity(pub Decide);
 
 fn expected<T>(value: &Value, what: &str) -> Result<T, String> {
     let found = match value {
@@ -140,20 +133,10 @@ impl TryFrom<Value> for Capacity {
 
     fn try_from(value: Value) -> Result<Self, String> {
         match value.as_str() {
-            Some("file") => Ok(Self::File),
-            Some("load") => Ok(Self::Load),
-            None if value.is_integer() => whole(&value).map(Self::Bytes),
+            Some("file") => Ok(Self(Decide::File)),
+            Some("load") => Ok(Self(Decide::Load)),
+            None if value.is_integer() => whole(&value).map(|bytes| Self(Decide::Bytes(bytes))),
             _ => expected(&value, "\"file\", \"load\", or a number of bytes"),
-        }
-    }
-}
-
-impl fmt::Display for Capacity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File => f.write_str("file"),
-            Self::Load => f.write_str("load"),
-            Self::Bytes(bytes) => write!(f, "{bytes}"),
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Models in sweeps: values of their free dimensions, and the problems that are posed on them.
 
 use super::file::RawInstances;
-use super::input::Input;
 use super::lists::{Numbers, products};
+use crate::experiment::Input;
 use plimsoll::posed::{
-    self, PROBLEMS, Subject, SubjectKind, Terms, check_instance_terms, instance, instance_terms,
-    is_on_instances, profile,
+    self, PROBLEMS, SubjectKind, Terms, check_instance_terms, instance_terms, is_on_instances, profile,
 };
 use plimsoll_datasets::ImportOptions;
 use std::collections::BTreeMap;
@@ -118,28 +117,16 @@ impl Posing {
                 let name = &input.name;
                 return Err(format!("as: {other} needs a graph or a model, but '{name}' is an instance"));
             }
-            return Ok(vec![Input { problems: self.problems.clone(), ..input }]);
+            return Ok(vec![input.only(self.problems.clone())]);
         }
         let (on_instances, on_graphs): (Vec<&str>, Vec<&str>) =
             self.problems.iter().partition(|problem| is_on_instances(problem));
         let mut posed = Vec::new();
         if !on_instances.is_empty() {
-            let made = match &input.subject {
-                Ok(Subject::Graph(graph)) => {
-                    instance(graph, &self.terms).map(Subject::Instance).map_err(|error| error.to_string())
-                }
-                Ok(Subject::Instance(_)) => Err("not a graph".to_owned()),
-                Err(why) => Err(why.clone()),
-            };
-            let (terms, name) = (self.terms.to_string(), input.name.clone());
-            let made = match made {
-                Ok(subject) => Input::of(&input.suite, subject),
-                Err(why) => Input::unreadable(&input.suite, name.clone(), SubjectKind::Instance, why),
-            };
-            posed.push(Input { name, terms, problems: on_instances, model: input.model.clone(), ..made });
+            posed.push(input.derived(&self.terms).only(on_instances));
         }
         if !on_graphs.is_empty() {
-            posed.push(Input { problems: on_graphs, ..input });
+            posed.push(input.only(on_graphs));
         }
         Ok(posed)
     }

@@ -1,9 +1,7 @@
 //! Writes and submits scripts that run a sweep under Slurm: an array job with one shard per task, and a job
 //! that joins the shards.
 
-use super::manifest::{Manifest, Shard};
-use super::store::{ARRAY_SCRIPT, check_own};
-use super::{Sweep, SweepError};
+use crate::experiment::{ARRAY_SCRIPT, Experiment, ExperimentError, Manifest, Shard, check_own};
 use crate::external::{External, quote};
 use plimsoll_model::files::write_atomically;
 use std::fmt::Write as _;
@@ -48,24 +46,24 @@ impl Scripts<'_> {
     /// Writes both scripts. They contain only absolute paths.
     ///
     /// # Errors
-    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself.
-    /// [`SweepError`] if a path cannot be quoted in a script, or if files cannot be written.
-    pub fn write(&self) -> Result<Written, SweepError> {
+    /// [`ExperimentError`] if the options span several lines or contain an option that this command sets
+    /// itself. [`ExperimentError`] if a path cannot be quoted in a script, or if files cannot be written.
+    pub fn write(&self) -> Result<Written, ExperimentError> {
         if self.options.contains(['\n', '\r']) {
-            return Err(SweepError::Slurm("options must be on one line".to_owned()));
+            return Err(ExperimentError::Slurm("options must be on one line".to_owned()));
         }
         if let Some(word) = self.options.split_whitespace().find(|word| is_own(word)) {
-            return Err(SweepError::Slurm(format!("option '{word}' is set by this command")));
+            return Err(ExperimentError::Slurm(format!("option '{word}' is set by this command")));
         }
         let out = absolute(self.out)?;
         for path in [&out, &absolute(self.file)?, &self.command.to_owned()] {
             if path.to_str().is_none_or(|text| text.contains(['\n', '\r', '"'])) {
                 let why = "a script cannot contain a path that is not UTF-8 or has a quote or a line break";
-                return Err(SweepError::Slurm(format!("{}: {why}", path.display())));
+                return Err(ExperimentError::Slurm(format!("{}: {why}", path.display())));
             }
         }
         let folder = out.join(SCRIPTS);
-        let io = |path: &Path, source| SweepError::Io { path: path.to_owned(), source };
+        let io = |path: &Path, source| ExperimentError::Io { path: path.to_owned(), source };
         std::fs::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
         let shards = out.join(SHARDS);
         std::fs::create_dir_all(&shards).map_err(|source| io(&shards, source))?;
@@ -85,8 +83,8 @@ impl Scripts<'_> {
     /// Versions whose command did not run are not compared.
     ///
     /// # Errors
-    /// [`SweepError::Foreign`] or [`SweepError::Other`] if there are such files or shards.
-    pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
+    /// [`ExperimentError::Foreign`] or [`ExperimentError::Other`] if there are such files or shards.
+    pub fn check(&self, sweep: &Experiment) -> Result<(), ExperimentError> {
         check_own(self.out)?;
         let is_skipped = sweep.peers.iter().any(External::is_version_skipped);
         let resolved = sweep.resolved();
@@ -103,7 +101,7 @@ impl Scripts<'_> {
                 None => Some(format!("all runs instead of shard {here}")),
             };
             if let Some(difference) = difference {
-                return Err(SweepError::Other { folder, difference });
+                return Err(ExperimentError::Other { folder, difference });
             }
         }
         Ok(())
@@ -122,7 +120,7 @@ impl Scripts<'_> {
         text
     }
 
-    fn array_script(&self, out: &Path, folder: &Path) -> Result<String, SweepError> {
+    fn array_script(&self, out: &Path, folder: &Path) -> Result<String, ExperimentError> {
         let (array, jobs) = (self.array, self.jobs);
         let cpus = if jobs > 1 { format!("#SBATCH --cpus-per-task={jobs}\n") } else { String::new() };
         let log = directive(folder, "array-%A-%a.log");
@@ -155,8 +153,8 @@ impl Written {
     /// tasks of the array job have ended, successfully or not.
     ///
     /// # Errors
-    /// [`SweepError::Slurm`] with the message of `sbatch`.
-    pub fn submit(&self) -> Result<(String, String), SweepError> {
+    /// [`ExperimentError::Slurm`] with the message of `sbatch`.
+    pub fn submit(&self) -> Result<(String, String), ExperimentError> {
         let array = sbatch(&[], &self.array)?;
         let merge = sbatch(&[format!("--dependency=afterany:{array}")], &self.merge)?;
         Ok((array, merge))
@@ -180,8 +178,8 @@ pub fn is_there() -> bool {
     std::env::split_paths(&path).any(|folder| folder.join("sbatch").is_file())
 }
 
-fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
-    let wrong = |why: String| SweepError::Slurm(format!("{}: {why}", script.display()));
+fn sbatch(options: &[String], script: &Path) -> Result<String, ExperimentError> {
+    let wrong = |why: String| ExperimentError::Slurm(format!("{}: {why}", script.display()));
     let output = Command::new("sbatch").arg("--parsable").args(options).arg(script).output();
     let output = output.map_err(|error| wrong(error.to_string()))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -203,9 +201,9 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
     Ok(number.to_owned())
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, SweepError> {
+fn absolute(path: &Path) -> Result<PathBuf, ExperimentError> {
     let whole = std::path::absolute(path);
-    whole.map_err(|source: io::Error| SweepError::Io { path: path.to_owned(), source })
+    whole.map_err(|source: io::Error| ExperimentError::Io { path: path.to_owned(), source })
 }
 
 /// Returns a path quoted for the shell.

@@ -1,46 +1,14 @@
 //! The tasks of a sweep, which are built-in algorithms and external planners with their parameters.
 
-use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
-use super::lists::Capacity;
+use crate::experiment::{ExperimentError, Task};
 use crate::external::{External, VersionCommands};
+use crate::row::AlgorithmKind;
 use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
 use plimsoll::{Registry, excluded, registry};
 use plimsoll_model::{Kind, Offsets, Problem, Setup, SharedObjects, SplitBuffers};
-use std::time::Duration;
-
-/// An algorithm with the parameters of its runs on every input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Task {
-    /// The name of the problem.
-    pub problem: &'static str,
-    /// The name of the algorithm.
-    pub algorithm: String,
-    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
-    pub kind: String,
-    /// The index of an external planner in [`Sweep::peers`](super::Sweep::peers), or `None` for a built-in
-    /// algorithm.
-    pub peer: Option<usize>,
-    /// The number of threads that a run may use.
-    pub threads: usize,
-    /// The terms of the question, including default values.
-    pub terms: String,
-    pub(super) decide: Option<Capacity>,
-    pub(super) times: Vec<Option<Duration>>,
-    pub(super) nodes: Vec<Option<u64>>,
-    pub(super) seeds: Vec<u64>,
-    pub(super) repetitions: u64,
-}
-
-impl Task {
-    /// Returns the number of runs on one input, or `None` if the number overflows.
-    pub(super) fn count(&self) -> Option<u64> {
-        let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
-        lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
-    }
-}
 
 /// Returns the names of the problems, in the order in which they are searched for the name of an algorithm.
 fn problems() -> impl Iterator<Item = &'static str> {
@@ -55,7 +23,7 @@ pub(super) fn tasks(
     commands: VersionCommands,
     places: &mut Vec<usize>,
     peers: &mut Vec<External>,
-) -> Result<Vec<Task>, SweepError> {
+) -> Result<Vec<Task>, ExperimentError> {
     let registry = registry();
     let mut tasks = Vec::new();
     for (at, entry) in raw.algorithms.get_ref().iter().enumerate() {
@@ -72,7 +40,7 @@ pub(super) fn tasks(
             let once = if peer.is_seeded() { each.seeds.len() } else { 1 };
             let task = Task {
                 algorithm: peer.name().to_owned(),
-                kind: "external".to_owned(),
+                kind: AlgorithmKind::External,
                 peer: Some(peers.len()),
                 nodes: vec![None],
                 seeds: each.seeds[..once].to_vec(),
@@ -85,12 +53,12 @@ pub(super) fn tasks(
                 own.terms.as_deref().unwrap_or_default().parse().map_err(|e| wrong(show(&e)))?;
             let chosen = chosen(&registry, own).map_err(&wrong)?;
             let named = |Facts { problem, name, kind, .. }: Facts| {
-                let (algorithm, kind) = (name.to_owned(), kind.to_string());
+                let (algorithm, kind) = (name.to_owned(), kind.into());
                 check_terms(&terms, &[problem], false).map_err(|error| wrong(show(&error)))?;
                 let terms = terms_in_full(&terms, problem);
                 Ok(Task { problem, algorithm, kind, terms, ..each.clone() })
             };
-            chosen.into_iter().map(named).collect::<Result<_, SweepError>>()?
+            chosen.into_iter().map(named).collect::<Result<_, ExperimentError>>()?
         };
         let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
         for task in found {
@@ -120,11 +88,11 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     Ok(Task {
         problem: Offsets::NAME,
         algorithm: String::new(),
-        kind: String::new(),
+        kind: AlgorithmKind::Heuristic,
         peer: None,
         threads: 1,
-        terms: String::new(),
-        decide: own.decide.clone(),
+        terms: Terms::default(),
+        decide: own.decide.as_ref().map(|capacity| capacity.0),
         times: times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect()),
         nodes: nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect()),
         seeds,

@@ -2,9 +2,8 @@ use crate::args::{EndpointsArg, OpenArgs, bytes, problem, seconds, threads};
 use crate::format;
 use crate::input::input_name;
 use clap::Args;
-use plimsoll_lab::record::Extras;
+use plimsoll_lab::row::{Decide, Extras};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 #[derive(Args, Debug)]
@@ -61,7 +60,8 @@ pub struct BenchArgs {
         value_name = "file|load|BYTES",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "file"
+        default_missing_value = "file",
+        value_parser = decide
     )]
     pub decide: Option<Decide>,
     /// Run built-in algorithms for offsets in separate processes, so that times include the process start
@@ -79,7 +79,7 @@ pub struct BenchArgs {
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds)]
     pub shift: Duration,
-    /// Write rows.csv, summary.md, README.md, layouts, memory maps and charts into this folder
+    /// Write rows.csv, README.md, layouts, memory maps and charts into this folder
     #[arg(long, value_name = "DIR", value_parser = format::folder())]
     pub out: Option<PathBuf>,
     /// Write into the folder even if it is not empty
@@ -121,27 +121,10 @@ impl BenchArgs {
     }
 }
 
-/// The capacity for `--decide`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decide {
-    /// The capacity in the file name.
-    File,
-    /// The load of the instance.
-    Load,
-    /// This many bytes.
-    Bytes(u64),
-}
-
-impl FromStr for Decide {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "file" => Ok(Self::File),
-            "load" => Ok(Self::Load),
-            _ => bytes(text).map(Self::Bytes).map_err(|reason| format!("{reason}, or file, or load")),
-        }
-    }
+/// Reads the capacity for `--decide`.
+fn decide(text: &str) -> Result<Decide, String> {
+    text.parse()
+        .or_else(|_| bytes(text).map(Decide::Bytes).map_err(|reason| format!("{reason}, or file, or load")))
 }
 
 #[cfg(test)]
@@ -157,10 +140,9 @@ mod tests {
 
     #[test]
     fn capacities_to_decide_are_keywords_or_bytes() {
-        assert_eq!("file".parse(), Ok(Decide::File));
-        assert_eq!("load".parse(), Ok(Decide::Load));
-        assert_eq!("1048576".parse(), Ok(Decide::Bytes(1 << 20)));
-        assert!("1e6".parse::<Decide>().is_err() && "".parse::<Decide>().is_err());
+        assert_eq!((decide("file"), decide("load")), (Ok(Decide::File), Ok(Decide::Load)));
+        assert_eq!(decide("1048576"), Ok(Decide::Bytes(1 << 20)));
+        assert!(decide("1e6").is_err() && decide("").is_err());
         let parse = |words: &[&str]| {
             let args = Line::try_parse_from(words).unwrap().args;
             (args.decide, args.suites)

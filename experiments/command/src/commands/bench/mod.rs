@@ -2,9 +2,7 @@
 //! bounds.
 
 mod args;
-mod lanes;
-mod processes;
-mod runs;
+mod experiment;
 mod screen;
 mod store;
 
@@ -15,29 +13,33 @@ use crate::failure::{Failure, NOTHING_FOUND, code_of_runs, nothing_read};
 use crate::output;
 use crate::report::pinned;
 pub use args::BenchArgs;
+use experiment::Selection;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
-use plimsoll::model::printable::printable;
+use plimsoll::model::printable::{printable, printable_line};
 use plimsoll::model::{Offsets, Problem};
-use plimsoll::posed::Subject;
+use plimsoll::posed::{Posed, Subject};
+use plimsoll_lab::executor::{Audience, run_here};
+use plimsoll_lab::experiment::Input;
 use plimsoll_lab::external::reaper;
-use plimsoll_lab::record::{Record, failures, lines};
+use plimsoll_lab::machine::Machine;
 use plimsoll_lab::report::certificates::certificates;
 use plimsoll_lab::report::human;
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
+use plimsoll_lab::report::summary::{self, Peer, Question, questions};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::{self, Clock};
+use plimsoll_lab::row::{Row, Status, failures, lines, settle};
 use plimsoll_lab::suite::{
     CORPORA, Case, Origin, Reading, SUITES, Suite, SuiteError, cases, corpora, fits_any,
 };
-use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
-use store::Store;
+use store::{Finished, Record};
 
 /// The interval of the progress indicator while instances are generated.
 const TICK: Duration = Duration::from_millis(200);
@@ -45,10 +47,8 @@ const TICK: Duration = Duration::from_millis(200);
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);
-    let mut bench = Bench::resolve(args)?;
+    let selection = Selection::resolve(args)?;
     let (cases, mut notes) = collect(args)?;
-    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.extras()));
-    let mut store = store.transpose()?;
     let read: BTreeSet<&String> = cases.iter().flat_map(|case| &case.notes).collect();
     for note in read {
         output::complain(&format!("note: {note}"));
@@ -58,88 +58,145 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         output::complain(&format!("note: {}: {}", human::count(ends.len(), "instance"), end_note(first)));
     }
     notes.extend(pinned_note(&cases));
-    notes.extend(bench.check_cases(&cases)?);
+    let peers = selection.peers();
+    let (experiment, note) = selection.experiment(cases)?;
+    notes.extend(note);
+    let record =
+        args.out.as_deref().map(|folder| Record::open(folder, args.force, &experiment)).transpose()?;
     for note in &notes {
         output::print(&output::filled(note))?;
     }
-    let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
-    let bar = ProgressBar::new(all as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
-        bar.set_style(style);
+    let mut stage = Stage::new(experiment.runs.len(), record);
+    run_here(&experiment, &plimsoll::registry(), &mut stage);
+    let (finished, rows) = stage.end(&mut notes)?;
+    report(args, &rows, &notes, &peers, finished.as_ref())?;
+    for error in experiment.unreadable() {
+        output::complain(&format!("unreadable: {error}"));
     }
-    let (mut rows, failed): (Vec<Record>, _) = (Vec::new(), FirstFailures::default());
-    for case in interrupt::until_requested(&cases) {
-        let mut own = bench.case(case, &bar, store.as_mut());
-        for (row, run) in own.iter_mut().zip(rows.len() as u64..) {
-            row.run = run;
-            failed.report(row, &bar);
-        }
-        let stored = store.as_mut().is_none_or(|store| output::late(store.append(&own)).is_some());
-        rows.extend(own);
-        if !stored {
-            notes
-                .push(format!("stopped after {} of {all} runs, because a row cannot be written", rows.len()));
-            break;
-        }
-    }
-    bar.finish_and_clear();
-    if interrupt::is_requested() {
-        notes.push(format!("interrupted after {} of {all} runs", rows.len()));
-        output::print(&format!("{}\n", notes[notes.len() - 1]))?;
-    }
-    report(&bench, &rows, &notes, store.as_ref())?;
-    for case in &cases {
-        if let Err(error) = &case.subject {
-            output::complain(&format!("unreadable: {error}"));
-        }
-    }
-    if !cases.is_empty() && cases.iter().all(|case| case.subject.is_err()) {
+    if !experiment.inputs.is_empty() && experiment.inputs.iter().all(Input::is_unreadable) {
         return Err(nothing_read());
     }
-    let refused = rows.iter().any(|row| row.status == "refused" && row.kind != "external");
+    let refused = rows.iter().any(|row| row.status == Status::Refused && !row.is_external());
     if rows.is_empty() {
         return Ok(NOTHING_FOUND);
     }
     Ok(code_of_runs(&failures(&rows), refused))
 }
 
+/// Where the runs of the benchmark appear: the progress bar, and the rows in memory or in a folder.
+struct Stage {
+    bar: ProgressBar,
+    failed: FirstFailures,
+    runs: usize,
+    done: usize,
+    record: Option<Record>,
+    /// The rows, if there is no folder.
+    rows: Vec<Row>,
+    is_stuck: bool,
+}
+
+impl Stage {
+    fn new(runs: usize, record: Option<Record>) -> Self {
+        let bar = ProgressBar::new(runs as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
+            bar.set_style(style);
+        }
+        let failed = FirstFailures::default();
+        Self { bar, failed, runs, done: 0, record, rows: Vec::new(), is_stuck: false }
+    }
+
+    /// Ends the progress bar, and returns the folder and all rows.
+    fn end(self, notes: &mut Vec<String>) -> Result<(Option<Finished>, Vec<Row>), Failure> {
+        self.bar.finish_and_clear();
+        let (done, runs) = (self.done, self.runs);
+        if self.is_stuck {
+            notes.push(format!("stopped after {done} of {runs} runs, because a row cannot be written"));
+        }
+        if interrupt::is_requested() {
+            notes.push(format!("interrupted after {done} of {runs} runs"));
+            output::print(&format!("{}\n", notes[notes.len() - 1]))?;
+        }
+        let Some(record) = self.record else {
+            let mut rows = self.rows;
+            settle(&mut rows);
+            return Ok((None, rows));
+        };
+        let (finished, rows) = record.close()?;
+        Ok((Some(finished), rows))
+    }
+}
+
+impl Audience for Stage {
+    fn starting(&mut self, asked: &Row) {
+        let message = format!("{} {}", asked.instance, asked.algorithm);
+        self.bar.set_message(printable_line(&message).into_owned());
+    }
+
+    fn solved<P: Posed>(&mut self, question: &P::Question<'_>, row: &Row, solution: &P::Solution) {
+        if let Some(record) = &mut self.record {
+            record.keep::<P>(question, row, solution);
+        }
+    }
+
+    fn ended(&mut self, row: Row) -> ControlFlow<()> {
+        self.bar.inc(1);
+        self.done += 1;
+        self.failed.report(&row, &self.bar);
+        let Some(record) = &mut self.record else {
+            self.rows.push(row);
+            return ControlFlow::Continue(());
+        };
+        if output::late(record.append(row)).is_some() {
+            return ControlFlow::Continue(());
+        }
+        self.is_stuck = true;
+        ControlFlow::Break(())
+    }
+}
+
 /// Prints the summary. With `--verbose`, prints the tables of all runs before it. With `--out`, also writes
 /// the charts and pages of the record.
-fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
-    let (comparison, width) = (bench.comparison(), output::width());
-    let verbose = bench.shared.args.verbose;
-    let mut text = if verbose { details(rows, width) } else { String::new() };
-    text += &screen::screen(rows, bench.shared.args.time_limit, comparison.shift, !verbose, width);
-    if comparison.is_asked {
-        text += &compared(rows, comparison, verbose, width);
+fn report(
+    args: &BenchArgs,
+    rows: &[Row],
+    notes: &[String],
+    peers: &[Peer],
+    finished: Option<&Finished>,
+) -> Result<(), Failure> {
+    let (width, shift) = (output::width(), args.shift.as_secs_f64());
+    let compares = args.decide.is_some() || args.reference.is_some();
+    let mut text = if args.verbose { details(rows, width) } else { String::new() };
+    text += &screen::screen(rows, args.time_limit, shift, !args.verbose, width);
+    if compares {
+        let reference = args.reference.as_deref().filter(|_| args.verbose);
+        text += &compared(rows, reference, shift, width);
     }
-    for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\n{}", output::filled(&format!("unreadable: {}", row.error)));
+    let unreadable = rows.iter().filter(|row| row.status == Status::Unreadable);
+    for error in unreadable.map(|row| &row.error).collect::<BTreeSet<_>>() {
+        let _ = write!(text, "\n{}", output::filled(&format!("unreadable: {error}")));
     }
     let failed = lines(&failures(rows));
     if !failed.is_empty() {
         let _ = write!(text, "\n{}", output::filled(&failed));
     }
     output::print(&text)?;
-    let Some(store) = store else {
+    let Some(finished) = finished else {
         let more = "\n--verbose prints every run; --out DIR writes rows, layouts as pictures and charts, and with \
                     --report an HTML page\n";
-        return if verbose { Ok(()) } else { output::print(&output::filled(more)) };
+        return if args.verbose { Ok(()) } else { output::print(&output::filled(more)) };
     };
-    if comparison.is_asked
+    if compares
         && let Some((_, own)) = questions(rows).iter().find(|(question, _)| question == Offsets::NAME)
         && let Some(chart) = time_profile(&times::of(own))
     {
-        store.chart("profile", &chart)?;
+        finished.chart("profile", &chart)?;
     }
-    store.gaps(rows)?;
+    finished.gaps(rows)?;
     let command = output::command_line();
-    let peers: Vec<Peer> = bench.peers().collect();
-    let question = Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
-    store.finish(&question, rows)?;
-    let folder = store.folder();
+    finished.explain(&Question { command: &command, machine: &Machine::here(), notes, peers }, rows)?;
+    let folder = finished.folder();
     output::print(&format!("\nwritten to {}: README.md lists the files\n", folder.display()))?;
-    if bench.shared.args.report {
+    if args.report {
         let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
         output::print(&format!("report page: {}\n", page.display()))?;
     }
@@ -147,7 +204,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
 }
 
 /// Returns the tables of all runs and of their certificates.
-fn details(rows: &[Record], width: usize) -> String {
+fn details(rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
@@ -163,13 +220,11 @@ fn details(rows: &[Record], width: usize) -> String {
     text
 }
 
-/// Returns the tables of times. With `verbose` and a reference, also returns the ratios on every instance.
-fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: usize) -> String {
+/// Returns the tables of times. With a reference, also returns the ratios on every instance.
+fn compared(rows: &[Row], reference: Option<&str>, shift: f64, width: usize) -> String {
     let mut text = String::new();
-    let shift = comparison.shift;
     for (question, own) in questions(rows).iter().rev() {
         let group = times::of(own);
-        let reference = comparison.reference.filter(|_| verbose);
         let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
         let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
         for table in [own_ratios, ratios].into_iter().flatten() {

@@ -1,10 +1,10 @@
 //! The main table of `bench`: one row per algorithm, best first.
 
-use plimsoll_lab::record::Record;
 use plimsoll_lab::report::human;
 use plimsoll_lab::report::ranking::{CERTIFIED, headline, labels, ranking, real};
 use plimsoll_lab::report::summary::{floating, standings_of};
 use plimsoll_lab::report::table::wrapped;
+use plimsoll_lab::row::{Row, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ const FEWEST: usize = 2;
 /// Returns the numbers of instances, problems and runs, the headline if there is one question, and a table of
 /// the algorithms by question. With `short`, the table contains only the best algorithms and all external
 /// programs. Notes on floating-point bounds and skipped runs follow. The text is empty if nothing ran.
-pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: usize) -> String {
-    let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
+pub fn screen(rows: &[Row], limit: Duration, shift: f64, short: bool, width: usize) -> String {
+    let ran: Vec<&Row> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let all = standings_of(rows, shift);
     let Some((first, _)) = all.first() else { return String::new() };
     let decide = first.question.decide;
@@ -33,7 +33,7 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
             table.heading(format!("{label}{best}"));
         }
         // External programs are always shown.
-        let rows = real(standings).enumerate().filter(|(at, own)| *at < shown || own.kind == "external");
+        let rows = real(standings).enumerate().filter(|(at, own)| *at < shown || own.is_external());
         table.extend(ranking(decide, rows.map(|(_, own)| own)));
     }
     let problems: BTreeSet<&str> = all.iter().map(|(group, _)| group.question.problem.as_str()).collect();
@@ -72,48 +72,43 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
 
 /// Returns one line per reason for which runs were skipped. Algorithms that do not support an instance for
 /// the same reason share a line.
-fn skipped(rows: &[Record], width: usize) -> String {
-    let mut groups: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.status == "skipped") {
-        let refusal = row.error.split_once(UNSUPPORTED);
-        groups.entry(refusal.map_or(row.error.as_str(), |(_, why)| why)).or_default().push(row);
+fn skipped(rows: &[Row], width: usize) -> String {
+    let mut groups: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.status == Status::Skipped) {
+        groups.entry(row.error.as_str()).or_default().push(row);
     }
-    let line = |(why, rows): (&str, Vec<&Record>)| {
+    let line = |(why, rows): (&str, Vec<&Row>)| {
         let runs = human::count(rows.len(), "run");
-        let problems: BTreeSet<&str> = rows.iter().map(|row| row.problem.as_str()).collect();
-        let problems = Vec::from_iter(problems).join(", ");
-        let algorithms: BTreeSet<&str> = rows.iter().map(|row| row.algorithm.as_str()).collect();
-        let why = match algorithms.len() {
-            1 => rows[0].error.clone(),
-            count if rows[0].error.contains(UNSUPPORTED) => {
-                format!("{count} algorithms do not support an instance: {why}")
-            }
-            _ => why.to_owned(),
+        let distinct = |of: fn(&Row) -> &str| -> Vec<&str> {
+            Vec::from_iter(rows.iter().map(|row| of(row)).collect::<BTreeSet<&str>>())
         };
-        wrapped(&format!("{problems}: {runs} skipped, because {why}"), width).join("\n") + "\n"
+        let problems = distinct(|row| &row.problem).join(", ");
+        let algorithms = distinct(|row| &row.algorithm);
+        let by = match algorithms.as_slice() {
+            [only] => format!(" of {only}"),
+            all => format!(" of {}", human::count(all.len(), "algorithm")),
+        };
+        wrapped(&format!("{problems}: {runs}{by} skipped: {why}"), width).join("\n") + "\n"
     };
     groups.into_iter().map(line).collect()
 }
 
-/// The words between the name of an algorithm and the reason why it does not support an instance.
-const UNSUPPORTED: &str = " does not support this instance: ";
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_lab::row::AlgorithmKind;
 
-    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<u64>) -> Record {
-        Record {
+    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<u64>) -> Row {
+        Row {
             problem: problem.to_owned(),
-            unit: "bytes".to_owned(),
             algorithm: algorithm.to_owned(),
-            kind: "heuristic".to_owned(),
+            kind: Some(AlgorithmKind::Heuristic),
             instance: instance.to_owned(),
-            status: "done".to_owned(),
+            status: Status::Done,
             value: gap.map(|gap| 100 + gap),
             best_bound: Some(100),
             seconds: Some(0.25),
-            ..Record::default()
+            ..Row::default()
         }
     }
 
@@ -138,9 +133,8 @@ mod tests {
 
     #[test]
     fn external_programs_are_shown_below_the_best() {
-        let mut rows: Vec<Record> =
-            (0..40).map(|at| row("offsets", &format!("a{at}"), "x", Some(at))).collect();
-        rows.push(Record { kind: "external".to_owned(), ..row("offsets", "mine", "x", Some(90)) });
+        let mut rows: Vec<Row> = (0..40).map(|at| row("offsets", &format!("a{at}"), "x", Some(at))).collect();
+        rows.push(Row { kind: Some(AlgorithmKind::External), ..row("offsets", "mine", "x", Some(90)) });
         let text = screen(&rows, Duration::from_secs(1), 0.01, true, 80);
         assert!(text.contains("\nmine  ") && !text.contains("\na39 "), "{text}");
     }
@@ -148,7 +142,7 @@ mod tests {
     #[test]
     fn nine_problems_fit_on_a_screen() {
         let problem = |at: usize| format!("problem-{}", at % 9);
-        let rows: Vec<Record> = (0..900)
+        let rows: Vec<Row> = (0..900)
             .map(|at| row(&problem(at), &format!("{at}-{}", "long".repeat(20)), "x", Some(10_000)))
             .collect();
         let text = screen(&rows, Duration::from_secs(10), 0.01, true, 80);
@@ -158,19 +152,11 @@ mod tests {
 
     #[test]
     fn skipped_runs_have_one_line_per_reason() {
-        let why = |instance: &str| row("offsets", "a", instance, None).without("skipped", "there are gaps");
-        let text = screen(&[why("x"), why("y")], Duration::from_secs(1), 0.01, true, 80);
-        assert!(text.ends_with("\n\noffsets: 2 runs skipped, because there are gaps\n"), "{text}");
-        let why = |name: &str| {
-            let why = format!("{name} does not support this instance: it has pins");
-            row("offsets", name, "x", None).without("skipped", &why)
-        };
+        let why = |name: &str| row("offsets", name, "x", None).without(Status::Skipped, "there are gaps");
+        let text = screen(&[why("a"), why("a")], Duration::from_secs(1), 0.01, true, 80);
+        assert!(text.ends_with("\n\noffsets: 2 runs of a skipped: there are gaps\n"), "{text}");
         let text = screen(&[why("a"), why("b"), why("b")], Duration::from_secs(1), 0.01, true, 80);
-        let expected =
-            "\noffsets: 3 runs skipped, because 2 algorithms do not support an instance: it has pins\n";
-        assert!(text.replace('\n', " ").contains(expected.trim()), "{text}");
-        let text = screen(&[why("a")], Duration::from_secs(1), 0.01, true, 80);
-        assert!(text.contains("because a does not support this instance: it has pins"), "{text}");
+        assert!(text.ends_with("\noffsets: 3 runs of 2 algorithms skipped: there are gaps\n"), "{text}");
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! The folder of a record. Rows, traces, layouts and memory maps are written during the run, charts and pages
-//! at the end.
+//! The folder of a benchmark: rows are written during the run, charts and pages at the end, and pictures of
+//! the best solutions in between.
 
 use crate::failure::Failure;
 use crate::output;
-use plimsoll::model::{Bytes, Offsets, Problem};
+use plimsoll::model::{Bytes, Instance, Offsets, Piece, Problem, Value as _};
 use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{Options, groups};
-use plimsoll_lab::record::{Columns, Extras, LAYOUTS, ROWS, Record, TRACE, number_runs, trace_rows};
+use plimsoll_lab::experiment::{Experiment, Opened, Store};
+use plimsoll_lab::machine::Machine;
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::layouts;
 use plimsoll_lab::report::map::Map;
@@ -14,33 +15,53 @@ use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::trace::trace_charts;
+use plimsoll_lab::row::{LAYOUTS, ROWS, Row, TRACE, layout_of};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of buffers of an instance whose memory map is drawn. A larger map would be unreadable, and
 /// its file would take hundreds of megabytes.
 const MOST_DRAWN: usize = 50_000;
 
-/// A record that is being written.
-pub struct Store {
+/// A benchmark that is being written.
+pub struct Record {
     folder: PathBuf,
-    columns: Columns,
-    rows: File,
-    trace: Option<csv::Writer<File>>,
+    store: Store,
     /// The names of the layouts and of their maps.
     names: BTreeSet<String>,
+    /// The question of the latest run.
+    current: Current,
+}
+
+/// The best solution of a question so far.
+#[derive(Default)]
+struct Current {
+    question: [String; 5],
+    /// The best bound so far.
+    bound: u64,
+    best: Option<Best>,
+}
+
+struct Best {
+    value: u64,
+    run: u64,
+    algorithm: String,
+    problem: &'static str,
+    instance: Instance,
+    pieces: Vec<Vec<Piece>>,
+    /// The solution as CSV.
+    text: Vec<u8>,
 }
 
 /// Folder for pictures of layouts.
 const MAPS: &str = "maps";
 const CHARTS: &str = "charts";
 
-impl Store {
+impl Record {
     /// Creates the folder. If the folder already exists and is not empty, fails or, with `force`, removes the
-    /// memory maps, charts, layouts and trace of the earlier record.
-    pub fn open(folder: &Path, force: bool, extras: Extras) -> Result<Self, Failure> {
+    /// files of an earlier benchmark.
+    pub fn open(folder: &Path, force: bool, experiment: &Experiment) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
             let holds_something = fs::read_dir(folder).map_err(wrong)?.next().is_some();
@@ -66,55 +87,61 @@ impl Store {
                 }
             }
         }
-        let columns = Columns::of(None, extras).unwrap_or_else(Columns::all);
-        let mut rows = File::create(folder.join(ROWS)).map_err(wrong)?;
-        rows.write_all(columns.header().as_bytes()).map_err(wrong)?;
-        let path = folder.join(TRACE);
-        let trace = if extras.trace {
-            Some(csv::Writer::from_writer(File::create(path).map_err(wrong)?))
-        } else {
-            match fs::remove_file(path) {
+        for name in [ROWS, TRACE] {
+            match fs::remove_file(folder.join(name)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(wrong(error)),
-                _ => None,
+                _ => {}
             }
-        };
-        Ok(Self { folder: folder.to_owned(), columns, rows, trace, names: BTreeSet::new() })
-    }
-
-    /// Returns the folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Appends rows and traces to the files, so that an interrupted benchmark keeps them.
-    pub fn append(&mut self, rows: &[Record]) -> Result<(), Failure> {
-        let wrong = |name: &str, error: &dyn std::fmt::Display| {
-            Failure::input(format!("cannot write {name}: {error}"))
-        };
-        let text: String = rows.iter().map(|row| self.columns.line(row)).collect();
-        self.rows.write_all(text.as_bytes()).map_err(|error| wrong(ROWS, &error))?;
-        let Some(trace) = &mut self.trace else { return Ok(()) };
-        for line in trace_rows(rows) {
-            trace.serialize(line).map_err(|error| wrong(TRACE, &error))?;
         }
-        trace.flush().map_err(|error| wrong(TRACE, &error))
+        let Opened { store, .. } = Store::anew(folder, experiment, &Machine::here())?;
+        let (folder, names, current) = (folder.to_owned(), BTreeSet::new(), Current::default());
+        Ok(Self { folder, store, names, current })
     }
 
-    /// Stores the solution of a run, unless the instance has more buffers than reports draw. Draws its memory
-    /// map unless the instance has more than `MOST_DRAWN` buffers. Returns the record of the run with the
-    /// path of the layout.
-    pub fn keep<P: Posed>(
-        &mut self,
-        question: &P::Question<'_>,
-        run: Record,
-        solution: &P::Solution,
-        bound: Bytes,
-    ) -> Record {
+    /// Appends a row, so that an interrupted benchmark keeps it.
+    pub fn append(&mut self, row: Row) -> Result<(), Failure> {
+        self.at(&row);
+        self.current.bound = self.current.bound.max(row.lower_bound.or(row.floor).unwrap_or_default());
+        self.store.append(row).map_err(Failure::from)
+    }
+
+    /// Keeps a solution if it is the best one of its question, unless the instance has more buffers than
+    /// reports draw.
+    pub fn keep<P: Posed>(&mut self, question: &P::Question<'_>, row: &Row, solution: &P::Solution) {
+        self.at(row);
+        let Some(value) = row.value else { return };
+        if self.current.best.as_ref().is_some_and(|best| best.value <= value) {
+            return;
+        }
         let drawn = P::drawn(question, solution);
         let Some((instance, pieces)) = drawn.filter(|(instance, _)| instance.len() <= layouts::MOST) else {
-            return run;
+            return;
         };
-        let stem = file_stem(instance.name()) + &suffix(P::NAME);
+        let mut text = Vec::new();
+        if P::written(question, solution, &mut text).unwrap_or_default() {
+            let (run, algorithm, instance) = (row.run, row.algorithm.clone(), instance.clone());
+            let problem = P::NAME;
+            self.current.best = Some(Best { value, run, algorithm, problem, instance, pieces, text });
+        }
+    }
+
+    /// Writes the best solution of the previous question if the row belongs to another one.
+    fn at(&mut self, row: &Row) {
+        let Row { suite, instance, sha256, problem, .. } = row;
+        let question = [suite, instance, sha256, problem, &row.terms.to_string()].map(String::clone);
+        if question != self.current.question {
+            self.flush();
+            self.current = Current { question, ..Current::default() };
+        }
+    }
+
+    /// Stores the best solution of the current question, and draws its memory map unless the instance has
+    /// more than `MOST_DRAWN` buffers.
+    fn flush(&mut self) {
+        let bound = Bytes::of_number(self.current.bound);
+        let Some(best) = self.current.best.take() else { return };
+        let Best { run, algorithm, problem, instance, pieces, text, .. } = best;
+        let stem = file_stem(instance.name()) + &suffix(problem);
         let mut name = stem.clone();
         for nth in 2.. {
             if self.names.insert(name.clone()) {
@@ -123,11 +150,34 @@ impl Store {
             name = format!("{stem}-{nth}");
         }
         if instance.len() <= MOST_DRAWN {
-            let map = Map::new(instance, P::NAME, &run.algorithm, &pieces, bound);
+            let map = Map::new(&instance, problem, &algorithm, &pieces, bound);
             let path = self.folder.join(MAPS).join(format!("{name}.svg"));
             output::late(output::write_file(&path, |file| map.write(file)));
         }
-        run.keeping_as::<P>(question, solution, &self.folder, &name)
+        let layout = layout_of(&name);
+        let written = output::write_file(&self.folder.join(&layout), |file| file.write_all(&text));
+        if output::late(written).is_some() {
+            self.store.set_layout(run, layout);
+        }
+    }
+
+    /// Completes the rows, and returns them.
+    pub fn close(mut self) -> Result<(Finished, Vec<Row>), Failure> {
+        self.flush();
+        let rows = self.store.finish(true)?;
+        Ok((Finished { folder: self.folder }, rows))
+    }
+}
+
+/// The folder of a benchmark whose rows are complete.
+pub struct Finished {
+    folder: PathBuf,
+}
+
+impl Finished {
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Writes a chart.
@@ -139,12 +189,10 @@ impl Store {
     }
 
     /// Draws gaps over time: for each question, one chart of all instances and one chart per traced instance.
-    pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
-        let mut rows = rows.to_vec();
-        number_runs(&mut rows);
+    pub fn gaps(&self, rows: &[Row]) -> Result<(), Failure> {
         let options = Options { shift: SHIFT, ..Options::default() };
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for group in groups(&rows, &trace_rows(&rows), options) {
+        for group in groups(rows, options) {
             let nth = counts.entry(group.question.problem.clone()).or_default();
             *nth += 1;
             let suffix = match *nth {
@@ -176,13 +224,10 @@ impl Store {
         })
     }
 
-    pub fn finish(&self, question: &Question<'_>, rows: &[Record]) -> Result<(), Failure> {
-        let readme = question.readme(rows, |name| name == "summary.md" || self.holds(name));
-        let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];
-        for (name, text) in pages {
-            output::write_file(&self.folder.join(name), |file| file.write_all(text.as_bytes()))?;
-        }
-        Ok(())
+    /// Writes the README.
+    pub fn explain(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
+        let readme = question.readme(rows, |name| self.holds(name));
+        output::write_file(&self.folder.join("README.md"), |file| file.write_all(readme.as_bytes()))
     }
 }
 

@@ -13,10 +13,10 @@ use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{Fusion, Fusions, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
-use plimsoll::posed::ToFuse;
+use plimsoll::posed::{Terms, ToFuse};
 use plimsoll::run::RunError;
-use plimsoll_lab::record::Record;
 use plimsoll_lab::report::{Basis, human};
+use plimsoll_lab::row::Row;
 use serde_json::json;
 
 /// The keyword for the units named in the graph.
@@ -45,7 +45,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         let mut records = Vec::new();
         for rule in [UnitRule::Same, UnitRule::Any] {
             let question = ToFuse { graph, patterns: patterns.clone(), units: units.clone(), rule };
-            let about = Record { terms: format!("fusion={rule}"), ..contest::about(graph) };
+            let about = Row { terms: Terms::one("fusion", rule), ..contest::about(graph) };
             let limits = || args.effort.limits_each_from_now();
             records.extend(contest::compare::<Fusions>(
                 &registry,

@@ -202,6 +202,7 @@ fn report(
         "load": load(program.instance()).0,
         "lower_bound": found.bound,
         "witness": found.witness,
+        "load_step": found.load_step,
         "joint_bound": bound.value,
         "joint_witness": in_words(bound, graph),
         "arithmetic": found.arithmetic,

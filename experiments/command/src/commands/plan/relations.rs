@@ -76,7 +76,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
             row.arithmetic.mark(row.exact_claim),
             gap,
             number(row.split),
-            row.split_claim.to_owned(),
+            row.split_claim.to_string(),
             format!("{:.3}", row.ratio),
             row.collide_in_order.to_string(),
             row.collide.to_string(),

@@ -206,6 +206,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         // Lower bound over all layouts of the order.
         "lower_bound": bound.value,
         "witness": one.layout_reason(graph),
+        "load_step": one.load_step(),
         "arithmetic": Arithmetic::of(&bound.witness),
         // Lower bound on the live bytes of all orders, and therefore on the arena.
         "joint_bound": joint.value,

@@ -18,8 +18,8 @@ use plimsoll::model::{
 };
 use plimsoll::run::{Limits, run};
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::Record;
 use plimsoll_lab::report::map::Map;
+use plimsoll_lab::row::Row;
 use serde_json::json;
 use std::io;
 
@@ -45,11 +45,11 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
     let (problem, effort) = (&input.problem, args.effort);
     let instance = problem.instance();
     let need = need(args, registry, instance, effort.limits_each().from_now())?;
-    let about = Record {
+    let about = Row {
         instance: instance.name().to_owned(),
         buffers: Some(instance.len()),
         load: Some(load(instance).0.get()),
-        ..Record::on(&Machine::here())
+        ..Row::on(&Machine::here())
     };
     let limits = || effort.limits_each().from_now();
     let records =

@@ -72,12 +72,13 @@ mod tests {
     fn bars_are_linear_and_reasons_replace_missing_gaps() {
         let own = |algorithm: &str, mean_gap| Standing {
             algorithm: algorithm.to_owned(),
+            kind: Some(crate::row::AlgorithmKind::Heuristic),
             instances: 2,
             mean_gap,
             ..Standing::default()
         };
         let mut silent = own("silent", None);
-        silent.troubles.insert("skipped".to_owned(), 2);
+        silent.troubles.insert(crate::row::Status::Skipped, 2);
         let all = [own("a<b", Some(0.0)), own("half", Some(5.0)), own("worst", Some(10.0)), silent];
         let text = bars(&Group::default(), &all);
         for part in [

@@ -4,10 +4,10 @@
 //! Without the script, a table lists the largest buffers at the step with the largest load.
 
 use super::table;
-use crate::record::Record;
 use crate::report::human;
 use crate::report::layouts::Drawn;
 use crate::report::scene::{escape, thousands};
+use crate::row::Row;
 use plimsoll_model::{Buffer, Bytes, Interval, Step, load};
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ struct Columns<'a> {
 }
 
 /// Returns the data as JSON in which no character ends or starts an element.
-fn data(row: &Record, drawn: &Drawn) -> String {
+fn data(row: &Row, drawn: &Drawn) -> String {
     let buffers = drawn.instance.buffers();
     let first = |buffer: &Buffer| buffer.lifespan().intervals().first().copied();
     let start = |part: Interval| (part.lower.get(), part.duration());
@@ -63,7 +63,7 @@ fn data(row: &Record, drawn: &Drawn) -> String {
 }
 
 /// States the figures of a layout.
-fn sentences(row: &Record, drawn: &Drawn) -> String {
+fn sentences(row: &Row, drawn: &Drawn) -> String {
     let instance = &drawn.instance;
     let s = if instance.len() == 1 { "" } else { "s" };
     let places = instance.buffers().iter().zip(drawn.layout.offsets());
@@ -107,7 +107,7 @@ fn largest(drawn: &Drawn, step: Step) -> String {
 }
 
 /// Returns a layout as HTML.
-pub fn layout(row: &Record, drawn: &Drawn) -> String {
+pub fn layout(row: &Row, drawn: &Drawn) -> String {
     let step = load(&drawn.instance).1;
     format!(
         "<p>{}</p>\n{PLACE}<script type=\"application/json\">{}</script></div>\n\
@@ -124,7 +124,7 @@ mod tests {
     use plimsoll_model::{InstanceBuilder, Layout, Lifespan};
     use serde_json::{Value, json};
 
-    fn example() -> (Record, Drawn) {
+    fn example() -> (Row, Drawn) {
         let gappy = Lifespan::with_gaps(Interval::new(0, 9), [Interval::new(3, 6)]).unwrap();
         let instance = InstanceBuilder::new("file")
             .buffer(Buffer::new("x</script><script>alert(1)</script>", 4, gappy))
@@ -132,11 +132,8 @@ mod tests {
             .buffer(Buffer::new("<b>&\"", 2, Lifespan::single(7, 9).unwrap()))
             .build()
             .unwrap();
-        let row = Record {
-            instance: "a & <b>".to_owned(),
-            algorithm: "by </script>".to_owned(),
-            ..Record::default()
-        };
+        let row =
+            Row { instance: "a & <b>".to_owned(), algorithm: "by </script>".to_owned(), ..Row::default() };
         (row, Drawn { instance, layout: Layout::from_raw([0, 0, 4]), bound: 5 })
     }
 
@@ -154,7 +151,7 @@ mod tests {
         });
         assert_eq!(found, expected);
         // A capacity is part of the picture only if it was to be decided.
-        let decided = Record { capacity: Some(8), decide: "8".to_owned(), ..row };
+        let decided = Row { capacity: Some(8), decide: Some(crate::row::Decide::Bytes(8)), ..row };
         let found: Value = serde_json::from_str(&data(&decided, &drawn)).unwrap();
         assert_eq!(found["capacity"], 8);
     }

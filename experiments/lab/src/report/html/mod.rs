@@ -163,14 +163,6 @@ fn record(page: &Page<'_>, at: usize, shares: (usize, usize)) -> String {
         // If there are results, they are more important, so this part is folded.
         text.push_str(&part("Command, machine, files and instances", study.groups.is_empty(), &facts));
     }
-    if let Some(summary) = &record.summary {
-        let lines = summary.lines().count();
-        text.push_str(&part(
-            "Summary",
-            lines <= 80,
-            &markdown::html(summary, "summary of the record", table::LONG),
-        ));
-    }
     for (nth, (group, standings)) in study.groups.iter().zip(&study.standings).enumerate() {
         let own = page.plots.iter().filter(|plot| plot.study == at && plot.group == nth);
         let id = format!("r{}g{}", at + 1, nth + 1);
