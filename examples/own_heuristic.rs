@@ -1,7 +1,7 @@
 //! Registers a custom heuristic and compares it with all others: `cargo run --example own_heuristic`
 
 use plimsoll::Engine;
-use plimsoll::heuristics::{Abandoned, Arrangement, Fit};
+use plimsoll::heuristics::offsets::{Abandoned, Arrangement, Fit};
 use plimsoll::model::{
     Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
     simple_bound,

@@ -110,22 +110,37 @@ pub struct NameTaken {
 /// Returns the registry of all algorithms in this build.
 pub fn registry() -> Registry {
     Registry {
-        offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
-        split_buffers: plimsoll_heuristics::SPLIT_BUFFERS
+        offsets: plimsoll_heuristics::offsets::ENTRIES
             .iter()
-            .chain(plimsoll_solvers::SPLIT_BUFFERS)
+            .chain(plimsoll_solvers::offsets::ENTRIES)
             .collect(),
-        shared_objects: plimsoll_heuristics::SHARED_OBJECTS
+        split_buffers: plimsoll_heuristics::split_buffers::ENTRIES
             .iter()
-            .chain(plimsoll_solvers::SHARED_OBJECTS)
+            .chain(plimsoll_solvers::split_buffers::ENTRIES)
             .collect(),
-        orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
-        joint: plimsoll_solvers::JOINT.iter().collect(),
-        spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
-        timelines: plimsoll_heuristics::TIMELINES.iter().chain(plimsoll_solvers::TIMELINES).collect(),
-        tiers: plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS).collect(),
-        fusions: plimsoll_heuristics::FUSIONS.iter().chain(plimsoll_solvers::FUSIONS).collect(),
-        variants: plimsoll_solvers::variants().collect(),
+        shared_objects: plimsoll_heuristics::shared_objects::ENTRIES
+            .iter()
+            .chain(plimsoll_solvers::shared_objects::ENTRIES)
+            .collect(),
+        orders: plimsoll_heuristics::orders::ENTRIES
+            .iter()
+            .chain(plimsoll_solvers::orders::ENTRIES)
+            .collect(),
+        joint: plimsoll_solvers::joint::ENTRIES.iter().collect(),
+        spilling: plimsoll_heuristics::spilling::ENTRIES
+            .iter()
+            .chain(plimsoll_solvers::spilling::ENTRIES)
+            .collect(),
+        timelines: plimsoll_heuristics::timelines::ENTRIES
+            .iter()
+            .chain(plimsoll_solvers::timelines::ENTRIES)
+            .collect(),
+        tiers: plimsoll_heuristics::tiers::ENTRIES.iter().chain(plimsoll_solvers::tiers::ENTRIES).collect(),
+        fusions: plimsoll_heuristics::fusion::ENTRIES
+            .iter()
+            .chain(plimsoll_solvers::fusion::ENTRIES)
+            .collect(),
+        variants: plimsoll_solvers::offsets::variants().collect(),
     }
 }
 

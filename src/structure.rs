@@ -17,7 +17,7 @@ use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, Lifespan, Offsets, OperatorId, Outcome, Piece,
     Precedences, Race, RegionId, Silent, SplitBuffers,
 };
-use plimsoll_solvers::bounds::clique_bound;
+use plimsoll_solvers::offsets::bounds::clique_bound;
 use serde::Serialize;
 
 /// The conflict relations of a comparison, in the order of its rows.

@@ -11,7 +11,7 @@ use plimsoll_model::tiers::{
     Addresses, TierError, TierMachine, TierOptions, TierProblem, TierRegion, TierTimes,
 };
 use plimsoll_model::{OperatorId, Setup, Silent, UnitId};
-use plimsoll_solvers::FUSIONS;
+use plimsoll_solvers::fusion::ENTRIES as FUSIONS;
 
 /// The reason why a graph does not define a tier problem on a machine.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! Heuristics for fusion.
 
-use crate::report::{Bounded, single};
+use crate::offsets::report::{Bounded, single};
 use plimsoll_model::fusion::{FusionProblem, Fusions, fusion_bound};
 use plimsoll_model::{Bound, Entry, Kind};
 
 /// All heuristics for the fusion problem.
-pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
+pub const ENTRIES: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
     about: "at each operator in order, chooses the longest match that begins there and uses only free operators",

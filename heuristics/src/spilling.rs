@@ -8,10 +8,7 @@
 //! steps), which frees the most memory. The other spills the buffer with the largest area per byte of
 //! traffic. O(n (T + P)) for n buffers if the live bytes change at T steps and a placement takes time P.
 
-use crate::buffer_orders::Order;
-use crate::naive::laid_end_to_end;
-use crate::placement::{Arrangement, Fit};
-use crate::valley::{ValleyWeights, valley_fit};
+use crate::offsets::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, Reason,
     SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Tracker, Witness, guarded, visit_sections,
@@ -20,7 +17,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// All heuristics for spilling.
-pub const SPILLING: &[Entry<Spilling>] = &[
+pub const ENTRIES: &[Entry<Spilling>] = &[
     Entry {
         name: "largest-area",
         kind: Kind::Heuristic,

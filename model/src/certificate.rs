@@ -1,10 +1,11 @@
 //! Certificates: stored claims about an instance, each with the witness of its bound.
 
-use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
+use crate::bound::{BoundError, LowerBound, Witness};
 use crate::claim::Claim;
 use crate::csv::content_hash;
 use crate::instance::Instance;
 use crate::json::json_from_slice;
+use crate::offsets::verify_bound;
 use crate::outcome::Outcome;
 use crate::problem::InstanceProblem;
 use crate::units::{BufferId, Bytes};

@@ -488,7 +488,8 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::{LowerBound, Witness, verify_bound};
+    use crate::bound::{LowerBound, Witness};
+    use crate::offsets::verify_bound;
 
     fn buffer(name: &str, size: u64, lower: u64, upper: u64) -> Buffer {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
@@ -578,7 +579,7 @@ mod tests {
         for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))).filter(|(a, b)| a != b)
         {
             assert!(
-                !instance.conflict(a, b) && !crate::check::conflict::conflict(&instance, a, b),
+                !instance.conflict(a, b) && !crate::offsets::check::conflict::conflict(&instance, a, b),
                 "{a} {b}"
             );
         }

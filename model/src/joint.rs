@@ -4,11 +4,11 @@
 //! with the smallest peak live bytes need not give the smallest arena, because its layout may have gaps.
 
 use crate::bound::{BoundError, LowerBound, Witness};
-use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
-use crate::layout::Layout;
-use crate::orders::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
-use crate::problem::{Orders, Problem};
+use crate::offsets::Layout;
+use crate::offsets::check::{Violation, check_layout};
+use crate::orders::{Order, OrderError, OrderProblem, Orders, check_order, confirm_order_bound};
+use crate::problem::Problem;
 use crate::units::Bytes;
 
 /// The input of the joint problem: operators to order, and storages to place at aligned offsets. It is

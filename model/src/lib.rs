@@ -73,7 +73,6 @@ mod budget;
 mod buffer;
 mod ceiling;
 mod certificate;
-mod check;
 mod claim;
 mod conflict;
 pub mod contents;
@@ -90,10 +89,9 @@ mod instance_error;
 pub mod interrupt;
 mod joint;
 mod json;
-mod layout;
 mod lifespan;
 mod load;
-mod normal;
+pub mod offsets;
 pub mod orders;
 mod outcome;
 mod pairs;
@@ -120,13 +118,10 @@ mod witness_summary;
 mod words;
 
 pub use bits::{BitMatrix, ones};
-pub use bound::{
-    BoundError, LowerBound, Reason, Witness, live_within, simple_bound, stack_height, verify_bound,
-};
+pub use bound::{BoundError, LowerBound, Reason, Witness};
 pub use budget::Budget;
 pub use buffer::Buffer;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
-pub use check::{Violation, check_layout, check_shared_objects, check_split_buffers};
 pub use claim::{Claim, Stats, Stop};
 pub use conflict::ConflictGraph;
 pub use description::DescriptionError;
@@ -136,14 +131,18 @@ pub use instance::{Instance, InstanceBuilder};
 pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use json::json_from_slice;
-pub use layout::{Layout, Piece, PoolPlan, SplitLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{
     LoadProfile, Section, live_at, load, section_intervals, sections, sections_within, visit_sections,
 };
+pub use offsets::{
+    Layout, Offsets, Piece, PoolPlan, SharedObjects, SplitBuffers, SplitLayout, Violation, check_layout,
+    check_shared_objects, check_split_buffers, live_within, simple_bound, stack_height, verify_bound,
+};
+pub use orders::Orders;
 pub use outcome::Outcome;
 pub use pairs::Pairs;
-pub use problem::{Bound, InstanceProblem, Offsets, Orders, Problem, Reduced, SharedObjects, SplitBuffers};
+pub use problem::{Bound, InstanceProblem, Problem, Reduced};
 pub use races::{Precedences, Race, races};
 pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver};
 pub use spilling::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};

@@ -60,9 +60,9 @@ mod tests {
     use super::*;
     use crate::bound::{LowerBound, Witness};
     use crate::instance::{Buffer, InstanceBuilder};
-    use crate::layout::Layout;
     use crate::lifespan::Lifespan;
-    use crate::problem::Offsets;
+    use crate::offsets::Layout;
+    use crate::offsets::Offsets;
     use crate::units::Bytes;
 
     fn claim(offsets: &[u64], bound: u64, capacity: Option<u64>) -> Claim {

@@ -6,7 +6,7 @@
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::claim::Stop;
-use crate::layout::Piece;
+use crate::offsets::Piece;
 use crate::orders::OrderProblem;
 use crate::units::{Bytes, OperatorId};
 use crate::words::byte_count;

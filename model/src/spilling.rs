@@ -7,11 +7,11 @@
 //! storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
-use crate::check::conflict::{conflict, share_a_step};
-use crate::check::{Violation, check_placed};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
-use crate::layout::Layout;
-use crate::problem::{Offsets, Problem, Reduced};
+use crate::offsets::check::conflict::{conflict, share_a_step};
+use crate::offsets::check::{Violation, check_placed};
+use crate::offsets::{Layout, Offsets};
+use crate::problem::{Problem, Reduced};
 use crate::units::{BufferId, Bytes};
 
 /// The input of the spilling problem: buffers, a capacity, and the traffic of each buffer if it is spilled.

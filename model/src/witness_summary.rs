@@ -69,7 +69,7 @@ mod tests {
     use crate::bound::Witness;
     use crate::instance::{Buffer, InstanceBuilder};
     use crate::lifespan::Lifespan;
-    use crate::problem::Offsets;
+    use crate::offsets::Offsets;
     use crate::units::{BufferId, Step};
 
     #[test]

@@ -69,4 +69,11 @@ def bench(
         import pandas
     except ImportError:
         return rows
-    return pandas.DataFrame(rows).convert_dtypes()
+    frame = pandas.DataFrame(rows)
+    # `convert_dtypes` would turn seconds that happen to be whole numbers into integers.
+    nullable = {bool: "boolean", int: "Int64", float: "Float64", str: "string"}
+    for name in frame.columns:
+        kinds = {type(row[name]) for row in rows if row[name] is not None}
+        if len(kinds) == 1 and (dtype := nullable.get(kinds.pop())):
+            frame[name] = pandas.array([row[name] for row in rows], dtype=dtype)
+    return frame

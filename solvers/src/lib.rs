@@ -7,17 +7,17 @@
 //!
 //! | problem | registry | default algorithm |
 //! |---|---|---|
-//! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
-//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
-//! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
-//! | spilling | [`SPILLING`] | decision diagrams choose buffers to spill, and the solver `exact` places the rest ([`spilling`]) |
-//! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
-//! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
-//! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
-//! | memory tiers | [`TIERS`] | a dynamic program over time, pruned by dual bounds ([`tiers`]) |
-//! | fusion | [`FUSIONS`] | decomposition of weighted set packing ([`mod@fusion`]) |
+//! | offsets | [`offsets::ENTRIES`] | [`offsets::Exact`]: bounds and heuristics, then branch and bound ([`offsets::search`]) |
+//! | split buffers | [`split_buffers::ENTRIES`] | [`split_buffers::SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
+//! | shared objects | [`shared_objects::ENTRIES`] | an integer program (feature `ilp`) |
+//! | spilling | [`spilling::ENTRIES`] | decision diagrams choose buffers to spill, and the solver `exact` places the rest ([`spilling`]) |
+//! | operator orders | [`orders::ENTRIES`] | reductions, then search over downsets ([`orders`]) |
+//! | order and offsets | [`joint::ENTRIES`] | the best order and its layout, then other orders ([`joint`]) |
+//! | timelines | [`timelines::ENTRIES`] | branch and bound over transfer orders ([`timelines`]) |
+//! | memory tiers | [`tiers::ENTRIES`] | a dynamic program over time, pruned by dual bounds ([`tiers`]) |
+//! | fusion | [`fusion::ENTRIES`] | decomposition of weighted set packing ([`mod@fusion`]) |
 //!
-//! [`bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the
+//! [`offsets::bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the
 //! conflict graph.
 //!
 //! # What the default solvers guarantee
@@ -42,7 +42,7 @@
 //!
 //! ```
 //! use plimsoll_model::{Budget, Buffer, Claim, InstanceBuilder, Lifespan, Setup, Silent, Solver};
-//! use plimsoll_solvers::Exact;
+//! use plimsoll_solvers::offsets::Exact;
 //!
 //! let instance = InstanceBuilder::new("tiny")
 //!     .buffer(Buffer::new("a", 4, Lifespan::single(0, 4)?))
@@ -55,45 +55,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod bounds;
-mod brute;
 pub mod clique;
 mod clique_in_time;
 mod cover;
-mod exact;
 // Without the two libraries, this module is unused.
 #[cfg_attr(not(any(feature = "ilp", feature = "smt")), allow(dead_code))]
 mod foreign;
-#[cfg(any(feature = "ilp", feature = "smt"))]
-// Some items of this shared module serve only one of the two libraries.
-#[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
-mod formulation;
 pub mod fusion;
 #[cfg(feature = "ilp")]
-pub mod ilp;
+mod highs;
 pub mod joint;
+mod libraries;
 mod network;
+pub mod offsets;
 pub mod orders;
 mod poset;
 mod pqtree;
-pub mod proof;
-mod registry;
-pub mod search;
-#[cfg(feature = "smt")]
-pub mod smt;
+pub mod shared_objects;
 pub mod spilling;
 pub mod split_buffers;
 pub mod tiers;
 pub mod timelines;
 
-pub use brute::BruteForce;
-pub use exact::Exact;
 pub use foreign::abandoned;
-#[cfg(feature = "ilp")]
-pub use fusion::FusionIlp;
-pub use fusion::{ExactFusion, FUSIONS, FusionBrute};
-pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, SHARED_OBJECTS, SPLIT_BUFFERS, variants};
-pub use spilling::SPILLING;
-pub use split_buffers::SplitExact;
-pub use tiers::TIERS;
-pub use timelines::TIMELINES;
+pub use libraries::{LIBRARIES, Library};

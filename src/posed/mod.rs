@@ -85,7 +85,7 @@ pub struct Proof<V> {
     pub arithmetic: Arithmetic,
 }
 
-/// The bounds that an independent checker can confirm by a proof (see [`plimsoll_solvers::proof`]).
+/// The bounds that an independent checker can confirm by a proof (see [`plimsoll_solvers::offsets::proof`]).
 #[derive(Clone, Copy, Debug)]
 pub enum Provable<'a> {
     /// A bound on the peaks of the layouts of an instance.

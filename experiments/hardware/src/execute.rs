@@ -400,7 +400,7 @@ impl<'a> Run<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_heuristics::timelines::TIMELINES;
+    use plimsoll_heuristics::timelines::ENTRIES as TIMELINES;
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, Timeline, check_timeline};
     use plimsoll_model::{Budget, Setup};
 

@@ -7,7 +7,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
-use plimsoll::heuristics::{Ejection, ValleyWeights, valley_fit};
+use plimsoll::heuristics::offsets::{Ejection, ValleyWeights, valley_fit};
 use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_shared_objects, load};
 use plimsoll::plan::Plan;
 use std::hint::black_box;

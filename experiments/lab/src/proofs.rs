@@ -14,8 +14,8 @@ use plimsoll_model::{
     BoundError, Bytes, Claim, Instance, LowerBound, Offsets, Orders, Problem, RegionId, Stop,
 };
 use plimsoll_proof::{CheckError, OrderProved, Proved, Reason, check, check_orders};
+use plimsoll_solvers::offsets::proof::{NoProof, Proof};
 use plimsoll_solvers::orders::{OrderProof, write_problem};
-use plimsoll_solvers::proof::{NoProof, Proof};
 use std::cell::RefCell;
 use std::time::Instant;
 

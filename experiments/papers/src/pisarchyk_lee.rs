@@ -14,7 +14,7 @@ use plimsoll::excluded;
 use plimsoll::plan::Plan;
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, Worked, pisarchyk_lee};
-use plimsoll_heuristics::positional_maxima;
+use plimsoll_heuristics::shared_objects::positional_maxima;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::{gap_percent, percent};

@@ -20,7 +20,7 @@
 use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
 use super::series;
-use crate::buffer_orders::log2;
+use crate::offsets::log2;
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::anytime;
+    use crate::offsets::report::anytime;
     use plimsoll_datasets::graphs::{SmallOrderParams, min_peak_brute, small_order_problem};
     use plimsoll_model::Silent;
     use plimsoll_model::orders::check_order;

@@ -22,5 +22,5 @@ pub mod strings;
 mod walk;
 
 pub use engine::Adjust;
-pub use registry::ORDERS;
+pub use registry::ENTRIES;
 pub use rule::{Base, OrderRule};

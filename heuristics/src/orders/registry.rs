@@ -4,7 +4,7 @@ use super::engine::Adjust;
 use super::local::LocalSearch;
 use super::rule::{Base, OrderRule};
 use super::series::sethi_ullman;
-use crate::report::{anytime, single};
+use crate::offsets::report::{anytime, single};
 use plimsoll_model::{Entry, Kind, Orders};
 
 const CLASSICAL: &str = "classical graph traversal";
@@ -31,7 +31,7 @@ macro_rules! engine {
 }
 
 /// Every heuristic for the order problem.
-pub const ORDERS: &[Entry<Orders>] = &[
+pub const ENTRIES: &[Entry<Orders>] = &[
     rule!("as-in-file", OrderRule::File, "baseline", "runs the first ready operator in file order"),
     rule!("bfs", OrderRule::Breadth, CLASSICAL, "breadth first: runs the operator that became ready first"),
     rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth first from the sources, first branch first"),

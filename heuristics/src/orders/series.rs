@@ -295,7 +295,7 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::anytime;
+    use crate::offsets::report::anytime;
     use plimsoll_datasets::graphs::min_peak_brute;
     use plimsoll_model::orders::{Storage, check_order};
     use plimsoll_model::{Bytes, Silent};

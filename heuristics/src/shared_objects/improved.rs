@@ -118,7 +118,7 @@ impl Pending {
 mod tests {
     use super::super::assigning;
     use super::*;
-    use crate::report::Bounded;
+    use crate::offsets::report::Bounded;
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Bytes, PoolPlan, Problem, SharedObjects, Silent};
 

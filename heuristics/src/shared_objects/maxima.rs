@@ -14,7 +14,7 @@ use plimsoll_model::{Bytes, Instance, Step};
 /// live.
 ///
 /// ```
-/// use plimsoll_heuristics::positional_maxima;
+/// use plimsoll_heuristics::shared_objects::positional_maxima;
 /// use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan};
 ///
 /// let instance = InstanceBuilder::new("two steps")

@@ -31,13 +31,15 @@ mod flow;
 mod improved;
 mod maxima;
 mod pool;
+mod registry;
 
 pub(crate) use flow::least_cost_flow;
 pub(crate) use improved::improved_by_size;
 pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
+pub use registry::ENTRIES;
 
-use crate::report::{Bounded, single};
+use crate::offsets::report::{Bounded, single};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, PoolId, PoolPlan, SharedObjects, Solver, Stop, Witness, load,
 };

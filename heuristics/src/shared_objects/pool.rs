@@ -1,7 +1,7 @@
 //! A greedy pass over the buffers. The choice of the shared object is a parameter.
 
 use super::assigning;
-use crate::buffer_orders::Order;
+use crate::offsets::Order;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
 
 /// The choice among the free objects for a buffer. If no object is free, the buffer opens a new one. Ties are

@@ -24,7 +24,7 @@ pub use greedy::{by_saving, greedy};
 pub use local::{LocalSearch, moves, plans};
 
 /// All heuristics for the tier problem, the simplest first.
-pub const TIERS: &[Entry<Tiers>] = &[
+pub const ENTRIES: &[Entry<Tiers>] = &[
     Entry {
         name: "off-chip",
         kind: Kind::Heuristic,

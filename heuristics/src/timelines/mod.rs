@@ -27,7 +27,7 @@ pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
 /// All heuristic schedules, the simplest first.
-pub const TIMELINES: &[Entry<Timelines>] = &[
+pub const ENTRIES: &[Entry<Timelines>] = &[
     Entry {
         name: "synchronous",
         kind: Kind::Heuristic,

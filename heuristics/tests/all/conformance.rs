@@ -1,7 +1,9 @@
 //! Tests the contract of every registry entry on small random instances with every feature.
 
 use plimsoll_datasets::{SmallParams, small_instance};
-use plimsoll_heuristics::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
+use plimsoll_heuristics::offsets::ENTRIES as OFFSETS;
+use plimsoll_heuristics::shared_objects::ENTRIES as SHARED_OBJECTS;
+use plimsoll_heuristics::split_buffers::ENTRIES as SPLIT_BUFFERS;
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Observer, Problem, Setup,
     Silent, SolveError, Stop, verify_bound,

@@ -1,6 +1,8 @@
 //! Tests worked examples from the documents whose algorithms are implemented.
 
-use plimsoll_heuristics::{Classes, OFFSETS, Order, PoolChoice, PoolGreedy, SHARED_OBJECTS, SPLIT_BUFFERS};
+use plimsoll_heuristics::offsets::{ENTRIES as OFFSETS, Order};
+use plimsoll_heuristics::shared_objects::{Classes, ENTRIES as SHARED_OBJECTS, PoolChoice, PoolGreedy};
+use plimsoll_heuristics::split_buffers::ENTRIES as SPLIT_BUFFERS;
 use plimsoll_model::{
     Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, InstanceProblem, Layout, Lifespan, Outcome,
     Setup, Silent, load,

@@ -2,7 +2,7 @@
 //! `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
-use plimsoll_heuristics::OFFSETS;
+use plimsoll_heuristics::offsets::ENTRIES as OFFSETS;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::{Budget, Bytes, Instance, Offsets, Problem, Setup, Silent, load};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Tests the contract of every order heuristic on small random problems with every feature.
 
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, SmallOrderParams, min_peak_brute, small_order_problem};
-use plimsoll_heuristics::ORDERS;
+use plimsoll_heuristics::orders::ENTRIES as ORDERS;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::orders::{OrderProblem, Storage, check_order, confirm_order_bound};
 use plimsoll_model::{

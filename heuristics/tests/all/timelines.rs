@@ -1,7 +1,7 @@
 //! Tests schedules. Makespans are compared with values computed by hand, and the checker, the bounds and the
 //! instructions are tested.
 
-use plimsoll_heuristics::TIMELINES;
+use plimsoll_heuristics::timelines::ENTRIES as TIMELINES;
 use plimsoll_model::timelines::{
     Dma, Time, TimedOperator, Timeline, TimelineProblem, Timelines, check_timeline, compute_bound,
     memory_bound, replay, time_bound, transfer_bound,

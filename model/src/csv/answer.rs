@@ -5,7 +5,7 @@ use super::header::Column;
 use super::number::parse_number;
 use super::read::{Noted, OFFSET, Row, Rows, open, read_all};
 use crate::instance::{Buffer, Instance};
-use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
+use crate::offsets::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::spilling::Spill;
 use crate::units::{Bytes, PoolId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! Writes instances and layouts, with half-open intervals.
 
 use crate::instance::Instance;
-use crate::layout::Layout;
+use crate::offsets::Layout;
 use crate::units::BufferId;
 use crate::words::hexadecimal;
 use sha2::{Digest, Sha256};

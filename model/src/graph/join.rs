@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::execution::{ExecutionOptions, check_execution};
     use crate::graph::{AliasKind, Control, LivenessOptions, read_graph, write_graph};
-    use crate::layout::Layout;
+    use crate::offsets::Layout;
     use crate::program::{Program, ProgramOptions};
 
     /// Builds a chain of tensors with the given sizes. The first is the input, and the last is the output.

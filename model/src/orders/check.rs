@@ -5,7 +5,7 @@
 
 use super::problem::{Order, OrderProblem};
 use crate::bound::{BoundError, LowerBound, Witness};
-use crate::check::Violation;
+use crate::offsets::check::Violation;
 use crate::units::{Bytes, OperatorId};
 
 /// Returns all violations of an order: operators that are missing, repeated, unknown, or placed before an

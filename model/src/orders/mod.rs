@@ -7,9 +7,11 @@
 
 mod around;
 mod check;
+mod goal;
 mod problem;
 
 pub use around::{REACH_OPERATORS, around_bound, around_bytes};
 pub(crate) use check::recomputed_peak;
 pub use check::{check_order, confirm_order_bound};
+pub use goal::Orders;
 pub use problem::{Order, OrderError, OrderProblem, Storage};

@@ -5,8 +5,8 @@ use super::points::Points;
 use crate::graph::{Control, Graph};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
-use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
+use crate::offsets::Layout;
 use crate::units::{Bytes, OperatorId, RegionId};
 use std::ops::Range;
 

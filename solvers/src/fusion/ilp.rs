@@ -2,10 +2,10 @@
 //! `w_m x_m`, where `w_m` is the number of relations that `m` optimises. For every operator, the variables
 //! of the matches that contain it must add up to at most 1.
 
-use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use crate::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_heuristics::longest_matches;
+use plimsoll_heuristics::fusion::longest_matches;
 use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound};
 use plimsoll_model::{
     Budget, LowerBound, Observer, Outcome, Relations, Setup, SolveError, Solver, Stats, Stop,

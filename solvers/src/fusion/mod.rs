@@ -10,7 +10,7 @@ mod split;
 
 #[cfg(feature = "ilp")]
 pub use ilp::FusionIlp;
-use plimsoll_heuristics::longest_matches;
+use plimsoll_heuristics::fusion::longest_matches;
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, fusion_bound, fusion_multipliers, priced,
 };
@@ -22,7 +22,7 @@ use split::Splitter;
 const NAME: &str = "exact";
 
 /// Every exact solver for fusion, the default first.
-pub const FUSIONS: &[Entry<Fusions>] = &[
+pub const ENTRIES: &[Entry<Fusions>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,

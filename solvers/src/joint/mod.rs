@@ -8,6 +8,9 @@
 //! try all of them, it tries those that a random walk visits.
 
 mod enumerate;
+#[cfg(feature = "ilp")]
+mod ilp;
+mod registry;
 mod run;
 mod walk;
 
@@ -20,6 +23,7 @@ use run::{FIRST_SHARE, OTHER};
 use std::collections::HashSet;
 use walk::Walk;
 
+pub use registry::ENTRIES;
 pub(crate) use run::Run;
 
 /// The name in the registry and in witnesses.

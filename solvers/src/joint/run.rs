@@ -1,6 +1,6 @@
 //! The state of a run over orders: the best plan and the bound.
 
-use crate::exact::Exact;
+use crate::offsets::Exact;
 use crate::orders::{Method, OrderSolver};
 use plimsoll_model::orders::Order;
 use plimsoll_model::{

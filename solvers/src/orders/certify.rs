@@ -15,7 +15,7 @@ use super::run::Side;
 use super::search::{OrderRules, Search, Verdict};
 use super::settle::Settling;
 use super::windows::{Cutter, Window};
-use crate::search::learn::NoProof;
+use crate::offsets::search::learn::NoProof;
 use plimsoll_model::orders::{Order, OrderProblem, REACH_OPERATORS, around_bound};
 use plimsoll_model::{Budget, Bytes, LowerBound, OperatorId, Stop, Witness};
 use std::cell::OnceCell;

@@ -34,22 +34,28 @@ mod flow;
 mod graphs;
 mod greedy;
 mod hills;
+#[cfg(feature = "ilp")]
+mod ilp;
 mod log;
 mod memo;
 mod narrow;
 mod net;
 mod paths;
 mod reduce;
+mod registry;
 mod relax;
 mod run;
 mod search;
 mod settle;
 mod solver;
+#[cfg(feature = "ilp")]
+pub(crate) mod steps;
 mod windows;
 
 pub use brute::OrderBrute;
 pub use certify::{OrderProof, write_problem};
 pub use reduce::Reductions;
+pub use registry::ENTRIES;
 pub use search::OrderRules;
 pub use settle::Settling;
 pub use solver::{Method, OrderParams, OrderSolver};

@@ -28,7 +28,7 @@
 
 use super::duals::Duals;
 use super::knapsack::{Item, knapsack};
-use plimsoll_heuristics::fractional_cover;
+use plimsoll_heuristics::spilling::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};

@@ -11,7 +11,7 @@
 //! Whether the cover is feasible is always decided in integers.
 
 use super::cover::{Cover, Covered};
-use crate::ilp::highs::{End, Limits, Scale, believed_relative, solve};
+use crate::highs::{End, Limits, Scale, believed_relative, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};

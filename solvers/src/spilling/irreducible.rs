@@ -8,8 +8,8 @@
 //! buffers at an overloaded step or the live buffers of a window. The filter needs O(k log n + k) decisions
 //! for a set of k out of n buffers, if no decision reaches its limits.
 
-use crate::Exact;
-use plimsoll_heuristics::quick_layout;
+use crate::offsets::Exact;
+use plimsoll_heuristics::spilling::quick_layout;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Offsets, Problem, Reason, Reduced,
     Setup, Silent, SolveError, Solver, Stop, Witness,

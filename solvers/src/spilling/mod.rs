@@ -21,14 +21,14 @@ mod knapsack;
 pub use irreducible::{Fits, Irreducible, fits, irreducible};
 
 use cover::{Cover, Covered, Search};
-use plimsoll_heuristics::{SpillChoice, all_spilled, excess, greedy_spill, spilled_above};
+use plimsoll_heuristics::spilling::{SpillChoice, all_spilled, excess, greedy_spill, spilled_above};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
     SpillProblem, Spilling, Stop, Tracker, Witness, check_spill, guarded,
 };
 
 /// Every exact solver for spilling, the default first.
-pub const SPILLING: &[Entry<Spilling>] = &[
+pub const ENTRIES: &[Entry<Spilling>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,

@@ -1,7 +1,7 @@
 //! Tests of the bounds that the multipliers of a cover give.
 
 use super::cover::Cover;
-use plimsoll_heuristics::excess;
+use plimsoll_heuristics::spilling::excess;
 use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, SpillProblem};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -19,12 +19,15 @@
 
 mod colours;
 mod reduce;
+mod registry;
 mod stable;
 
-use crate::bounds::{has_few_conflicts, quick_bound};
+pub use registry::ENTRIES;
+
+use crate::offsets::bounds::{has_few_conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::{IteratedSearch, laid_end_to_end, patent_split, unsplit};
+use plimsoll_heuristics::offsets::{IteratedSearch, laid_end_to_end, patent_split, unsplit};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
     SplitBuffers, SplitLayout, Stop, Tracker, Witness, lcm,

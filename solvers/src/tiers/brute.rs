@@ -1,7 +1,7 @@
 //! Brute force over all choices of tiers.
 
 use super::known::no_plan;
-use crate::BruteForce;
+use crate::offsets::BruteForce;
 use plimsoll_model::tiers::{
     Addresses, TierPlan, TierProblem, TierWitness, Tiers, check_tiers, fitting_bound,
 };

@@ -14,7 +14,7 @@
 use super::case::Case;
 use super::known::{Known, Taken};
 use super::search::Cut;
-use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use crate::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
 use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem, Tiers, check_tiers};

@@ -46,7 +46,7 @@ use search::Search;
 const NAME: &str = "exact";
 
 /// Every exact solver for memory tiers, the default first.
-pub const TIERS: &[Entry<Tiers>] = &[
+pub const ENTRIES: &[Entry<Tiers>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,

@@ -1,7 +1,7 @@
 //! Finds addresses within one tier, or proves that there are none.
 
 use super::search::Cut;
-use crate::Exact;
+use crate::offsets::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 

@@ -25,7 +25,7 @@
 use super::known_timeline;
 use super::node::{Case, Node};
 use super::place::{Placed, placed};
-use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use crate::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::timelines::{Time, TimeWitness, TimelineProblem, Timelines, fitting_bound};

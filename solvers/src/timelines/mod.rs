@@ -48,7 +48,7 @@ use node::{Case, Node};
 pub use orders::{FreeOrder, FreeOrderOutcome, exact_orders};
 use pair::{Pair, tails};
 use place::{Placed, placed};
-use plimsoll_heuristics::TIMELINES as HEURISTICS;
+use plimsoll_heuristics::timelines::ENTRIES as HEURISTICS;
 use plimsoll_model::timelines::{Time, TimeWitness, Timeline, TimelineProblem, Timelines, fitting_bound};
 use plimsoll_model::{
     Bound, Budget, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop,
@@ -61,7 +61,7 @@ use steer::steered;
 const NAME: &str = "exact";
 
 /// Every exact solver for timelines, the default first.
-pub const TIMELINES: &[Entry<Timelines>] = &[
+pub const ENTRIES: &[Entry<Timelines>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,

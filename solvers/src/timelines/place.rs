@@ -1,7 +1,7 @@
 //! Finds addresses for the buffers of a timeline with known times.
 
 use super::node::{Case, Node};
-use crate::search::Search;
+use crate::offsets::search::Search;
 use plimsoll_model::timelines::{Span, Time, Timeline, TimelineProblem, Transfer};
 use plimsoll_model::{
     Budget, Buffer, Bytes, InstanceBuilder, Layout, Lifespan, OperatorId, Setup, Silent, Solver,

@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
             if !is_few && next.bound(self.case) >= self.limit() {
                 continue;
             }
-            let stop = crate::search::deepen(|| self.descend(&next, budget));
+            let stop = crate::offsets::search::deepen(|| self.descend(&next, budget));
             if stop.is_some() {
                 return stop;
             }
@@ -172,7 +172,7 @@ impl PlacedSearch<'_> {
             starts.dedup();
             for start in starts {
                 let next = node.started_on(self.case, at, start, channel);
-                let stop = crate::search::deepen(|| self.descend(&next, budget));
+                let stop = crate::offsets::search::deepen(|| self.descend(&next, budget));
                 if stop.is_some() {
                     return stop;
                 }

@@ -5,7 +5,7 @@ use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
     Budget, Buffer, Claim, Instance, Lifespan, Offsets, Outcome, Problem, Setup, Silent, Solver,
 };
-use plimsoll_solvers::{BruteForce, OFFSETS};
+use plimsoll_solvers::offsets::{BruteForce, ENTRIES as OFFSETS};
 
 /// Number of instances per test. Two tests together cover 2,000 instances.
 const INSTANCES: u64 = 1_000;

@@ -5,7 +5,7 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Instance, InstanceBuilder, Offsets, Outcome, Problem, Setup, Silent,
     Solver,
 };
-use plimsoll_solvers::{OFFSETS, variants};
+use plimsoll_solvers::offsets::{ENTRIES as OFFSETS, variants};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 

@@ -5,8 +5,9 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Setup,
     SharedObjects, Silent, Solver, Stop, Witness, simple_bound,
 };
-use plimsoll_solvers::ilp::{Formulation, Ilp, PoolIlp};
-use plimsoll_solvers::smt::Smt;
+use plimsoll_solvers::offsets::ilp::{Formulation, Ilp};
+use plimsoll_solvers::offsets::smt::Smt;
+use plimsoll_solvers::shared_objects::PoolIlp;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Tests every solver for fusion against brute force on small random graphs and patterns.
 
-use plimsoll_heuristics::longest_matches;
+use plimsoll_heuristics::fusion::longest_matches;
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, check_fusion, confirm_fusion_bound,
     contracted, fusion_bound, relations,
@@ -8,7 +8,7 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::run::audit;
 use plimsoll_model::{Bound, Budget, Claim, Outcome, Relations, Setup, Silent, Solver, Stop};
-use plimsoll_solvers::{ExactFusion, FUSIONS, FusionBrute};
+use plimsoll_solvers::fusion::{ENTRIES as FUSIONS, ExactFusion, FusionBrute};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ fn all_agree_with_brute_force() {
         assert_eq!(confirm_fusion_bound(&problem, &bound), Ok(()));
         assert!(bound.value.get() >= optimised(&brute), "{round}");
         compared += 1;
-        for entry in plimsoll_heuristics::FUSIONS.iter().chain(FUSIONS) {
+        for entry in plimsoll_heuristics::fusion::ENTRIES.iter().chain(FUSIONS) {
             // HiGHS runs only in every tenth round because a call is slow.
             if entry.name == "ilp" && round % 10 != 0 {
                 continue;
@@ -191,7 +191,7 @@ fn the_longest_match_first_is_not_always_best() {
     let patterns = Patterns::parse("p", "abc = A B C\nab = A B\ncda = C D A\n").unwrap();
     let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
     let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
-    let greedy = solve(&*(plimsoll_heuristics::FUSIONS[0].build)(Setup::default()), &problem);
+    let greedy = solve(&*(plimsoll_heuristics::fusion::ENTRIES[0].build)(Setup::default()), &problem);
     let exact = solve(&ExactFusion, &problem);
     assert_eq!((optimised(&greedy), optimised(&exact)), (2, 3));
     assert_eq!(problem.coverage(chosen(&exact)).to_string(), "3 of 4 (75.0 %)");

@@ -6,7 +6,7 @@ use plimsoll_model::{
     Budget, Buffer, Bytes, Claim, Instance, InstanceBuilder, Kind, Lifespan, Offsets, Outcome, Problem,
     Setup, Silent, Solver, guarded, verify_bound,
 };
-use plimsoll_solvers::{BruteForce, OFFSETS};
+use plimsoll_solvers::offsets::{BruteForce, ENTRIES as OFFSETS};
 
 fn solved(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
     let outcome = solver.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
@@ -95,7 +95,7 @@ fn solvers_that_support_groups_agree_with_brute_force() {
 
 #[test]
 fn heuristics_respect_groups() {
-    let supported: Vec<_> = plimsoll_heuristics::OFFSETS
+    let supported: Vec<_> = plimsoll_heuristics::offsets::ENTRIES
         .iter()
         .filter(|entry| (entry.build)(Setup::default()).supports_groups())
         .map(|entry| entry.name)
@@ -103,7 +103,7 @@ fn heuristics_respect_groups() {
     assert!(supported.len() >= 18, "{supported:?}");
     for seed in 0..150 {
         let instance = instance_of(seed, 8);
-        for entry in plimsoll_heuristics::OFFSETS {
+        for entry in plimsoll_heuristics::offsets::ENTRIES {
             assert_eq!(entry.kind, Kind::Heuristic);
             let solver = (entry.build)(Setup { seed, ..Setup::default() });
             if solver.supports(&instance).is_ok() {

@@ -6,8 +6,8 @@ use plimsoll_model::{
     Budget, BufferId, Bytes, Claim, Instance, Joint, JointProblem, OperatorId, Problem, Setup, Silent,
     Solver, Stop, Witness, load,
 };
-use plimsoll_solvers::joint::JointExact;
-use plimsoll_solvers::{Exact, JOINT};
+use plimsoll_solvers::joint::{ENTRIES as JOINT, JointExact};
+use plimsoll_solvers::offsets::Exact;
 
 /// Returns a small random graph. Every operator produces one storage, which some later operators read. Sizes
 /// are 1 to 9, and some operators need scratch memory.

@@ -7,9 +7,14 @@ use plimsoll_model::{
     JointProblem, Lifespan, Outcome, Problem, Setup, Silent, SolveError, SpillProblem, Spilling, Stop,
     sections_within,
 };
-use plimsoll_solvers::bounds::{clique_bound, quick_bound};
 use plimsoll_solvers::clique::heaviest_clique;
-use plimsoll_solvers::{JOINT, OFFSETS, ORDERS, SHARED_OBJECTS, SPILLING, SPLIT_BUFFERS};
+use plimsoll_solvers::joint::ENTRIES as JOINT;
+use plimsoll_solvers::offsets::ENTRIES as OFFSETS;
+use plimsoll_solvers::offsets::bounds::{clique_bound, quick_bound};
+use plimsoll_solvers::orders::ENTRIES as ORDERS;
+use plimsoll_solvers::shared_objects::ENTRIES as SHARED_OBJECTS;
+use plimsoll_solvers::spilling::ENTRIES as SPILLING;
+use plimsoll_solvers::split_buffers::ENTRIES as SPLIT_BUFFERS;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use plimsoll_model::{
     Budget, Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, LowerBound, Observer,
     Offsets, Outcome, Problem, Setup, Silent, SolveError, Solver, Stats, Stop, guarded, verify_bound,
 };
-use plimsoll_solvers::{BruteForce, Exact};
+use plimsoll_solvers::offsets::{BruteForce, Exact};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 

@@ -7,9 +7,8 @@ use crate::graphs::{
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
-use plimsoll_solvers::ORDERS;
 use plimsoll_solvers::orders::{
-    Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
+    ENTRIES as ORDERS, Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
 };
 use std::time::{Duration, Instant};
 

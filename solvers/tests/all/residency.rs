@@ -9,7 +9,7 @@ use plimsoll_model::timelines::{
 use plimsoll_model::{
     Budget, Bytes, Claim, RegionId, Setup, Silent, Solver, TensorId, graph::LivenessOptions, graph::Storages,
 };
-use plimsoll_solvers::TIMELINES;
+use plimsoll_solvers::timelines::ENTRIES as TIMELINES;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

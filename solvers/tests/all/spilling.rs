@@ -5,8 +5,8 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver as _,
     SpillProblem, Spilling, Stop, check_spill, load,
 };
-use plimsoll_solvers::spilling::{Fits, fits, irreducible};
-use plimsoll_solvers::{BruteForce, SPILLING};
+use plimsoll_solvers::offsets::BruteForce;
+use plimsoll_solvers::spilling::{ENTRIES as SPILLING, Fits, fits, irreducible};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::time::Duration;
@@ -88,7 +88,7 @@ fn heuristics_are_valid_and_never_below_the_optimum() {
         let problem = small(seed);
         let exact = (SPILLING[0].build)(Setup::default());
         let best = exact.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
-        for entry in plimsoll_heuristics::SPILLING {
+        for entry in plimsoll_heuristics::spilling::ENTRIES {
             let solver = (entry.build)(Setup::default());
             let outcome = solver.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
             let Some(spill) = &outcome.solution else { continue };
@@ -155,7 +155,7 @@ fn limits_leave_a_bound() {
     let problem = SpillProblem::written_and_read(instance.with_capacity(Some(capacity))).unwrap();
     let mut last: Option<(Option<Bytes>, Bytes)> = None;
     for nodes in [0, 1, 1000, 100_000] {
-        for entry in plimsoll_heuristics::SPILLING.iter().chain(SPILLING) {
+        for entry in plimsoll_heuristics::spilling::ENTRIES.iter().chain(SPILLING) {
             if entry.name == "ilp" && nodes > 0 {
                 continue;
             }

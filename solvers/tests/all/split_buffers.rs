@@ -6,9 +6,9 @@ use plimsoll_model::{
     Budget, BufferId, Bytes, Claim, ConflictGraph, Instance, InstanceBuilder, Outcome, Problem, Silent,
     Solver, SplitBuffers, Witness,
 };
-use plimsoll_solvers::SplitExact;
-use plimsoll_solvers::bounds::clique_bound;
 use plimsoll_solvers::clique::heaviest_clique;
+use plimsoll_solvers::offsets::bounds::clique_bound;
+use plimsoll_solvers::split_buffers::SplitExact;
 use std::collections::HashMap;
 
 /// Returns the minimum number of stable sets that cover the remaining demands.

@@ -67,7 +67,7 @@ fn random(seed: u64, count: usize, steps: usize, tiers: usize, roomy: bool) -> T
 }
 
 fn placers() -> impl Iterator<Item = &'static Entry<Tiers>> {
-    plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS)
+    plimsoll_heuristics::tiers::ENTRIES.iter().chain(plimsoll_solvers::tiers::ENTRIES)
 }
 
 /// Solves a problem and checks the outcome.

@@ -1,11 +1,10 @@
 //! Tests exact timelines against exhaustive search.
 
-use plimsoll_heuristics::TIMELINES as HEURISTICS;
+use plimsoll_heuristics::timelines::ENTRIES as HEURISTICS;
 use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
 use plimsoll_model::{Budget, Bytes, Claim, Setup, Silent, Solver, Stop};
-use plimsoll_solvers::timelines::ExactTimeline;
+use plimsoll_solvers::timelines::{ExactTimeline, TimelineIlp};
 #[cfg(feature = "ilp")]
-use plimsoll_solvers::timelines::TimelineIlp;
 
 /// A pseudorandom generator that gives the same numbers on every machine.
 pub struct Draw(pub u64);

@@ -8,7 +8,7 @@ use plimsoll::graphs::OrderedRegion;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Instance, LowerBound};
 use plimsoll::run::Limits;
-use plimsoll::solvers::proof::NoProof;
+use plimsoll::solvers::offsets::proof::NoProof;
 use plimsoll_lab::proofs::{Checked, instance_of_checker, prove, prove_orders, within};
 use plimsoll_lab::report::human;
 use plimsoll_proof::{CheckError, OrderProved, Proved, check, check_orders};

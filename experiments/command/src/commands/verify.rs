@@ -21,7 +21,7 @@ use plimsoll::model::{
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::Limits;
-use plimsoll::solvers::Exact;
+use plimsoll::solvers::offsets::Exact;
 use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::json;
@@ -334,7 +334,7 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
 /// Searches briefly for layouts, and returns the lowest peak of the valid layouts. The search stops at a peak
 /// below `bound`. Returns `None` if no valid layout is found or a solver fails.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
-    let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
+    let entry = plimsoll::heuristics::offsets::ENTRIES.iter().find(|entry| entry.name == "valley-fit")?;
     let mut best: Option<Bytes> = None;
     let mut offer = |layout: Option<Layout>| {
         let layout = layout.filter(|layout| Offsets::check(instance, layout).is_empty());
