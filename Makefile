@@ -8,7 +8,7 @@ help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
 	@echo "                (PLIMSOLL_CORPORA=DIR adds real instances; TIME_LIMIT=S sets seconds per run, default 1)"
 	@echo "make release    build the optimised command with every solver: $(TARGET)/release/plimsoll"
-	@echo "make test       check format, lints and documentation, and run the tests"
+	@echo "make test       check format and lints, and run the tests"
 	@echo "make test-python    build the Python package in $(TARGET)/python and test it (part of make test)"
 	@echo "make test-executorch    plan networks through the API of ExecuTorch and run them (installs 6 GB)"
 	@echo "make test-benchopt    run the benchmark of experiments/benchopt in a separate environment"
@@ -21,7 +21,7 @@ help:
 	@echo "make overhead-c    compare running times through the C library and in Rust (needs PLIMSOLL_CORPORA)"
 	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-veripb    translate proofs of lower bounds for VeriPB, which checks them (installs it)"
-	@echo "make test-long  run all tests, including those that take minutes"
+	@echo "make test-long  run all tests, and check documentation, the wheel, and the build without HiGHS and z3"
 	@echo "make bench      run Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
 	@echo "make captures   capture plans of compilers and runtimes; regenerate datasets/captured (installs 1.5 GB)"
@@ -86,7 +86,7 @@ test-veripb:
 	@bash scripts/veripb.sh test
 
 test-long: setup
-	PLIMSOLL_VERIPB=$$(bash scripts/veripb.sh path) cargo test --workspace --release --locked -- --include-ignored
+	@bash scripts/test.sh long
 
 bench: setup
 	cargo bench --locked --package plimsoll-lab --bench algorithms

@@ -91,8 +91,8 @@ if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
 fi
 networks=(networks "${models[@]+"${models[@]}"}")
 accelerated=(accelerated "${models[@]+"${models[@]}"}")
-record orders "${networks[@]}" --problems orders --solvers all --proofs --time-limit 10
-record tiers "${accelerated[@]}" --problems tiers --solvers all --time-limit 30 \
+record orders "${networks[@]}" --problems orders --algorithms all --proofs --time-limit 10
+record tiers "${accelerated[@]}" --problems tiers --algorithms all --time-limit 30 \
     --terms machine=s3-platform --terms machine=two-tier --terms machine=generic
 fusions=()
 for patterns in default s3-joined chains; do
@@ -100,13 +100,13 @@ for patterns in default s3-joined chains; do
         fusions+=(--terms "patterns=$patterns units=dla-gpu-cpu fusion=$rule")
     done
 done
-record fusion "${accelerated[@]}" --problems fusion --solvers all --time-limit 10 "${fusions[@]}"
-record spilling "${networks[@]}" --problems spilling --solvers all --time-limit 10 \
+record fusion "${accelerated[@]}" --problems fusion --algorithms all --time-limit 10 "${fusions[@]}"
+record spilling "${networks[@]}" --problems spilling --algorithms all --time-limit 10 \
     --terms capacity=75% --terms capacity=50% --terms capacity=25%
 # Capacities of 95 and 67 percent of a mebibyte.
-real_record spilling-layouts minimalloc --only '?' --problems spilling --solvers all --time-limit 10 \
+real_record spilling-layouts minimalloc --only '?' --problems spilling --algorithms all --time-limit 10 \
     --terms capacity=996147 --terms capacity=702545
-real_record timelines onnx tflite --problems timelines --solvers all --node-limit 20000 --time-limit 60 \
+real_record timelines onnx tflite --problems timelines --algorithms all --node-limit 20000 --time-limit 60 \
     --terms 'machine=luna boundary=outside' --terms 'machine=ethos-u boundary=outside' \
     --terms 'machine=generic boundary=outside'
 

@@ -191,14 +191,14 @@ real_record() {
 # Writes a record in which every run is a separate process.
 process_record() {
     local binary=$lean
-    real_record "$@" --processes --solvers exact --seeds 5 --reference exact
+    real_record "$@" --processes --algorithms exact --seeds 5 --reference exact
 }
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
 record benchmark --time-limit 5
-record scaling scaling --problems offsets --solvers search,ilp,smt --time-limit 20
-record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants" --time-limit 5
+record scaling scaling --problems offsets --algorithms search,ilp,smt --time-limit 20
+record ablation ablation --problems offsets --algorithms "search,ilp,smt,$variants" --time-limit 5
 
 if wanted head-to-head; then
     peers=()
@@ -221,7 +221,7 @@ own_process_record() {
     local binary=$lean
     peers=()
     with_minimalloc ""
-    record "$@" --processes --solvers exact --reference exact "${peers[@]+"${peers[@]}"}"
+    record "$@" --processes --algorithms exact --reference exact "${peers[@]+"${peers[@]}"}"
 }
 if wanted attributed; then
     own_process_record attributed attributed --only '*-aligned-*,*-ragged-*,*-gaps-*' --decide --seeds 5 \
@@ -236,35 +236,35 @@ if wanted anytime; then
     with_idealloc
     with_minimalloc " --minimize_capacity --timeout={time_limit}s"
     real_record anytime minimalloc idealloc --only '?,G_1,resnet50,pangu_2.6B' --problems offsets \
-        --solvers exact,iterated-search --trace --time-limit 8
+        --algorithms exact,iterated-search --trace --time-limit 8
 fi
 if wanted optima; then
     peers=()
-    real_record optima minimalloc --only '?' --problems offsets --solvers exact --seeds 5 --threads 2 --time-limit 10
+    real_record optima minimalloc --only '?' --problems offsets --algorithms exact --seeds 5 --threads 2 --time-limit 10
 fi
 if wanted rules; then
     peers=()
     rules=$("$binary" list --json | grep -o '"name":"search:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
-    real_record rules minimalloc --only 'A,C,D,E,I,J,K' --problems offsets --solvers "search,$rules" --decide=load \
+    real_record rules minimalloc --only 'A,C,D,E,I,J,K' --problems offsets --algorithms "search,$rules" --decide=load \
         --seeds 3 --reference search --time-limit 5
 fi
 if wanted above-load; then
     peers=()
     with_cpsat
-    record above-load above-load --only '*-40-*,*-120-*' --problems offsets --solvers search,ilp,smt --time-limit 60 \
+    record above-load above-load --only '*-40-*,*-120-*' --problems offsets --algorithms search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
 if wanted wide; then
     peers=()
     with_cpsat
-    record wide above-load-wide --problems offsets --solvers search,ilp,smt --time-limit 60 \
+    record wide above-load-wide --problems offsets --algorithms search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
 # Compares exact with CP-SAT, with two threads for one minute.
 beside_cpsat() { # record, instances, further options
     peers=()
     with_cpsat
-    record "$@" --problems offsets --solvers exact --threads 2 --time-limit 60 --reference exact \
+    record "$@" --problems offsets --algorithms exact --threads 2 --time-limit 60 --reference exact \
         "${peers[@]+"${peers[@]}"}"
 }
 
@@ -308,8 +308,8 @@ fi
 if has_corpora captures; then
     beside_cpsat captures dsa dsa-welded
 fi
-record proofs above-load above-load-wide --problems offsets --solvers exact --proofs --time-limit 60
-record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
+record proofs above-load above-load-wide --problems offsets --algorithms exact --proofs --time-limit 60
+record large large --only '*-1000000' --problems offsets --algorithms exact --time-limit 28
 
 # Records of graphs, and timelines on this machine.
 . scripts/graph-records.sh

@@ -1,22 +1,38 @@
 #!/usr/bin/env bash
-# Runs the checks that must pass before a change is merged: format, lints, documentation and tests.
+# Runs the checks that must pass before a change is merged.
+#   scripts/test.sh        format, lints and tests: one build for lints and one for all tests
+#   scripts/test.sh long   tests that take minutes, documentation, the wheel, and the command without HiGHS and z3
 set -euo pipefail
 cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
 
 step() {
     echo "==> $*" >&2
     "$@"
 }
 
-step cargo fmt --all --check
-step cargo clippy --workspace --all-targets --locked -- -D warnings
-RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
-step cargo test --workspace --locked
-step bash scripts/python.sh
-# Runs the checks without HiGHS and z3, that is, with the features that `make run` builds.
-step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
-step cargo build -p plimsoll-command --no-default-features --locked
-# Saves the binary, because the next step overwrites it with the full command.
-lean=$(realpath "${CARGO_TARGET_DIR:-target}")/plimsoll-lean
-cp "${CARGO_TARGET_DIR:-target}/debug/plimsoll" "$lean"
-PLIMSOLL_LEAN="$lean" step cargo test --workspace --locked --test all features::
+case "${1:-}" in
+"")
+    step cargo fmt --all --check
+    step cargo clippy --workspace --all-targets --locked -- -D warnings
+    step cargo test --workspace --locked
+    step bash scripts/python.sh
+    ;;
+long)
+    PLIMSOLL_VERIPB=$(bash scripts/veripb.sh path)
+    export PLIMSOLL_VERIPB
+    RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
+    step cargo test --workspace --release --locked -- --include-ignored
+    # The features that `make run` builds.
+    step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
+    step cargo build -p plimsoll-command --release --no-default-features --locked
+    # Another build of the command would overwrite it.
+    cp "$target/release/plimsoll" "$target/plimsoll-lean"
+    PLIMSOLL_LEAN=$target/plimsoll-lean step cargo test --workspace --release --locked --test all features::
+    step bash scripts/python.sh wheel
+    ;;
+*)
+    echo "usage: scripts/test.sh [long]" >&2
+    exit 2
+    ;;
+esac

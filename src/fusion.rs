@@ -135,6 +135,6 @@ impl FusionTotals {
 
     /// Returns the claim for the whole graph: optimal if the total meets the bound.
     pub fn claim(&self) -> Claim {
-        if self.coverage.optimised == self.bound { Claim::Optimal } else { Claim::Feasible }
+        Claim::of_solution(self.coverage.optimised == self.bound)
     }
 }

@@ -280,6 +280,69 @@ fn files_form_no_cycle() {
     assert!(found.is_empty(), "files in cycles:\n{}", found.join("\n"));
 }
 
+/// Finds expressions that create a claim.
+#[derive(Default)]
+struct Claims {
+    found: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Claims {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !is_test(&module.attrs) {
+            syn::visit::visit_item_mod(self, module);
+        }
+    }
+
+    /// A pattern creates no claim.
+    fn visit_pat(&mut self, _: &'ast syn::Pat) {}
+
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        // A comparison creates no claim.
+        if !matches!(binary.op, syn::BinOp::Eq(_) | syn::BinOp::Ne(_)) {
+            syn::visit::visit_expr_binary(self, binary);
+        }
+    }
+
+    fn visit_expr_path(&mut self, expression: &'ast syn::ExprPath) {
+        let names: Names = expression.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let variants = ["Optimal", "Feasible", "Infeasible", "Unknown"];
+        if let [.., owner, name] = names.as_slice()
+            && owner == "Claim"
+            && variants.contains(&name.as_str())
+        {
+            self.found.push(names.join("::"));
+        }
+    }
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if entry.is_dir() {
+            rust_files(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+/// Claims are drawn by the constructors of `Claim` only, from value, bound and capacity.
+#[test]
+fn claims_are_drawn_in_one_place() {
+    let mut found = Vec::new();
+    for (_, folder) in CRATES {
+        let mut files = Vec::new();
+        rust_files(&source(folder), &mut files);
+        files.retain(|file| !file.ends_with("model/src/claim.rs") && !file.ends_with("tests.rs"));
+        files.retain(|file| !file.components().any(|part| part.as_os_str() == "tests"));
+        for file in files {
+            let mut claims = Claims::default();
+            claims.visit_file(&syn::parse_file(&fs::read_to_string(&file).unwrap()).unwrap());
+            found.extend(claims.found.iter().map(|claim| format!("{}: {claim}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "claims outside of model/src/claim.rs:\n{}", found.join("\n"));
+}
+
 #[test]
 fn no_crate_depends_on_one_above_it() {
     for (at, (name, folder)) in CRATES.iter().enumerate() {

@@ -73,7 +73,7 @@ def lowest(plimsoll: str, case: dict[str, Any], instance: Path, seconds: str) ->
     found = [case["planner_peak"], (case["best"] or {}).get("peak") or case["planner_peak"]]
     for seed in range(SEEDS):
         if min(found) > case["lower_bound"]:
-            command = [plimsoll, "solve", str(instance), "--solver", "iterated-search", "--seed", str(seed), "--json"]
+            command = [plimsoll, "solve", str(instance), "--algorithm", "iterated-search", "--seed", str(seed), "--json"]
             done = subprocess.run([*command, "--time-limit", seconds], check=True, capture_output=True, text=True)
             found.append(json.loads(done.stdout)["peak"])
     return int(min(found))

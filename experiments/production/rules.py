@@ -32,7 +32,7 @@ def main() -> int:
     for folder in sorted(path for path in dataset.iterdir() if path.is_dir()):
         plans = {path.stem: rows_of[f"{folder.name}/{path.name}"] for path in folder.glob("*.csv")}
         with tempfile.TemporaryDirectory() as record:
-            command = [plimsoll, "bench", str(folder / "*.csv"), "--solvers", HEURISTICS, "--out", record, "--force"]
+            command = [plimsoll, "bench", str(folder / "*.csv"), "--algorithms", HEURISTICS, "--out", record, "--force"]
             subprocess.run(command, check=True, capture_output=True)
             with (Path(record) / "rows.csv").open() as file:
                 rows = list(csv.DictReader(file))

@@ -20,6 +20,17 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Returns the claim for a valid solution of a whole that was solved in parts: optimal if the solution meets
+    /// a bound of the whole.
+    pub const fn of_solution(meets_bound: bool) -> Self {
+        if meets_bound { Self::Optimal } else { Self::Feasible }
+    }
+
+    /// Returns the claim without a valid solution: infeasible if a proof excludes every solution.
+    pub const fn without_solution(is_excluded: bool) -> Self {
+        if is_excluded { Self::Infeasible } else { Self::Unknown }
+    }
+
     /// Returns true if the claim ends the question: nothing better exists, or nothing at all.
     pub const fn is_proved(self) -> bool {
         matches!(self, Self::Optimal | Self::Infeasible)
@@ -29,10 +40,8 @@ impl Claim {
     /// [limit](crate::Problem::limit). Any value within the capacity is an answer, even one above the limit.
     pub fn drawn<V: Copy + Ord>(value: Option<V>, bound: V, capacity: Option<V>, limit: Option<V>) -> Self {
         match value.filter(|value| capacity.is_none_or(|capacity| *value <= capacity)) {
-            Some(value) if value == bound => Self::Optimal,
-            Some(_) => Self::Feasible,
-            None if limit.is_some_and(|limit| bound > limit) => Self::Infeasible,
-            None => Self::Unknown,
+            Some(value) => Self::of_solution(value == bound),
+            None => Self::without_solution(limit.is_some_and(|limit| bound > limit)),
         }
     }
 }

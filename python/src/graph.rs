@@ -7,9 +7,9 @@ use crate::solution::{number_of_threads, time};
 use plimsoll::branches::{BranchError, ProgramPlan};
 use plimsoll::datasets::{ImportError, ImportOptions, ImportProblem, import_file};
 use plimsoll::graphs::GraphRunError;
-use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::timelines::Machine;
+use plimsoll::model::{Bytes, Claim};
 use plimsoll::{Engine, EngineError, MemoryPlan};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -277,7 +277,7 @@ impl Plan {
 
     #[getter]
     fn status(&self) -> &'static str {
-        if self.found.program.is_optimal() { "optimal" } else { "feasible" }
+        Claim::of_solution(self.found.program.is_optimal()).as_str()
     }
 
     #[getter]

@@ -6,7 +6,7 @@ use super::{
     Unanswered,
 };
 use crate::arithmetic::Arithmetic;
-use crate::fusion::{FuseError, FuseRun, FusionTotals};
+use crate::fusion::{FuseRun, FusionTotals};
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement, PlannedRegion};
 use crate::registry::registry;
 use crate::run::Limits;
@@ -18,8 +18,8 @@ use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::tiers::{Addresses, TierMachine, TierTimes, Tiers, on_and_off_chip};
 use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
 use plimsoll_model::{
-    Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SolveError, SpillProblem, Spilling, Stats,
-    Stop, WitnessSummary, load, written_and_read,
+    Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SpillProblem, Spilling, Stats, Stop,
+    WitnessSummary, load, written_and_read,
 };
 
 /// A graph, and the options under which its regions become order problems.
@@ -80,19 +80,7 @@ fn ordered(
     limits: Limits,
 ) -> Result<Vec<OrderedRegion>, PoseError> {
     let run = GraphRun { liveness, order: order_of(terms)?, setup, limits: limits.from_now().share(3) };
-    run.with_final_order().order(graph).map_err(PoseError::subject)
-}
-
-impl From<GraphRunError> for Unanswered {
-    fn from(error: GraphRunError) -> Self {
-        let why = error.to_string();
-        match &error {
-            GraphRunError::Races { .. } => Self::Refused(why),
-            GraphRunError::Problem { .. } | GraphRunError::Structure { .. } => Self::Declined(why),
-            GraphRunError::Nothing { .. } => Self::Failed(why),
-            GraphRunError::Run { source, .. } => Self::of(source, why),
-        }
-    }
+    Ok(run.with_final_order().order(graph)?)
 }
 
 /// Returns the regions, or the answer `unknown` if nothing was found for a region within the limits.
@@ -102,7 +90,7 @@ fn regions<P: Problem, R>(
     match result {
         Ok(regions) => Ok(Ok(regions)),
         Err(error @ GraphRunError::Nothing { .. }) => {
-            Ok(Err(Answer::nothing(Claim::Unknown, error.to_string())))
+            Ok(Err(Answer::nothing(Claim::without_solution(false), error.to_string())))
         }
         Err(error) => Err(error.into()),
     }
@@ -148,7 +136,7 @@ impl Posed for Orders {
             let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
             let stats = summed(regions.iter().map(|one| &one.outcome.stats));
             let Some((body, inner)) = regions.split_last() else {
-                return Err(Unanswered::Failed("the graph has no region".to_owned()));
+                return Err(Unanswered::NoRegion);
             };
             let holds = inner.iter().all(|one| one.outcome.claim == Claim::Optimal);
             let mut answer = Answer::of(&body.storages.problem, body.outcome.clone());
@@ -158,7 +146,7 @@ impl Posed for Orders {
             if !holds {
                 answer.proof = None;
                 if answer.value.is_some() {
-                    answer.claim = Claim::Feasible;
+                    answer.claim = Claim::of_solution(false);
                 }
             }
             Ok(Answer { stats, regions, ..answer })
@@ -192,7 +180,7 @@ impl Posed for Joint {
                 Err(nothing) => return Ok(nothing),
             };
             let Some((body, inner)) = regions.split_last() else {
-                return Err(Unanswered::Failed("the graph has no region".to_owned()));
+                return Err(Unanswered::NoRegion);
             };
             let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
             let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| Proof {
@@ -258,15 +246,14 @@ impl Posed for Spilling {
             Subject::Graph(graph) => {
                 let liveness = terms.liveness()?;
                 let regions = ordered(graph, liveness, &terms, setup, limits)?;
-                let body = regions.last().ok_or_else(|| PoseError::subject("the graph has no body"))?;
-                let instance =
-                    region_instance(body, liveness.align, Bytes::ZERO).map_err(PoseError::subject)?;
+                let body = regions.last().ok_or(PoseError::NoBody)?;
+                let instance = region_instance(body, liveness.align, Bytes::ZERO)?;
                 let traffic = graph_traffic(graph, body, instance.len());
                 (instance, traffic)
             }
         };
         let capacity = capacity(&terms, load(&instance).0)?;
-        SpillProblem::new(instance.with_capacity(Some(capacity)), traffic).map_err(PoseError::subject)
+        Ok(SpillProblem::new(instance.with_capacity(Some(capacity)), traffic)?)
     }
 
     fn ask(question: &SpillProblem, asked: Asked<'_, Self>) -> Answered<Self> {
@@ -300,7 +287,7 @@ impl Posed for Timelines {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let machine = found(&terms, "machine", Machine::find)?;
         let regions = ordered(graph, terms.liveness()?, &terms, setup, limits)?;
-        program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
+        Ok(program(graph, &regions, &machine, OverlapOptions::default())?)
     }
 
     /// Segments are scheduled separately. The value is the makespan of the longest control path through the
@@ -315,14 +302,12 @@ impl Posed for Timelines {
                 Ok(Answer::whole(found.makespan, Some(proof), found.stop, stats))
             }
             Err(error @ ScheduleError::Infeasible { .. }) => {
-                Ok(Answer::nothing(Claim::Infeasible, error.to_string()))
+                Ok(Answer::nothing(Claim::without_solution(true), error.to_string()))
             }
-            Err(error @ ScheduleError::Nothing) => Ok(Answer::nothing(Claim::Unknown, error.to_string())),
-            Err(ScheduleError::Unfit(error @ SolveError::Unsupported { .. })) => {
-                Err(Unanswered::Declined(error.to_string()))
+            Err(error @ ScheduleError::Nothing) => {
+                Ok(Answer::nothing(Claim::without_solution(false), error.to_string()))
             }
-            Err(error @ ScheduleError::Refused { .. }) => Err(Unanswered::Refused(error.to_string())),
-            Err(error) => Err(Unanswered::Failed(error.to_string())),
+            Err(error) => Err(error.into()),
         })
     }
 }
@@ -371,7 +356,7 @@ impl Posed for Tiers {
         let fusing = rule.map(|rule| Fusing { patterns: &patterns, rule });
         let addresses = terms.one_of("addresses", ADDRESSES)?;
         let setting = TierSetting { machine: &machine, run, fusing, addresses, boundary_off_chip };
-        tier_case(graph, &setting).map_err(PoseError::subject)
+        Ok(tier_case(graph, &setting)?)
     }
 
     /// The inference time is the sum of the times of computations, operator starts, weight transfers and
@@ -417,10 +402,7 @@ impl Posed for Fusions {
         let ToFuse { graph, patterns, units, rule } = question;
         asked.through(|limits| {
             let run = FuseRun { patterns, units, rule: *rule, entry, setup, limits };
-            let regions = run.fuse(graph).map_err(|error| match &error {
-                FuseError::Units(_) | FuseError::TooMany(_) => Unanswered::Declined(error.to_string()),
-                FuseError::Run { source, .. } => Unanswered::of(source, error.to_string()),
-            })?;
+            let regions = run.fuse(graph)?;
             let totals = FusionTotals::of(&regions);
             let witness = match regions.as_slice() {
                 [only] => WitnessSummary::of::<Self>(&only.problem, &only.outcome.lower_bound.witness),

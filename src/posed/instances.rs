@@ -45,7 +45,7 @@ pub fn instance(graph: &Graph, terms: &Terms) -> Result<Instance, PoseError> {
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let (liveness, order) = (terms.liveness()?, order_of(&terms)?);
     let run = GraphRun { liveness, order, setup: Setup::default(), limits }.with_final_order();
-    let instance = run.instance(graph, solver).map_err(PoseError::subject)?;
+    let instance = run.instance(graph, solver)?;
     Ok(instance.with_capacity(None).with_name(graph.name()))
 }
 

@@ -14,16 +14,21 @@ pub use instances::{check_instance_terms, instance, instance_terms};
 pub use terms::{TermError, Terms};
 
 use crate::arithmetic::Arithmetic;
-use crate::graphs::OrderedRegion;
+use crate::fusion::FuseError;
+use crate::graphs::{GraphRunError, OrderedRegion};
 use crate::registry::{Listed, Registry};
 use crate::run::{Attempt, Limits, RunError};
+use crate::tiers::TierCaseError;
+use crate::timelines::ScheduleError;
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::graph::Graph;
+use plimsoll_model::orders::OrderError;
 use plimsoll_model::tiers::Tiers;
-use plimsoll_model::timelines::Timelines;
+use plimsoll_model::timelines::{OverlapError, Timelines};
 use plimsoll_model::{
     Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Piece,
-    Problem, Setup, SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value, WitnessSummary,
+    Problem, Setup, SharedObjects, SolveError, SpillError, Spilling, SplitBuffers, Stats, Stop, Value,
+    WitnessSummary,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -143,7 +148,7 @@ impl<P: Problem> Answer<P> {
     /// Builds the answer for a subject that was solved in parts, from its value and its bound.
     fn whole(value: P::Value, proof: Option<Proof<P::Value>>, stop: Stop, stats: Stats) -> Self {
         let met = proof.as_ref().is_some_and(|proof| proof.bound == value);
-        let claim = if met { Claim::Optimal } else { Claim::Feasible };
+        let claim = Claim::of_solution(met);
         Self {
             claim,
             stop,
@@ -174,32 +179,73 @@ impl<P: Problem> Answer<P> {
 }
 
 /// The reason why a run has no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unanswered {
+    /// The algorithm does not support the input or failed, or the checker rejected its answer.
+    #[error("{}", unsupported(.0).unwrap_or(&.0.to_string()))]
+    Run(RunError),
+    /// A region could not be ordered or planned.
+    #[error(transparent)]
+    Graph(#[from] GraphRunError),
+    /// The graph has no region.
+    #[error("the graph has no region")]
+    NoRegion,
+    /// No timeline was found.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// A region could not be fused.
+    #[error(transparent)]
+    Fuse(#[from] FuseError),
+}
+
+/// What the reason says about algorithm and input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
     /// The algorithm does not support the input, or the subject does not define the problem.
-    #[error("{0}")]
-    Declined(String),
+    Unsupported,
     /// The checker rejected the answer.
-    #[error("{0}")]
-    Refused(String),
+    Rejected,
     /// An internal error.
-    #[error("{0}")]
-    Failed(String),
+    Internal,
+}
+
+/// Returns why an algorithm does not support its input, if that is the error.
+fn unsupported(error: &RunError) -> Option<&str> {
+    match error {
+        RunError::Solve(SolveError::Unsupported { reason, .. }) => Some(reason),
+        _ => None,
+    }
 }
 
 impl Unanswered {
-    /// Classifies the error of a run; `why` is the message.
-    fn of(error: &RunError, why: String) -> Self {
-        match error {
-            RunError::Solve(SolveError::Unsupported { .. }) => Self::Declined(why),
-            RunError::Refused(_) => Self::Refused(why),
-            RunError::Solve(_) | RunError::Panicked(_) => Self::Failed(why),
+    /// Classifies the reason.
+    pub fn fault(&self) -> Fault {
+        let of = |error: &RunError| match error {
+            RunError::Refused(_) => Fault::Rejected,
+            _ if unsupported(error).is_some() => Fault::Unsupported,
+            RunError::Solve(_) | RunError::Panicked(_) => Fault::Internal,
+        };
+        match self {
+            Self::Run(source)
+            | Self::Graph(GraphRunError::Run { source, .. })
+            | Self::Fuse(FuseError::Run { source, .. }) => of(source),
+            Self::Graph(GraphRunError::Races { .. }) | Self::Schedule(ScheduleError::Refused { .. }) => {
+                Fault::Rejected
+            }
+            Self::Graph(GraphRunError::Problem { .. } | GraphRunError::Structure { .. })
+            | Self::Schedule(ScheduleError::Unfit(SolveError::Unsupported { .. }))
+            | Self::Fuse(FuseError::Units(_) | FuseError::TooMany(_)) => Fault::Unsupported,
+            Self::Graph(GraphRunError::Nothing { .. }) | Self::NoRegion | Self::Schedule(_) => {
+                Fault::Internal
+            }
         }
     }
 }
 
 /// The reason why a problem cannot be posed on a subject.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PoseError {
     /// The subject is an instance but the problem needs a graph, or vice versa.
     #[error("the problem {problem} does not accept this kind of input: {kind}")]
@@ -212,15 +258,24 @@ pub enum PoseError {
     /// A term is invalid.
     #[error(transparent)]
     Terms(#[from] TermError),
-    /// The subject does not define the problem under these terms.
-    #[error("{0}")]
-    Subject(String),
-}
-
-impl PoseError {
-    fn subject(error: impl fmt::Display) -> Self {
-        Self::Subject(error.to_string())
-    }
+    /// The regions of the graph could not be ordered or planned.
+    #[error(transparent)]
+    Graph(#[from] GraphRunError),
+    /// The graph has no body.
+    #[error("the graph has no body")]
+    NoBody,
+    /// The order of the body defines no instance.
+    #[error(transparent)]
+    Order(#[from] OrderError),
+    /// The instance defines no spilling problem.
+    #[error(transparent)]
+    Spill(#[from] SpillError),
+    /// The ordered regions define no program on the machine.
+    #[error(transparent)]
+    Overlap(#[from] OverlapError),
+    /// The graph defines no problem of memory tiers on the machine.
+    #[error(transparent)]
+    Tiers(#[from] TierCaseError),
 }
 
 /// The algorithm and the settings with which a question is answered.
@@ -245,8 +300,7 @@ impl<P: Problem> Asked<'_, P> {
             crate::run::run_measured(entry, input, setup, limits, observer, peak_memory);
         let result = match result {
             Ok(outcome) => Ok(Answer::of(input, outcome)),
-            Err(RunError::Solve(SolveError::Unsupported { reason, .. })) => Err(Unanswered::Declined(reason)),
-            Err(error) => Err(Unanswered::of(&error, error.to_string())),
+            Err(error) => Err(Unanswered::Run(error)),
         };
         Answered { result, seconds, peak_memory }
     }

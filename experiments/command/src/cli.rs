@@ -298,7 +298,7 @@ fn elsewhere(error: &clap::Error) -> Option<&'static str> {
             Some("`plimsoll bench FILE` compares all algorithms on a file")
         }
         (ErrorKind::UnknownArgument, "overlap", "--compare") => {
-            Some("`overlap` compares all schedules unless --schedule selects one")
+            Some("`overlap` compares all schedules unless --algorithm selects one")
         }
         _ => None,
     }

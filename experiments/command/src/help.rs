@@ -37,7 +37,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "verify",
-        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
         "Check a layout, and report the buffers above the lower bound",
     ),
     (
@@ -47,7 +47,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "compare",
-        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
         "Compare a layout with the proven optimum",
     ),
     (
@@ -57,7 +57,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "audit",
-        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output mine.csv && plimsoll audit a.csv mine.csv",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --algorithm greedy-by-size --output mine.csv && plimsoll audit a.csv mine.csv",
         "Report how far a layout is from the floor, and where it loses memory",
     ),
     (
@@ -118,7 +118,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "overlap",
-        "plimsoll overlap net.json --machine ethos-u --schedule exact --gantt gantt.svg",
+        "plimsoll overlap net.json --machine ethos-u --algorithm exact --gantt gantt.svg",
         "Draw the schedule of one algorithm",
     ),
     (
@@ -139,22 +139,22 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("fuse", "plimsoll fuse net.json --compare --time-limit 1", "Compare all algorithms for fusion"),
     (
         "measure",
-        "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
+        "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json --machine generic --algorithm ping-pong --cold 1MiB --repeat 1",
         "Run a schedule on this machine, and compare measured with predicted times",
     ),
     (
         "measure",
-        "plimsoll measure run --chains 2 --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
+        "plimsoll measure run --chains 2 --machine generic --algorithm ping-pong --cold 1MiB --repeat 1",
         "Measure two random chains",
     ),
     (
         "bench",
-        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size",
+        "plimsoll bench embedded --only patent --algorithms exact,greedy-by-size",
         "Run two algorithms on built-in instances",
     ),
     (
         "bench",
-        "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --solvers exact,valley-fit --out record",
+        "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --algorithms exact,valley-fit --out record",
         "Run two algorithms on your own files, and keep the rows",
     ),
     (
@@ -171,7 +171,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("merge", "plimsoll merge one --out part --partial", "Join the shards that are available"),
     (
         "report",
-        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record --out page",
+        "plimsoll bench embedded --only patent --algorithms exact,greedy-by-size --out record && plimsoll report record --out page",
         "Analyse the record of a benchmark in tables, charts and an HTML page",
     ),
     (
@@ -181,7 +181,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "recheck",
-        "plimsoll bench embedded --only patent --solvers greedy-by-size --out record && plimsoll recheck record",
+        "plimsoll bench embedded --only patent --algorithms greedy-by-size --out record && plimsoll recheck record",
         "Rerun the rows of a record, and compare the results",
     ),
     ("recheck", "plimsoll recheck record --every 2 --json", "Rerun every second row"),

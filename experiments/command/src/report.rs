@@ -241,7 +241,10 @@ impl Report {
         for &key in keys {
             let (name, text) = match (key, self.member(&self.object, key)) {
                 (_, Value::Null) => continue,
-                ("claim", claim) => (key, self.basis.claim(claim.as_str().unwrap_or_default())),
+                ("claim", claim) => {
+                    let claim = claim.as_str().and_then(|claim| claim.parse().ok());
+                    (key, claim.map_or_else(String::new, |claim| self.basis.claim(claim)))
+                }
                 ("seconds", seconds) => {
                     let nodes = self.object.get("nodes").and_then(Value::as_u64);
                     let time = human::seconds(seconds.as_f64().unwrap_or_default());

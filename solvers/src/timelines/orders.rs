@@ -136,10 +136,8 @@ pub fn exact_orders(
         witness = TimeWitness::Search { solver: NAME.to_owned() };
     }
     let claim = match &search.best {
-        Some((.., timeline)) if timeline.makespan() == value => Claim::Optimal,
-        Some(_) => Claim::Feasible,
-        None if stop.is_none() && search.open == u64::MAX => Claim::Infeasible,
-        None => Claim::Unknown,
+        Some((.., timeline)) => Claim::of_solution(timeline.makespan() == value),
+        None => Claim::without_solution(stop.is_none() && search.open == u64::MAX),
     };
     let mut stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
     stats.count("orders", search.orders);

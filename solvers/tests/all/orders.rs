@@ -10,7 +10,6 @@ use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Sile
 use plimsoll_solvers::orders::{
     ENTRIES as ORDERS, Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
 };
-use std::time::{Duration, Instant};
 
 fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Orders> {
     let outcome = solver.solve(problem, budget, &mut Silent).unwrap();
@@ -34,6 +33,9 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 /// No reductions.
 const NONE: Reductions =
     Reductions { fuse: false, lazy: false, divide: false, narrow: false, hills: false, relax: false };
+
+/// A modification of the parameters.
+type Change = fn(&mut OrderParams);
 
 /// Every method finds the same optimum as brute force, even if individual reductions and rules are switched
 /// on or off.
@@ -133,20 +135,8 @@ fn probes_on_every_tensor_keep_the_bound() {
 
 /// Checks that the default solver proves an optimal order without limits.
 fn proved(problem: &OrderProblem) {
-    let started = Instant::now();
     let solver = (ORDERS[0].build)(Setup::default());
     let outcome = checked(problem, &*solver, &mut Budget::unlimited());
-    let time = started.elapsed().as_secs_f64();
-    println!(
-        "{:>24} {:>6} ops {:>10} {:>12?} bound {:>12} nodes {:>9} {time:.3} s {:?}",
-        problem.name(),
-        problem.len(),
-        outcome.claim.as_str(),
-        outcome.value.map(plimsoll_model::Bytes::get),
-        outcome.lower_bound.value,
-        outcome.stats.nodes,
-        outcome.stats.counters
-    );
     assert_eq!(outcome.claim, Claim::Optimal, "{}", problem.name());
 }
 
@@ -179,31 +169,8 @@ fn random_wirings_are_proved() {
 }
 
 #[test]
-#[ignore = "prints a table"]
-fn integer_programs() {
-    for (n, varied) in [(8, false), (8, true), (12, false), (12, true), (16, false), (16, true)] {
-        let problem = randwire(Wiring::Ws(n, 4, 0.75), 1, varied, 1);
-        let started = Instant::now();
-        let Some(entry) = ORDERS.iter().find(|entry| entry.name == "ilp") else {
-            return println!("this build does not include HiGHS");
-        };
-        let solver = (entry.build)(Setup::default());
-        let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(20));
-        let outcome = checked(&problem, &*solver, &mut budget);
-        let best = checked(&problem, &params(Method::Staged, |_| {}), &mut Budget::unlimited());
-        assert!(outcome.lower_bound.value <= best.value.unwrap() && best.value <= outcome.value);
-        let (value, bound) = (outcome.value.unwrap(), outcome.lower_bound.value);
-        let seconds = started.elapsed().as_secs_f64();
-        println!(
-            "{n} {varied}: {} {value}, bound {bound}, {seconds:.2} s, {:?}",
-            outcome.claim, outcome.stats.counters
-        );
-    }
-}
-
-#[test]
-#[ignore = "prints a table"]
-fn larger_graphs() {
+#[ignore = "takes minutes"]
+fn larger_graphs_are_proved() {
     for (n, p) in [(48, 0.15), (64, 0.1)] {
         for wiring in [Wiring::Ws(n, 4, 0.75), Wiring::Er(n, p), Wiring::Ba(n, 5)] {
             for varied in [false, true] {
@@ -290,47 +257,5 @@ fn nothing_to_order_is_proved_too() {
     for entry in ORDERS {
         let outcome = checked(&problem, &*(entry.build)(Setup::default()), &mut Budget::unlimited());
         assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(7))), "{}", entry.name);
-    }
-}
-
-/// A modification of the parameters.
-type Change = fn(&mut OrderParams);
-
-/// Prints the number of proofs, nodes and seconds with some techniques switched off.
-#[test]
-#[ignore = "prints a table"]
-fn ablation() {
-    let mut problems = Vec::new();
-    for wiring in [Wiring::Ws(32, 4, 0.75), Wiring::Er(32, 0.2), Wiring::Ba(32, 5)] {
-        for (varied, seed) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
-            problems.push(randwire(wiring, 3, varied, seed));
-        }
-    }
-    let changes: [(&str, Change); 11] = [
-        ("everything", |_| {}),
-        ("no fuse", |p| p.reductions.fuse = false),
-        ("no lazy", |p| p.reductions.lazy = false),
-        ("no divide, no narrow", |p| (p.reductions.divide, p.reductions.narrow) = (false, false)),
-        ("no reductions", |p| p.reductions = NONE),
-        ("no free", |p| p.rules.settling.free = false),
-        ("no chains", |p| p.rules.settling.chain = 0),
-        ("no free, no chains", |p| p.rules.settling = Settling { free: false, chain: 0 }),
-        ("no ahead", |p| p.rules.ahead = false),
-        ("no jump", |p| p.rules.jump = 0),
-        ("no memo", |p| p.rules.memo = false),
-    ];
-    for method in [Method::Paths, Method::Search, Method::Staged] {
-        for (name, change) in changes {
-            let started = Instant::now();
-            let (mut nodes, mut proved) = (0, 0);
-            for problem in &problems {
-                let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(3));
-                let outcome = checked(problem, &params(method, change), &mut budget);
-                nodes += outcome.stats.nodes;
-                proved += usize::from(outcome.claim == Claim::Optimal);
-            }
-            let seconds = started.elapsed().as_secs_f64();
-            println!("{method:?} {name}: {proved}/{} proved, {nodes} nodes, {seconds:.2} s", problems.len());
-        }
     }
 }

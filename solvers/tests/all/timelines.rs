@@ -3,8 +3,9 @@
 use plimsoll_heuristics::timelines::ENTRIES as HEURISTICS;
 use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
 use plimsoll_model::{Budget, Bytes, Claim, Setup, Silent, Solver, Stop};
-use plimsoll_solvers::timelines::{ExactTimeline, TimelineIlp};
+use plimsoll_solvers::timelines::ExactTimeline;
 #[cfg(feature = "ilp")]
+use plimsoll_solvers::timelines::TimelineIlp;
 
 /// A pseudorandom generator that gives the same numbers on every machine.
 pub struct Draw(pub u64);
@@ -89,29 +90,32 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
         })
 }
 
+/// Returns true if transfers at these times use at most the number of channels, and their buffers have
+/// addresses.
+fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
+    let load = |at: usize| problem.load(at).unwrap().get();
+    let channels = starts.iter().all(|&(_, start)| {
+        let busy = starts.iter().filter(|&&(other, from)| from <= start && start < from + load(other));
+        busy.count() <= problem.dma().channels as usize
+    });
+    let buffers = starts
+        .iter()
+        .map(|&(at, start)| (spans.iter().position(|span| span.1 > start).unwrap_or(at).min(at), at));
+    let buffers: Vec<(usize, usize)> = buffers.collect();
+    channels && {
+        // Counted bytes are checked first because this is fast.
+        let counted = (0..problem.len()).all(|at| {
+            let held = buffers.iter().filter(|&&(first, last)| first <= at && at <= last);
+            let held: u64 = held.map(|&(_, last)| problem.buffer(last).get()).sum();
+            held + problem.operators()[at].activations.get() <= problem.capacity().get()
+        });
+        counted && finds_addresses(problem, &buffers, &mut Vec::new())
+    }
+}
+
 /// Returns the minimum makespan over all integer start times below `horizon` and all addresses, or `u64::MAX`
 /// if no choice of them is feasible.
 fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
-    fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
-        let load = |at: usize| problem.load(at).unwrap().get();
-        let channels = starts.iter().all(|&(_, start)| {
-            let busy = starts.iter().filter(|&&(other, from)| from <= start && start < from + load(other));
-            busy.count() <= problem.dma().channels as usize
-        });
-        let buffers = starts
-            .iter()
-            .map(|&(at, start)| (spans.iter().position(|span| span.1 > start).unwrap_or(at).min(at), at));
-        let buffers: Vec<(usize, usize)> = buffers.collect();
-        channels && {
-            // Counted bytes are checked first because this is fast.
-            let counted = (0..problem.len()).all(|at| {
-                let held = buffers.iter().filter(|&&(first, last)| first <= at && at <= last);
-                let held: u64 = held.map(|&(_, last)| problem.buffer(last).get()).sum();
-                held + problem.operators()[at].activations.get() <= problem.capacity().get()
-            });
-            counted && finds_addresses(problem, &buffers, &mut Vec::new())
-        }
-    }
     fn all(
         problem: &TimelineProblem,
         left: &[usize],
@@ -138,12 +142,25 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     best
 }
 
+/// Whether the bytes of buffers are only counted, or the buffers are placed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addresses {
+    Counted,
+    Assigned,
+}
+
 /// Lowers `best` to the minimum makespan over all orders of transfers. Each transfer uses the channel that is
-/// free first. It starts as soon as enough bytes are free, regardless of their addresses.
-fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut u64) {
+/// free first. If addresses are only counted, it starts as soon as enough bytes are free. If they are
+/// assigned, it also starts at the end of every later operator, because the addresses may then suit better.
+/// No other start is needed: until the channel is free or an operator ends, an earlier start changes no buffer.
+fn ordered(problem: &TimelineProblem, addresses: Addresses, starts: &mut Vec<(usize, u64)>, best: &mut u64) {
     let load = |at: usize| problem.load(at).unwrap().get();
+    let spans = computed(problem, starts);
     if starts.len() == problem.weighted().len() {
-        *best = (*best).min(computed(problem, starts).last().map_or(0, |span| span.1));
+        let end = spans.last().map_or(0, |span| span.1);
+        if end < *best && (addresses == Addresses::Counted || fits(problem, starts, &spans)) {
+            *best = end;
+        }
         return;
     }
     let mut free = vec![0; problem.dma().channels as usize];
@@ -155,13 +172,16 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
     let known = starts.clone();
     let fetched = |at: usize| problem.load(at).is_none() || known.iter().any(|one| one.0 == at);
     let timed = (0..problem.len()).take_while(|&at| fetched(at)).count();
-    let spans = computed(problem, starts);
+    let unknown = problem.operators()[timed..].iter().map(|one| one.compute.get()).sum::<u64>();
+    if timed.checked_sub(1).map_or(0, |last| spans[last].1) + unknown >= *best {
+        return;
+    }
     for at in problem.weighted() {
         if fetched(at) {
             continue;
         }
         let ends = spans[..timed].iter().map(|span| span.1).filter(|&end| end > now);
-        let start = std::iter::once(now).chain(ends).find(|&start| {
+        let fitting = std::iter::once(now).chain(ends).filter(|&start| {
             let first = spans[..timed].iter().position(|span| span.1 > start).unwrap_or(timed).min(at);
             (first..at).all(|beside| {
                 let ended = |end: usize, start: u64| end < timed && spans[end].1 <= start;
@@ -173,9 +193,10 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
                 needed <= problem.capacity().get()
             })
         });
-        if let Some(start) = start {
+        let tried = if addresses == Addresses::Counted { 1 } else { usize::MAX };
+        for start in fitting.take(tried).collect::<Vec<_>>() {
             starts.push((at, start));
-            counted(problem, starts, best);
+            ordered(problem, addresses, starts, best);
             starts.pop();
         }
     }
@@ -226,12 +247,17 @@ fn exact_equals_the_best_of_all_orders() {
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!((found.stop, found.claim), (Stop::Completed, Claim::Optimal), "round {round}: {p:?}");
         let mut least = u64::MAX;
-        counted(&p, &mut Vec::new(), &mut least);
+        ordered(&p, Addresses::Counted, &mut Vec::new(), &mut least);
         assert!(least <= makespan, "round {round}: {makespan} below {least} of {p:?}");
         let bound = time_bound(&p).value.get();
         assert!(bound <= least, "round {round}: {bound} above {least} of {p:?}");
         searched += u32::from(makespan > bound);
-        unplaced += u32::from(least < makespan);
+        if least < makespan {
+            unplaced += 1;
+            let mut placed = makespan;
+            ordered(&p, Addresses::Assigned, &mut Vec::new(), &mut placed);
+            assert_eq!(placed, makespan, "round {round}: {p:?}");
+        }
     }
     assert!(searched >= 300 && unplaced >= 50, "{searched} by search, {unplaced} without addresses");
 }
@@ -413,7 +439,7 @@ fn long_times_are_searched_exactly() {
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!(found.claim, Claim::Optimal, "round {round}: {p:?}");
         let (mut least, makespan) = (u64::MAX, found.value.unwrap().get());
-        counted(&p, &mut Vec::new(), &mut least);
+        ordered(&p, Addresses::Counted, &mut Vec::new(), &mut least);
         assert!(least <= makespan, "round {round}: {makespan} below {least} of {p:?}");
         let holds = p.capacity().get()
             >= p.activations().get() + p.weighted().iter().map(|&at| p.buffer(at).get()).sum::<u64>();

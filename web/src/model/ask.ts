@@ -110,7 +110,7 @@ async function solve(ask: Ask, source: Source, settings: Settings): Promise<Solv
   const aligned = settings.alignment > 1 ? withColumn(free ?? text(source.data), "alignment", String(settings.alignment)) : free;
   const placed = aligned === null ? source : { ...source, data: binary(aligned) };
   // Without the capacity, there is always a layout to show. The page compares its peak with the capacity.
-  const options = ["--no-capacity", "--solver", settings.solver, "--time-limit", String(settings.seconds)];
+  const options = ["--no-capacity", "--algorithm", settings.solver, "--time-limit", String(settings.seconds)];
   const files = ["--certificate", CERTIFICATE, "--output", LAYOUT];
   const args = ["solve", placed.name, "--json", ...files, ...options];
   const answer = await answered(ask, args, filesOf(placed));
@@ -177,7 +177,7 @@ function tensorsOf(listed: Json): Map<string, Json> {
 async function plan(ask: Ask, source: Source, settings: Settings): Promise<Solved> {
   const capacity = settings.capacity === null ? [] : ["--capacity", String(settings.capacity)];
   const options = [
-    ...["--order", settings.order, "--solver", settings.solver],
+    ...["--order", settings.order, "--algorithm", settings.solver],
     ...["--time-limit", String(settings.seconds), "--align", String(settings.alignment)],
   ];
   const args = ["plan", source.name, "--json", "--tensors", TENSORS, "--output", LAYOUT, ...options, ...capacity, ...settings.shapes];
@@ -307,7 +307,7 @@ export async function beside(ask: Ask, source: Source, solved: Solved, settings:
     const own = { ...view, buffers, bound: { ...view.bound, reason: { text: "", kind: "" } } };
     return { name: FILE_ORDER, offsets, peak: layout.peak, own };
   }
-  const options = ["--solver", settings.beside, "--time-limit", String(settings.seconds)];
+  const options = ["--algorithm", settings.beside, "--time-limit", String(settings.seconds)];
   const args = ["solve", solved.placed.name, "--json", "--no-capacity", "--output", LAYOUT, ...options];
   const answer = await answered(ask, args, filesOf(solved.placed));
   if (!answer.files[LAYOUT]) throw new Refused(`${settings.beside} found no layout within the limits`);

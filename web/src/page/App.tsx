@@ -250,7 +250,7 @@ export function App({ packed, given }: { packed: string; given: Given | null }) 
   };
 
   const link = async () => source && fragment({ name: source.name, data: base64(source.data), settings });
-  const picture = answer && engine.exists ? async () => (await run(["solve", answer.placed.name, "--plot", "layout.svg", "--solver", settings.solver, "--time-limit", String(settings.seconds)],
+  const picture = answer && engine.exists ? async () => (await run(["solve", answer.placed.name, "--plot", "layout.svg", "--algorithm", settings.solver, "--time-limit", String(settings.seconds)],
     { [answer.placed.name]: answer.placed.data })).files : null;
 
   return (

@@ -59,10 +59,10 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
         _ => find(registry, name).map(Choice::SharedObjects),
     });
     found.ok_or_else(|| match (name, problem) {
-        (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => {
-            Failure::input(format!("solver '{name}' does not solve {problem}; see `plimsoll list {problem}`"))
-        }
-        _ => unknown("solver", name.unwrap_or_default(), &names(registry, &problems), &listing(&problems)),
+        (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => Failure::input(
+            format!("algorithm '{name}' does not solve {problem}; see `plimsoll list {problem}`"),
+        ),
+        _ => unknown("algorithm", name.unwrap_or_default(), &names(registry, &problems), &listing(&problems)),
     })
 }
 
@@ -74,7 +74,7 @@ fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static E
 }
 
 /// Returns the algorithm called `name` among `entries`. `what` describes the kind of algorithm in error
-/// messages, such as `solver`.
+/// messages, such as `algorithm`.
 pub fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested() {
-        let failure = unknown("solver", "exakt", &["ilp", "exact"], "plimsoll list offsets");
-        let message = "unknown solver 'exakt'; did you mean 'exact'? `plimsoll list offsets` lists all";
+        let failure = unknown("algorithm", "exakt", &["ilp", "exact"], "plimsoll list offsets");
+        let message = "unknown algorithm 'exakt'; did you mean 'exact'? `plimsoll list offsets` lists all";
         assert_eq!(failure.message, message);
         let failure =
-            unknown("solver", "best-fit", &["best-fit-skyline", "last-fit", "ilp"], "plimsoll list");
+            unknown("algorithm", "best-fit", &["best-fit-skyline", "last-fit", "ilp"], "plimsoll list");
         assert!(failure.message.contains("'last-fit' or 'best-fit-skyline'"), "{}", failure.message);
-        let failure = unknown("solver", "zzzzzzzz", &["ilp", "exact"], "plimsoll list");
+        let failure = unknown("algorithm", "zzzzzzzz", &["ilp", "exact"], "plimsoll list");
         assert!(!failure.message.contains("did you mean"));
     }
 }

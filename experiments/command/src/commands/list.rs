@@ -24,31 +24,31 @@ use std::fmt::Write;
 
 /// Each problem with its objective and a command line whose last option selects the algorithm.
 const QUESTIONS: [(&str, &str, &str); 9] = [
-    ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
+    ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --algorithm"),
     (
         "split-buffers",
         "the lowest peak if buffers may be split",
-        "solve INSTANCE --problem split-buffers --solver",
+        "solve INSTANCE --problem split-buffers --algorithm",
     ),
     (
         "shared-objects",
         "the fewest bytes in objects that buffers share",
-        "solve INSTANCE --problem shared-objects --solver",
+        "solve INSTANCE --problem shared-objects --algorithm",
     ),
-    ("orders", "the operator order with the lowest peak", "order MODEL --order"),
+    ("orders", "the operator order with the lowest peak", "order MODEL --algorithm"),
     ("joint", "the lowest peak over orders and offsets together", "plan MODEL --joint"),
     (
         "spilling",
         "the fewest bytes moved if the buffers do not all fit",
-        "spill INSTANCE --capacity BYTES --solver",
+        "spill INSTANCE --capacity BYTES --algorithm",
     ),
-    ("timelines", "the shortest makespan with weight transfers", "overlap MODEL --machine NAME --schedule"),
+    ("timelines", "the shortest makespan with weight transfers", "overlap MODEL --machine NAME --algorithm"),
     (
         "tiers",
         "the tier of each tensor for the least transfer time",
-        "tiers MODEL --machine NAME --placement",
+        "tiers MODEL --machine NAME --algorithm",
     ),
-    ("fusion", "the groups of operators to run as one", "fuse MODEL --method"),
+    ("fusion", "the groups of operators to run as one", "fuse MODEL --algorithm"),
 ];
 
 /// Arguments of `list` that are neither problems nor names of single entries.

@@ -28,10 +28,10 @@ use std::path::PathBuf;
 pub struct SolveArgs {
     /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
     /// algorithm of this name, its first exact algorithm]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "algorithm", value_name = "NAME")]
     solver: Option<String>,
     /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these that has the
-    /// algorithm of --solver]
+    /// algorithm]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
     /// Stop at the first layout within the capacity instead of minimising the peak

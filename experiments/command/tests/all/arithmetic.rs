@@ -27,8 +27,17 @@ fn integer_searches_are_exact() {
     scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
     let json = scratch.plimsoll(&["solve", "c.csv", "--json"]).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
-    let words =
-        ["bench", "c.csv", "--problems", "offsets", "--solvers", "exact,search", "--details", "--out", "rec"];
+    let words = [
+        "bench",
+        "c.csv",
+        "--problems",
+        "offsets",
+        "--algorithms",
+        "exact,search",
+        "--details",
+        "--out",
+        "rec",
+    ];
     let text = scratch.plimsoll(&words).exits(0).stdout;
     assert!(!text.contains("floating"), "{text}");
     assert_eq!(scratch.read("rec/rows.csv").matches(",exact,").count(), 2 + 2, "kinds and arithmetic");
@@ -42,16 +51,16 @@ fn claims_proved_by_highs_alone_are_marked() {
     let scratch = Scratch::new();
     scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
     scratch.write("tiny.csv", TINY);
-    let solve = ["solve", "c.csv", "--solver", "ilp"];
+    let solve = ["solve", "c.csv", "--algorithm", "ilp"];
     let json = scratch.plimsoll(&[&solve[..], &["--json"]].concat()).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"floating-point".into()));
     assert!(scratch.plimsoll(&solve).exits(0).stdout.contains(REMARK));
     // If the solution meets an exact bound, the claim does not depend on HiGHS.
-    let json = scratch.plimsoll(&["solve", "tiny.csv", "--solver", "ilp", "--json"]).exits(0).json();
+    let json = scratch.plimsoll(&["solve", "tiny.csv", "--algorithm", "ilp", "--json"]).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
     let marked = format!("{OPTIMUM} (floating point)");
     let bench = |solvers: &str, out: &str| {
-        let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", solvers, "--out", out];
+        let words = ["bench", "c.csv", "--problems", "offsets", "--algorithms", solvers, "--out", out];
         let screen = scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0).stdout;
         let alone = screen.contains("1 best bound rests on floating-point arithmetic alone");
         assert_eq!(alone, solvers == "ilp", "{screen}");
@@ -63,7 +72,7 @@ fn claims_proved_by_highs_alone_are_marked() {
     // If exact arithmetic proves the best bound too, the bound counts as exact.
     let both = bench("ilp,exact", "both");
     assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
-    let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--details", "--out", "whole"];
+    let whole = ["bench", "c.csv", "--processes", "--algorithms", "ilp", "--details", "--out", "whole"];
     assert!(scratch.plimsoll(&whole).exits(0).stdout.contains("optimal (floating point)"));
     let text = "[[instances]]\npath = \"c.csv\"\n[[algorithms]]\nnames = [\"ilp\", \"exact\"]\n";
     scratch.write("s.toml", text);
@@ -86,11 +95,11 @@ fn every_problem_reports_the_arithmetic_of_its_bounds() {
     scratch.write("tiny.csv", TINY);
     let json = |words: &[&str]| scratch.plimsoll(&[words, &["--json"]].concat()).exits(0).json();
     let is_set = |found: &serde_json::Value| matches!(found.as_str(), Some("exact" | "floating-point"));
-    assert!(is_set(&json(&["order", "net.json", "--order", "ilp"])["arithmetic"]));
+    assert!(is_set(&json(&["order", "net.json", "--algorithm", "ilp"])["arithmetic"]));
     let joint = json(&["plan", "net.json", "--joint=ilp"]);
     assert!(is_set(&joint["regions"][0]["arithmetic"]) && is_set(&joint["regions"][0]["joint_arithmetic"]));
     assert!(is_set(&json(&["overlap", "net.json", "--machine", "luna"])["arithmetic"]));
-    let spill = json(&["spill", "tiny.csv", "--capacity", "6", "--solver", "ilp"]);
+    let spill = json(&["spill", "tiny.csv", "--capacity", "6", "--algorithm", "ilp"]);
     assert!(is_set(&spill["arithmetic"]), "{spill}");
     let rows = json(&["spill", "tiny.csv", "--capacity", "6", "--compare"]);
     assert!(rows["rows"].as_array().unwrap().iter().all(|row| is_set(&row["arithmetic"])), "{rows}");
@@ -105,7 +114,8 @@ fn proofs_settle_claims_by_highs() {
     }
     let scratch = Scratch::new();
     scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
-    let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", "ilp", "--verbose", "--out", "rec"];
+    let words =
+        ["bench", "c.csv", "--problems", "offsets", "--algorithms", "ilp", "--verbose", "--out", "rec"];
     let text = scratch.plimsoll(&[&words[..], &["--proofs"]].concat()).exits(0).stdout;
     assert!(text.contains("optimal") && !text.contains("floating"), "{text}");
     let rows = scratch.read("rec/rows.csv");

@@ -18,8 +18,16 @@ fn row<'a>(rows: &'a [Row], instance: &str, algorithm: &str) -> &'a Row {
 #[test]
 fn a_record_contains_rows_pages_and_maps() {
     let scratch = Scratch::new();
-    let words =
-        ["bench", "embedded", "--solvers", "large-first,sequential", "--problems", "offsets", "--out", "rec"];
+    let words = [
+        "bench",
+        "embedded",
+        "--algorithms",
+        "large-first,sequential",
+        "--problems",
+        "offsets",
+        "--out",
+        "rec",
+    ];
     let run = scratch.plimsoll(&[&words[..], &["--details"]].concat()).exits(0);
     assert!(run.stdout.contains("pisarchyk-lee") && run.stdout.contains("gap %"));
     assert!(run.stderr.is_empty(), "{}", run.stderr);
@@ -49,7 +57,7 @@ fn a_record_contains_rows_pages_and_maps() {
     assert!(
         scratch
             .read("rec/README.md")
-            .contains("    plimsoll bench embedded --solvers large-first,sequential")
+            .contains("    plimsoll bench embedded --algorithms large-first,sequential")
     );
     // The page lists exactly the files that exist.
     let readme = scratch.read("rec/README.md");
@@ -97,7 +105,7 @@ fn times_to_the_best_answer_and_to_proof_are_separate() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     let words =
-        ["bench", "tiny.csv", "--problems", "offsets", "--solvers", "exact,naive", "--time-limit", "5"];
+        ["bench", "tiny.csv", "--problems", "offsets", "--algorithms", "exact,naive", "--time-limit", "5"];
     let run = scratch.plimsoll(&[&words[..], &["--out", "rec"]].concat()).exits(0);
     assert!(
         run.stdout.contains("\nexact is best with a mean gap of 0.00 % and proves the instance optimal"),
@@ -143,7 +151,7 @@ fn unreadable_instances_are_rows_and_other_runs_continue() {
     std::fs::create_dir(scratch.path("suite")).unwrap();
     scratch.write("suite/bad.csv", "id,lower,upper,size\na,5,5,4\n");
     scratch.write("suite/tiny.csv", TINY);
-    let run = scratch.plimsoll(&["bench", "suite", "--solvers", "large-first", "--out", "rec"]).exits(0);
+    let run = scratch.plimsoll(&["bench", "suite", "--algorithms", "large-first", "--out", "rec"]).exits(0);
     assert!(run.stdout.contains("unreadable:") && run.stdout.contains("bad.csv: line 2"));
     let rows = rows(&scratch, "rec");
     assert_eq!(rows.len(), 2);
@@ -158,7 +166,7 @@ fn decide_uses_the_capacity_of_the_file() {
     scratch.write("tiny.8.csv", TINY);
     scratch.write("free.csv", TINY);
     let words =
-        ["bench", "tiny.8.csv", "free.csv", "--solvers", "large-first,naive", "--problems", "offsets"];
+        ["bench", "tiny.8.csv", "free.csv", "--algorithms", "large-first,naive", "--problems", "offsets"];
     scratch.plimsoll(&[&words[..], &["--decide", "--out", "rec"]].concat()).exits(0);
     let decided = rows(&scratch, "rec");
     assert_eq!(row(&decided, "tiny", "large-first")["capacity"], "8");
@@ -177,7 +185,7 @@ fn any_capacity_can_be_decided_on_chosen_instances() {
         scratch.write(name, TINY);
     }
     let words =
-        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--solvers", "large-first"];
+        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--algorithms", "large-first"];
     for (decide, capacities) in
         [("--decide=load", ["8", "8"]), ("--decide=7", ["7", "7"]), ("--decide", ["9", ""])]
     {
@@ -197,7 +205,8 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
-    let words = ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--solvers", "exact,naive"];
+    let words =
+        ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--algorithms", "exact,naive"];
     let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--details", "--out", "rec"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
@@ -228,7 +237,7 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
         "{summary}"
     );
     // When minimising, the capacity in the file name is ignored.
-    let words = ["bench", "less.7.csv", "--processes", "--solvers", "naive", "--out", "free"];
+    let words = ["bench", "less.7.csv", "--processes", "--algorithms", "naive", "--out", "free"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(row(&self::rows(&scratch, "free"), "less", "naive")["claim"], "feasible");
 }
@@ -238,7 +247,7 @@ fn unsupported_questions_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let refused = |more: &[&str], why: &str| {
-        scratch.plimsoll(&[&["bench", "tiny.8.csv", "--solvers", "exact"], more].concat()).refuses(&[why]);
+        scratch.plimsoll(&[&["bench", "tiny.8.csv", "--algorithms", "exact"], more].concat()).refuses(&[why]);
     };
     refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
@@ -251,7 +260,7 @@ fn unsupported_questions_are_rejected() {
 fn a_trace_contains_improvements_and_is_drawn() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
-    let words = ["bench", "tiny.csv", "--solvers", "exact,large-first", "--trace", "--out", "rec"];
+    let words = ["bench", "tiny.csv", "--algorithms", "exact,large-first", "--trace", "--out", "rec"];
     scratch.plimsoll(&words).exits(0);
     let mut reader = csv::Reader::from_path(scratch.path("rec/trace.csv")).unwrap();
     let lines: Vec<Row> = reader.deserialize().map(Result::unwrap).collect();
@@ -271,7 +280,7 @@ fn a_trace_contains_improvements_and_is_drawn() {
     assert!(scratch.read("rec/charts/gap-tiny.svg").contains("exact, bound"));
     assert!(scratch.read("rec/charts/gap.svg").contains("Gap over time"));
     // A new record without a trace removes the old trace.
-    scratch.plimsoll(&["bench", "tiny.csv", "--solvers", "exact", "--out", "rec", "--force"]).exits(0);
+    scratch.plimsoll(&["bench", "tiny.csv", "--algorithms", "exact", "--out", "rec", "--force"]).exits(0);
     assert!(!scratch.path("rec/trace.csv").exists() && !scratch.path("rec/charts/gap.svg").exists());
 }
 
@@ -289,7 +298,8 @@ fn external_programs_have_seeds_versions_and_claims() {
     scratch.write("peer.sh", peer);
     let external = |kind: &str, more: &str| format!("{kind}=sh peer.sh {kind} {{input}} {{output}} {more}");
     let (seeded, wrong, empty) = (external("seeded", "{seed}"), external("wrong", ""), external("empty", ""));
-    let words = ["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets", "--seed", "4"];
+    let words =
+        ["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets", "--seed", "4"];
     let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
     let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
     let version = ["--external-version", "seeded=echo 1.2 of may"];
@@ -342,7 +352,7 @@ fn external_programs_follow_the_same_rules() {
         .iter()
         .map(|kind| format!("{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}"))
         .collect();
-    let mut words = vec!["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets"];
+    let mut words = vec!["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets"];
     words.extend(["--time-limit", "600", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     // All runs of some programs failed, and all answers of one program were rejected.
@@ -376,7 +386,7 @@ fn external_programs_follow_the_same_rules() {
     // Without a capacity in the name, the load is the capacity.
     scratch.write("free.csv", TINY);
     let fails = externals.iter().find(|external| external.starts_with("fails")).unwrap();
-    let words = ["bench", "free.csv", "--solvers", "large-first", "--external", fails, "--out", "free"];
+    let words = ["bench", "free.csv", "--algorithms", "large-first", "--external", fails, "--out", "free"];
     scratch.plimsoll(&words).exits(3);
     let rows = self::rows(&scratch, "free");
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
@@ -392,7 +402,7 @@ fn external_programs_are_killed_at_the_limit() {
     scratch.write("late.sh", "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$2\"; exec sleep 600\n");
     let late = |limit: &str| {
         let words =
-            ["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets", "--out", "rec"];
+            ["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets", "--out", "rec"];
         let externals =
             ["late=sh late.sh {input} {output}", "sleeps=sh -c 'exec sleep 600' x {input} {output}"];
         let externals = externals.iter().flat_map(|external| ["--external", external]).collect::<Vec<_>>();
@@ -430,7 +440,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
     let bench = |kind: &str, code: i32| {
         let external = format!("peer=sh peer.sh {kind} {{input}} {{output}}");
         let suites =
-            ["bench", "tiny.9.csv", "other.csv", "--solvers", "large-first", "--problems", "offsets"];
+            ["bench", "tiny.9.csv", "other.csv", "--algorithms", "large-first", "--problems", "offsets"];
         let run = scratch.plimsoll(&[&suites[..], &["--external", &external]].concat()).exits(code);
         // Only the first failure is reported at once.
         let first = if kind == "once" { "other" } else { "tiny" };
@@ -442,7 +452,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
         bench("always", 3).contains(&format!("\npeer (offsets) failed in 2 of 2 runs; tiny: {reason}\n"))
     );
     let missing =
-        ["bench", "tiny.9.csv", "--solvers", "large-first", "--external", "p=/no/such {input} {output}"];
+        ["bench", "tiny.9.csv", "--algorithms", "large-first", "--external", "p=/no/such {input} {output}"];
     let run = scratch.plimsoll(&missing).exits(3);
     assert!(
         run.stdout.contains("p (offsets) failed in 1 of 1 runs; tiny: cannot run '/no/such': "),
@@ -456,8 +466,9 @@ fn the_command_can_be_an_external_program() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let binary = env!("CARGO_BIN_EXE_plimsoll");
-    let external = format!("self='{binary}' solve {{input}} --solver large-first --output {{output}}");
-    let words = ["bench", "tiny.8.csv", "--solvers", "sequential", "--external", &external, "--out", "rec"];
+    let external = format!("self='{binary}' solve {{input}} --algorithm large-first --output {{output}}");
+    let words =
+        ["bench", "tiny.8.csv", "--algorithms", "sequential", "--external", &external, "--out", "rec"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(row(&rows(&scratch, "rec"), "tiny", "self")["claim"], "optimal");
 }
@@ -474,7 +485,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
     let kinds = ["long", "short", "odd", "mute"];
     let externals = kinds.map(|kind| format!("{kind}=sh peer.sh {kind} {{input}} {{output}}"));
     let patterns = kinds.map(|kind| format!("{kind}=Elapsed time ([^s]+)"));
-    let mut words = vec!["bench", "tiny.8.csv", "--decide", "--processes", "--solvers", "exact"];
+    let mut words = vec!["bench", "tiny.8.csv", "--decide", "--processes", "--algorithms", "exact"];
     words.extend(["--reference", "exact", "--details", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
@@ -527,12 +538,12 @@ fn own_instances_are_benchmarked_on_offsets_by_default() {
         found.dedup();
         (text.contains(note), found.join(" "))
     };
-    assert_eq!(problems(&["--solvers", "large-first"]), (true, "offsets".to_owned()));
+    assert_eq!(problems(&["--algorithms", "large-first"]), (true, "offsets".to_owned()));
     assert_eq!(problems(&["--problems", "shared-objects"]), (false, "shared-objects".to_owned()));
     // An algorithm of another problem selects that problem.
-    assert_eq!(problems(&["--solvers", "in-order"]), (false, "shared-objects".to_owned()));
+    assert_eq!(problems(&["--algorithms", "in-order"]), (false, "shared-objects".to_owned()));
     scratch.plimsoll(&["bench", "set", "--plot", "x.svg"]).refuses(&["'--plot'", "`bench --out DIR` writes"]);
-    let hint = scratch.plimsoll(&["bench", "set", "--solvers", "large-first"]).exits(0).words();
+    let hint = scratch.plimsoll(&["bench", "set", "--algorithms", "large-first"]).exits(0).words();
     assert!(
         hint.contains("--out DIR writes rows, layouts as pictures and charts, and with --report"),
         "{hint}"

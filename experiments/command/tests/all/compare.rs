@@ -110,7 +110,7 @@ fn answers_to_other_problems_are_compared_among_themselves() {
     let scratch = scratch();
     for solver in ["shared-greedy-by-size", "patent-scattered"] {
         scratch
-            .plimsoll(&["solve", "t.12.csv", "--no-capacity", "--solver", solver, "-o", "other.csv"])
+            .plimsoll(&["solve", "t.12.csv", "--no-capacity", "--algorithm", solver, "-o", "other.csv"])
             .exits(0);
         let run = scratch.plimsoll(&["compare", "t.12.csv", "other.csv", "--plot", "p.svg"]);
         assert!(run.stdout.contains("other.csv"), "{}{}", run.stdout, run.stderr);

@@ -130,7 +130,7 @@ fn instances_in_containers_are_read_by_every_command() {
         scratch.plimsoll(&["verify", file, "layout.csv.gz"]).exits(0);
         scratch.plimsoll(&["compare", file, "layout.csv"]).exits(0);
         scratch.plimsoll(&["spill", file, "--capacity", "8"]).exits(0);
-        let bench = ["bench", file, "--solvers", "exact", "--time-limit", "5"];
+        let bench = ["bench", file, "--algorithms", "exact", "--time-limit", "5"];
         assert!(scratch.plimsoll(&bench).exits(0).stdout.contains("exact"));
     }
     scratch.plimsoll(&["view", "tiny.9.csv.gz", "-o", "page.html"]).exits(0);
@@ -223,6 +223,6 @@ fn files_that_are_no_input_are_named_with_what_helps() {
     scratch.write("cut.onnx.gz", &gzip(&two)[..19]);
     scratch.plimsoll(&["plan", "cut.onnx.gz"]).refuses(&["cut.onnx.gz: damaged gzip file"]);
     // Benchmarks report the file and continue.
-    let run = scratch.plimsoll(&["bench", "net.onnx", "tiny.csv", "--solvers", "naive"]).exits(0);
+    let run = scratch.plimsoll(&["bench", "net.onnx", "tiny.csv", "--algorithms", "naive"]).exits(0);
     assert!(run.stderr.contains("unreadable: net.onnx: a Git LFS pointer"), "{}", run.stderr);
 }

@@ -35,7 +35,7 @@ fn names_reach_the_terminal_without_escape_sequences() {
     shown(scratch.plimsoll(&["compare", "i.csv", "low.csv"]), 1);
     shown(scratch.plimsoll(&["solve", "bad.csv"]), 2);
     shown(scratch.plimsoll(&["solve", "none\u{1b}[2J.csv"]), 2);
-    shown(scratch.plimsoll(&["solve", "i.csv", "--solver", "x\u{202e}\u{1b}[1m"]), 2);
+    shown(scratch.plimsoll(&["solve", "i.csv", "--algorithm", "x\u{202e}\u{1b}[1m"]), 2);
     // JSON contains the names unchanged.
     let run = scratch.plimsoll(&["spill", "i.csv", "--capacity", "9", "--json", "--with-layout"]).exits(0);
     assert!(
@@ -172,7 +172,7 @@ fn links_inside_records_are_not_followed() {
     scratch.write("i.csv", "id,lower,upper,size\na,0,3,7\nb,1,4,9\n");
     scratch.write("secret.md", "# a secret\n");
     scratch.write("secret.csv", "name,number\nsecret,1\n");
-    let bench = ["bench", "i.csv", "--solvers", "exact", "--time-limit", "5", "--out", "r"];
+    let bench = ["bench", "i.csv", "--algorithms", "exact", "--time-limit", "5", "--out", "r"];
     scratch.plimsoll(&bench).exits(0);
     let layout = std::fs::read_dir(scratch.path("r/layouts")).unwrap().next().unwrap().unwrap().path();
     std::fs::remove_file(&layout).unwrap();

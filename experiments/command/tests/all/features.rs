@@ -16,7 +16,7 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
         for &solver in library.solvers {
             let listed = list.lines().any(|line| line.split_whitespace().next() == Some(solver));
             assert_eq!(listed, is_present, "{solver}");
-            let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--solver", solver]);
+            let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--algorithm", solver]);
             if is_present {
                 run.exits(0);
                 continue;
@@ -24,7 +24,7 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
             let reason =
                 format!("this build does not include the solver '{solver}': it needs {}", library.name);
             run.refuses(&[&reason, library.feature]);
-            scratch.plimsoll(&["bench", "tiny.8.csv", "--solvers", solver]).refuses(&[&reason]);
+            scratch.plimsoll(&["bench", "tiny.8.csv", "--algorithms", solver]).refuses(&[&reason]);
         }
         let plain = format!("{}:plain", library.feature);
         assert_eq!(list.contains(&plain), is_present, "{plain}");

@@ -89,7 +89,7 @@ fn a_full_disk_keeps_the_old_file() {
     scratch.write("out.csv", "old");
     // Limits files to 8 blocks of 512 bytes; larger writes fail instead of ending the process.
     let run =
-        shell(&scratch, "trap '' XFSZ; ulimit -f 8; exec \"$0\" solve many.csv --solver naive -o out.csv");
+        shell(&scratch, "trap '' XFSZ; ulimit -f 8; exec \"$0\" solve many.csv --algorithm naive -o out.csv");
     // The answer is printed all the same.
     let run = run.exits(2);
     assert!(run.stderr.starts_with("plimsoll: cannot write out.csv"), "{}", run.stderr);

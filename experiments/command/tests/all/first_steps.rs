@@ -18,7 +18,7 @@ fn without_arguments_four_commands_are_shown_that_run() {
     for (line, question) in lines.iter().zip(["solve", "plan", "bench", "list"]) {
         assert!(line.contains(question), "{line}");
         // The printed benchmark takes half a minute, so a smaller one runs instead.
-        let line = line.replace("bench --time-limit 1", "bench embedded --only patent --solvers exact");
+        let line = line.replace("bench --time-limit 1", "bench embedded --only patent --algorithms exact");
         for command in line.split(" && ") {
             let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "plimsoll").collect();
             scratch.plimsoll(&words).exits(0);

@@ -46,7 +46,7 @@ fn greedy_and_exact_are_compared() {
     for own in [",fusion,relations,fusion=ordinary,greedy,", ",fusion,relations,fusion=cross-unit,exact,"] {
         assert!(rows.lines().any(|line| line.contains(own)), "{rows}");
     }
-    let again = scratch.plimsoll(&["fuse", "g.json", "--method", "greedy", "--json"]).exits(0);
+    let again = scratch.plimsoll(&["fuse", "g.json", "--algorithm", "greedy", "--json"]).exits(0);
     let report: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!((&report["claim"], &report["optimised"]), (&"optimal".into(), &2.into()));
 }
@@ -62,7 +62,7 @@ fn bad_input_is_reported() {
         (&["--patterns", "none"], "no patterns 'none'"),
         (&["--units", "u.toml"], "no processing unit can run operator 1 'r' (Relu); the units are dla"),
         (&["--units", "gone.toml"], "gone.toml: cannot read"),
-        (&["--method", "exakt"], "did you mean 'exact'?"),
+        (&["--algorithm", "exakt"], "did you mean 'exact'?"),
         (&["--output", "g.json"], "it is an input of this command"),
     ];
     for (words, message) in cases {

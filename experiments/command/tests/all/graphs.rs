@@ -75,8 +75,9 @@ fn order_reduces_the_peak_of_the_file() {
     let solved = json(&scratch.plimsoll(&["solve", "two.csv", "--json"]).exits(0).stdout);
     assert_eq!((&solved["load"], &solved["peak"]), (&Value::from(120), &Value::from(120)));
     assert!(scratch.read("two.svg").contains("as in file"));
-    let file =
-        json(&scratch.plimsoll(&["order", "two.json", "--order", "as-in-file", "--json"]).exits(0).stdout);
+    let file = json(
+        &scratch.plimsoll(&["order", "two.json", "--algorithm", "as-in-file", "--json"]).exits(0).stdout,
+    );
     assert_eq!((&file["peak"], &file["claim"]), (&Value::from(210), &Value::from("feasible")));
 }
 
@@ -219,8 +220,8 @@ fn unreadable_files_and_bad_options_are_reported() {
         (&["plan", "t.csv"], "graphs as .json; `solve` reads instances (.csv)"),
         (&["import", "cut.json"], ": the file ends too early"),
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
-        (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
-        (&["plan", "two.json", "--solver", "exakt"], "unknown solver 'exakt'; did you mean 'exact'?"),
+        (&["order", "two.json", "--algorithm", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
+        (&["plan", "two.json", "--algorithm", "exakt"], "unknown algorithm 'exakt'; did you mean 'exact'?"),
         (&["import", "two.json", "-o", "two.json"], "it is an input of this command"),
         (&["import", "two.json", "--dim", "n"], "expected NAME=VALUE"),
         (&["import", "two.json", "--dim", "n=1", "--dim", "n=2"], "--dim 'n' is given twice"),

@@ -14,13 +14,13 @@ fn contiguous_gradients_are_solved_and_verified() {
     let scratch = Scratch::new();
     scratch.write("grads.csv", GRADS);
     for solver in ["brute-force", "iterated-search", "large-first"] {
-        let words = ["solve", "grads.csv", "--solver", solver, "-o", "layout.csv", "--json"];
+        let words = ["solve", "grads.csv", "--algorithm", solver, "-o", "layout.csv", "--json"];
         let json = scratch.plimsoll(&words).exits(0).json();
         assert_eq!(json["rigid_groups"], 1, "{solver}");
         assert!(json["peak"].as_u64() >= Some(200), "{solver}");
         scratch.plimsoll(&["verify", "grads.csv", "layout.csv"]).exits(0);
     }
-    let words = ["solve", "grads.csv", "--solver", "brute-force", "-o", "best.csv", "--plot", "best.svg"];
+    let words = ["solve", "grads.csv", "--algorithm", "brute-force", "-o", "best.csv", "--plot", "best.svg"];
     let run = scratch.plimsoll(&words).exits(0);
     for part in ["1 group of 3 buffers at given distances", "optimal", "200 bytes"] {
         assert!(run.stdout.contains(part), "{}", run.stdout);
@@ -42,7 +42,7 @@ fn contiguous_gradients_are_solved_and_verified() {
 fn proofs_hold_for_the_distances_of_the_file_only() {
     let scratch = Scratch::new();
     scratch.write("t.csv", CROSSED);
-    let words = ["solve", "t.csv", "--solver", "brute-force", "-o", "l.csv", "--proof", "t.proof"];
+    let words = ["solve", "t.csv", "--algorithm", "brute-force", "-o", "l.csv", "--proof", "t.proof"];
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stdout.contains("no layout below 14 bytes"), "{}", run.stdout);
     scratch.plimsoll(&["verify", "t.csv", "l.csv", "--proof", "t.proof"]).exits(0);
@@ -58,7 +58,7 @@ fn unsupported_uses_are_refused() {
         scratch.plimsoll(words).refuses(&[part]);
     };
     let groups = "it has rigid groups (column 'above')";
-    refuses(&["solve", "t.64.csv", "--solver", "valley-fit"], groups);
+    refuses(&["solve", "t.64.csv", "--algorithm", "valley-fit"], groups);
     refuses(&["solve", "t.64.csv", "--problem", "shared-objects"], groups);
     refuses(&["solve", "t.64.csv", "--problem", "split-buffers"], groups);
     refuses(&["spill", "t.64.csv"], "has rigid groups (column 'above')");

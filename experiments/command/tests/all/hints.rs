@@ -28,7 +28,7 @@ fn solve_compares_the_layout_with_the_capacity() {
         ("9", "naive", 1, "9 bytes: no layout fits, at least 2 bytes short", json!([false, 2, 14])),
         ("20", "naive", 3, "20 bytes: this layout is 3 bytes short; another may fit", json!([null, 0, 3])),
     ] {
-        let words = ["solve", "five.csv", "--capacity", capacity, "--solver", solver];
+        let words = ["solve", "five.csv", "--capacity", capacity, "--algorithm", solver];
         let run = scratch.narrow(&words).exits(code);
         assert!(run.stdout.contains(&format!("\ncapacity     {line}\n")), "{}", run.stdout);
         let help = format!("\n             plimsoll spill five.csv --capacity {capacity}\n");
@@ -137,7 +137,7 @@ fn layouts_are_written_as_c_headers() {
         "five.csv",
         "--problem",
         "shared-objects",
-        "--solver",
+        "--algorithm",
         "shared-greedy-by-size",
         "-o",
         "x.h",
@@ -162,8 +162,8 @@ fn wrong_command_lines_suggest_the_right_ones() {
         (&["solve"], "; `-` reads standard input"),
         (&["plan"], "; `-` reads standard input"),
         (
-            &["bench", "--solvers", "mine", "--external", "mine=cmd {input} {output}"],
-            "--solvers 'mine': this external program always runs",
+            &["bench", "--algorithms", "mine", "--external", "mine=cmd {input} {output}"],
+            "--algorithms 'mine': this external program always runs",
         ),
     ] {
         scratch.plimsoll(words).refuses(&[part]);
@@ -299,7 +299,7 @@ fn failures_of_external_programs_fit_the_width() {
     let scratch = Scratch::new();
     scratch.write("five.csv", FIVE);
     let external = "mine=./a-program-with-a-long-name-that-does-not-exist {input} {output}";
-    let words = ["bench", "five.csv", "--solvers", "exact", "--external", external];
+    let words = ["bench", "five.csv", "--algorithms", "exact", "--external", external];
     let run = scratch.narrow(&words).exits(3);
     assert!(run.words().contains("; mine has no value."), "{}", run.stdout);
     assert!(run.words().contains("mine (offsets) failed in 1 of 1 runs"), "{}", run.stdout);

@@ -71,7 +71,7 @@ fn solve_ends_with_its_best_answer() {
     let scratch = inputs();
     for signal in [Signal::INT, Signal::TERM] {
         let words =
-            ["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json", "-o", "out.csv"];
+            ["solve", "hard.csv", "--algorithm", "search", "--time-limit", "1000", "--json", "-o", "out.csv"];
         let run = interrupted(&scratch, &words, signal, Duration::from_millis(300)).exits(0);
         let answer = run.json();
         assert_eq!(answer["stop"], "interrupted");
@@ -122,7 +122,7 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     let words = [
         "bench",
         "hard.csv",
-        "--solvers",
+        "--algorithms",
         "first-fit-size,search",
         "--time-limit",
         "1000",
@@ -143,7 +143,7 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
 fn repeated_signals_at_once_count_as_one() {
     let scratch = inputs();
     let mut command = command(&scratch.path(""));
-    command.args(["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json"]);
+    command.args(["solve", "hard.csv", "--algorithm", "search", "--time-limit", "1000", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
     std::thread::sleep(Duration::from_millis(300));
@@ -160,7 +160,7 @@ fn view_writes_the_best_answer() {
     let scratch = inputs();
     for signal in [Signal::INT, Signal::TERM] {
         let words =
-            ["view", "hard.csv", "-o", "page.html", "--", "--solver", "search", "--time-limit", "1000"];
+            ["view", "hard.csv", "-o", "page.html", "--", "--algorithm", "search", "--time-limit", "1000"];
         let run = interrupted(&scratch, &words, signal, Duration::from_millis(600)).exits(0);
         assert!(run.stdout.starts_with("page.html: "), "{}", run.stdout);
         assert!(scratch.read("page.html").contains("interrupted"));
@@ -173,7 +173,8 @@ fn generators_of_suites_end() {
     let scratch = Scratch::new();
     scratch
         .write("s.toml", "[[instances]]\nsuite = \"above-load-wide\"\n[[algorithms]]\nnames = \"naive\"\n");
-    for words in [&["bench", "above-load-wide", "--solvers", "naive"][..], &["sweep", "s.toml", "--dry-run"]]
+    for words in
+        [&["bench", "above-load-wide", "--algorithms", "naive"][..], &["sweep", "s.toml", "--dry-run"]]
     {
         let run = interrupted(&scratch, words, Signal::INT, Duration::from_millis(200));
         assert!(
@@ -266,7 +267,7 @@ fn external_programs_end_with_the_command() {
     );
     scratch.write("e.toml", sweep);
     let named = format!("e={line}");
-    let bench = ["bench", "tiny.csv", "--solvers", "naive", "--time-limit", "1000", "--external", &named];
+    let bench = ["bench", "tiny.csv", "--algorithms", "naive", "--time-limit", "1000", "--external", &named];
     for words in [&bench[..], &["sweep", "e.toml", "--out", "e"]] {
         for signal in [Signal::INT, Signal::KILL] {
             let (mut child, id) = with_external(&scratch, words);

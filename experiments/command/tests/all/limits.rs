@@ -93,12 +93,13 @@ const SLACK: f64 = 1.0;
 /// Returns the commands for one instance: every algorithm of every problem.
 fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
-    let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
+    let solve =
+        |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--algorithm", name]);
     let mut all = Vec::new();
     all.extend(registry.offsets.iter().map(|one| solve("offsets", one.name)));
     all.extend(registry.split_buffers.iter().map(|one| solve("split-buffers", one.name)));
     all.extend(registry.shared_objects.iter().map(|one| solve("pools", one.name)));
-    let spill = |name: &str| words(&["spill", file, "--capacity", "900000", "--solver", name]);
+    let spill = |name: &str| words(&["spill", file, "--capacity", "900000", "--algorithm", name]);
     all.extend(registry.spilling.iter().map(|one| spill(one.name)));
     all
 }
@@ -115,9 +116,9 @@ fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let mut all = vec![words(&plan), words(&["spill", file, "--capacity", "200000"])];
     all.extend(registry.orders.iter().map(|one| with(&order, "--order", one.name)));
     all.extend(registry.joint.iter().map(|one| words(&["plan", file, &format!("--joint={}", one.name)])));
-    all.extend(registry.timelines.iter().map(|one| with(&overlap, "--schedule", one.name)));
-    all.extend(registry.tiers.iter().map(|one| with(&tiers, "--placement", one.name)));
-    all.extend(registry.fusions.iter().map(|one| with(&fuse, "--method", one.name)));
+    all.extend(registry.timelines.iter().map(|one| with(&overlap, "--algorithm", one.name)));
+    all.extend(registry.tiers.iter().map(|one| with(&tiers, "--algorithm", one.name)));
+    all.extend(registry.fusions.iter().map(|one| with(&fuse, "--algorithm", one.name)));
     for problem in ["offsets", "split-buffers", "pools"] {
         for relation in ["schedule", "streams=2", "reachable", "mutex"] {
             all.push(words(&["plan", file, "--conflicts", relation, "--problem", problem]));

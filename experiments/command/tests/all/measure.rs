@@ -39,7 +39,7 @@ fn a_machine_is_calibrated_and_predicts() {
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "m.toml"]).exits(0);
     assert!(text.stdout.contains("machine      this-machine: 67108864 bytes (64.0 MiB) of on-chip memory"));
-    let run = ["measure", "run", "net.json", "--machine", "m.toml", "--schedule", "ping-pong", "--json"];
+    let run = ["measure", "run", "net.json", "--machine", "m.toml", "--algorithm", "ping-pong", "--json"];
     let same = words(&QUICK, &["--bandwidth", "4e9", "--startup", "2e-6"]);
     scratch.plimsoll(&words(&run, &QUICK)).refuses(&["'this-machine' is measured", "at most 4000.0 MB/s"]);
     let report = scratch.plimsoll(&words(&run, &same)).exits(0).json();
@@ -93,7 +93,7 @@ fn bad_input_is_rejected_in_one_line() {
     refused(&["run"], &["nothing to run", "--chains"]);
     refused(&["run", "none.onnx"], &["none.onnx"]);
     refused(
-        &["run", "--chains", "1", "--schedule", "magic"],
+        &["run", "--chains", "1", "--algorithm", "magic"],
         &["schedule 'magic'", "plimsoll list timelines"],
     );
     refused(&["run", "--chains", "1", "--machine", "broken.toml"], &["broken.toml, line 1"]);

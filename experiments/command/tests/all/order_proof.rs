@@ -125,7 +125,7 @@ fn benchmarks_prove_bounds_of_orders() {
     scratch.plimsoll(&["generate", "lenet5", "--out", "easy.json"]).exits(0);
     scratch.plimsoll(&["generate", "control-mix", "--seed", "1", "--out", "inner.json"]).exits(0);
     let files = ["hard.json", "easy.json", "inner.json"];
-    let words = ["--problems", "orders", "--solvers", "exact,as-in-file", "--proofs", "--out", "r"];
+    let words = ["--problems", "orders", "--algorithms", "exact,as-in-file", "--proofs", "--out", "r"];
     scratch.plimsoll(&[&["bench"], &files[..], &words[..]].concat()).exits(0);
     let rows = scratch.read("r/rows.csv");
     let mut reader = csv::Reader::from_reader(rows.as_bytes());

@@ -92,7 +92,7 @@ fn weight_transfers_overlap_computation() {
     let stall = "\nstall        nothing computes for 10.000 µs of 40.000 µs (25.00 %) with ping-pong\n";
     assert!(text.contains(stall) && text.contains("makespan      stall  gap %"), "{text}");
     let text =
-        scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--schedule", "eager"]).exits(0);
+        scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--algorithm", "eager"]).exits(0);
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
@@ -144,7 +144,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
         "{}",
         tight.stdout
     );
-    run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
+    run(&["--capacity", "27", "--algorithm", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
     // The operators fit if their weights are sliced. The hint contains the largest slice size that fits.
@@ -157,7 +157,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     assert!(none.contains(hint), "{none}");
     let front = run(&["--capacity", "17", "--front"]).exits(1).stdout;
     assert!(front.contains("hint         --slice 9 splits weights"), "{front}");
-    assert!(run(&["--schedule", "pingpong"]).exits(2).stderr.contains("did you mean 'ping-pong'"));
+    assert!(run(&["--algorithm", "pingpong"]).exits(2).stderr.contains("did you mean 'ping-pong'"));
     scratch.write("bad.toml", MACHINE.replace("1000", "0"));
     let bad = scratch.plimsoll(&["overlap", "net.json", "--machine", "bad.toml"]).exits(2);
     assert!(
@@ -335,14 +335,14 @@ fn fronts_report_infeasible_and_unknown_cases() {
         let words = ["overlap", "net.json", "--machine", "unit.toml", "--front"];
         scratch.plimsoll(&[&words[..], more].concat())
     };
-    let alone = json(&run(&["--schedule", "exact", "--json", "--trace", "t.json"]).exits(0).stdout);
+    let alone = json(&run(&["--algorithm", "exact", "--json", "--trace", "t.json"]).exits(0).stdout);
     assert_eq!(
         (&alone["claim"], &alone["lower_bound_ps"]),
         (&Value::from("optimal"), &Value::from(40_000_000))
     );
     assert!(scratch.read("t.json").contains("traceEvents"));
     // 8 bytes of activations and two buffers of 10 bytes need 28.
-    let none = run(&["--schedule", "ping-pong", "--capacity", "27"]).exits(3).stdout;
+    let none = run(&["--algorithm", "ping-pong", "--capacity", "27"]).exits(3).stdout;
     assert!(none.contains("unknown      no schedule fits into on-chip memory"), "{none}");
     let never = json(&run(&["--capacity", "17", "--json"]).exits(1).stdout);
     assert_eq!((&never["claim"], &never["points"]), (&Value::from("infeasible"), &Value::Array(Vec::new())));
@@ -352,7 +352,7 @@ fn fronts_report_infeasible_and_unknown_cases() {
     assert!(run(&["--solver", "exact"]).exits(2).stderr.contains("--activations placed"));
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--free-order"];
     let free = |more: &[&str]| scratch.plimsoll(&[&words[..], more].concat());
-    for option in [["--buffers", "4"], ["--solver", "exact"], ["--iterations", "3"]] {
+    for option in [["--buffers", "4"], ["--algorithm", "exact"], ["--iterations", "3"]] {
         free(&option).exits(2);
     }
     let never = free(&["--capacity", "17"]).exits(1).stdout;
@@ -366,7 +366,7 @@ fn measured_times_must_belong_to_existing_operators() {
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(false).replace("\"name\": \"two\", ", ""));
     let run = |machine: &str, more: &[&str]| {
-        let words = ["overlap", "net.json", "--machine", machine, "--schedule", "synchronous"];
+        let words = ["overlap", "net.json", "--machine", machine, "--algorithm", "synchronous"];
         scratch.plimsoll(&[&words[..], more].concat())
     };
     scratch.write("times.csv", "operator,seconds\nConv#1,1e-3\n");
@@ -393,7 +393,7 @@ fn percentages_cover_the_whole_run() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", LOOP);
-    let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--algorithm", "synchronous"];
     let more = ["--iterations", "60000", "--json", "--gantt", "g.svg"];
     let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
     // The processor waits for 10 of the 30 microseconds of a trip. The last evaluation of the condition adds
@@ -412,7 +412,7 @@ fn resident_weights_are_fetched_before_the_run() {
     scratch.write("net.json", LOOP);
     let run = |machine: &str| {
         let words =
-            ["overlap", "net.json", "--machine", machine, "--schedule", "prefetch", "--iterations", "3"];
+            ["overlap", "net.json", "--machine", machine, "--algorithm", "prefetch", "--iterations", "3"];
         let files = ["--resident", "10", "--trace", "t.json", "--gantt", "g.svg", "--instructions", "i.csv"];
         scratch.plimsoll(&[&words[..], &files].concat()).exits(0).stdout
     };

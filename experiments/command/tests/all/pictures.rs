@@ -203,7 +203,7 @@ fn maps_are_legible() {
     for name in ["tiny.csv", "odd.csv", "typical.csv", "huge.csv"] {
         draws(
             &scratch,
-            &["solve", name, "--solver", "large-first", "--plot", "p.svg", "-o", "l.csv"],
+            &["solve", name, "--algorithm", "large-first", "--plot", "p.svg", "-o", "l.csv"],
             "p.svg",
         );
     }
@@ -213,7 +213,7 @@ fn maps_are_legible() {
         let long = format!("{}.csv", "layout-".repeat(12));
         for (solver, layout) in [("large-first", long.as_str()), ("short-first", "b.csv"), ("naive", "c.csv")]
         {
-            scratch.plimsoll(&["solve", name, "--solver", solver, "-o", layout]).exits(0);
+            scratch.plimsoll(&["solve", name, "--algorithm", solver, "-o", layout]).exits(0);
         }
         draws(
             &scratch,
@@ -225,7 +225,7 @@ fn maps_are_legible() {
             name,
             "--problem",
             "shared-objects",
-            "--solver",
+            "--algorithm",
             "shared-greedy-by-size",
             "--plot",
             "p.svg",
@@ -247,9 +247,9 @@ fn pictures_of_graphs_are_legible() {
     for (n, name) in [("n=5", "small.json"), ("n=50", "typical.json"), ("n=5000", "huge.json")] {
         generate("weight-chain", n, name);
         let words = ["overlap", name, "--machine", "luna", "--capacity", "64000000", "--boundary", "outside"];
-        let schedule = ["--schedule", "ping-pong-weighted", "--gantt", "p.svg"];
+        let schedule = ["--algorithm", "ping-pong-weighted", "--gantt", "p.svg"];
         draws(&scratch, &[&words[..], &schedule].concat(), "p.svg");
-        draws(&scratch, &["order", name, "--order", "greedy", "--plot", "p.svg"], "p.svg");
+        draws(&scratch, &["order", name, "--algorithm", "greedy", "--plot", "p.svg"], "p.svg");
     }
     draws(
         &scratch,
@@ -278,7 +278,8 @@ fn pictures_of_records_are_legible() {
     scratch.write("tiny.csv", TINY);
     scratch.plimsoll(&["generate", "minimalloc-like", "--buffers", "60", "--out", "more.csv"]).exits(0);
     let solvers = "exact,heuristics";
-    let words = ["bench", "tiny.csv", "more.csv", "--solvers", solvers, "--problems", "offsets", "--trace"];
+    let words =
+        ["bench", "tiny.csv", "more.csv", "--algorithms", solvers, "--problems", "offsets", "--trace"];
     scratch.plimsoll(&[&words[..], &["--time-limit", "0.2", "--out", "record"]].concat()).exits(0);
     assert!(all_in(&scratch.path("record")) >= 5);
     scratch.plimsoll(&["report", "record", "--out", "report"]).exits(0);

@@ -97,7 +97,7 @@ fn folders_of_plans_are_audited_and_run_without_counting_layouts() {
     assert_eq!(gaps, [6, 0]);
     let run = |suite: &str| {
         scratch
-            .plimsoll(&["bench", suite, "--solvers", "exact", "--problems", "offsets", "--verbose"])
+            .plimsoll(&["bench", suite, "--algorithms", "exact", "--problems", "offsets", "--verbose"])
             .exits(0)
     };
     let plans = run("plans");

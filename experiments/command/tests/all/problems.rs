@@ -27,7 +27,7 @@ fn every_problem_is_benchmarked_swept_and_rechecked() {
     let scratch = subjects();
     let files = ["tiny.csv", "straight.json", "branched.json"];
     let problems = PROBLEMS.join(",");
-    let words = ["bench", files[0], files[1], files[2], "--problems", &problems, "--solvers", "all"];
+    let words = ["bench", files[0], files[1], files[2], "--problems", &problems, "--algorithms", "all"];
     let options = ["--node-limit", NODES, "--time-limit", "60", "--out", "rec", "--report"];
     let screen = scratch.plimsoll(&[&words[..], &options].concat()).exits(0).stdout;
     assert!(screen.starts_with("1 instance, 2 graphs, 9 problems, "), "{screen}");
@@ -80,7 +80,7 @@ fn every_problem_is_benchmarked_swept_and_rechecked() {
 fn a_benchmark_agrees_with_the_commands() {
     let scratch = subjects();
     for graph in ["straight.json", "branched.json"] {
-        let words = ["bench", graph, "--solvers", "exact", "--node-limit", NODES, "--time-limit", "60"];
+        let words = ["bench", graph, "--algorithms", "exact", "--node-limit", NODES, "--time-limit", "60"];
         let problems = ["--problems", "orders,spilling,timelines,tiers,fusion"];
         scratch.plimsoll(&[&words[..], &problems, &["--out", "rec", "--force"]].concat()).exits(0);
         let found: BTreeMap<String, Row> =
@@ -110,7 +110,7 @@ fn terms_define_the_question() {
     let bench = |more: &[&str]| {
         scratch.plimsoll(&[&["bench", "straight.json", "--out", "rec", "--force"], more].concat())
     };
-    let timelines = ["--problems", "timelines", "--solvers", "prefetch"];
+    let timelines = ["--problems", "timelines", "--algorithms", "prefetch"];
     let value = |terms: &str| {
         bench(&[&timelines[..], &["--terms", terms]].concat()).exits(0);
         let row = rows(&scratch, "rec/rows.csv").remove(0);
@@ -134,7 +134,7 @@ fn terms_define_the_question() {
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
     // The row of an instance derived from a graph contains the terms under which it was derived.
-    bench(&["--problems", "orders,offsets", "--solvers", "exact"]).exits(0);
+    bench(&["--problems", "orders,offsets", "--algorithms", "exact"]).exits(0);
     let questions: Vec<[String; 2]> = rows(&scratch, "rec/rows.csv")
         .into_iter()
         .map(|row| ["problem", "terms"].map(|column| row[column].clone()))

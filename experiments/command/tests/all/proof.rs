@@ -124,7 +124,7 @@ fn benchmarks_prove_bounds_and_record_what_proofs_cost() {
     scratch.write("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
     let words =
-        ["bench", "above.csv", "tiny.csv", "--problems", "offsets", "--solvers", "exact", "--out", "r"];
+        ["bench", "above.csv", "tiny.csv", "--problems", "offsets", "--algorithms", "exact", "--out", "r"];
     let run = scratch.plimsoll(&[&words[..], &["--proofs", "--verbose"]].concat()).exits(0);
     assert!(run.stdout.contains("offsets, certificates") && run.stdout.contains("2/2"), "{}", run.stdout);
     let rows = scratch.read("r/rows.csv");
@@ -155,7 +155,8 @@ fn a_proof_that_is_not_found_within_the_limits_is_reported() {
     scratch
         .plimsoll(&["generate", "above-load", "--buffers", "40", "--seed", "1", "--out", "a.csv"])
         .exits(0);
-    let words = ["bench", "a.csv", "--problems", "offsets", "--solvers", "search", "--proofs", "--out", "r"];
+    let words =
+        ["bench", "a.csv", "--problems", "offsets", "--algorithms", "search", "--proofs", "--out", "r"];
     scratch.plimsoll(&words).exits(0);
     let rows = scratch.read("r/rows.csv");
     assert_eq!(

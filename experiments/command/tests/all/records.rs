@@ -82,7 +82,7 @@ fn a_record_is_rerun_and_compared() {
     let bench = [
         "bench",
         "embedded",
-        "--solvers",
+        "--algorithms",
         "naive,exact,mini-infer",
         "--node-limit",
         "1000",
@@ -285,7 +285,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     std::fs::create_dir(scratch.path("some")).unwrap();
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0\n");
     scratch.write("some/good.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
-    let words = ["bench", "some", "--solvers", "exact", "--problems", "offsets", "--out", "record"];
+    let words = ["bench", "some", "--algorithms", "exact", "--problems", "offsets", "--out", "record"];
     scratch.plimsoll(&words);
     scratch.plimsoll(&["recheck", "record"]).exits(0);
     // A quoted field may contain line breaks.

@@ -292,7 +292,7 @@ fn a_capacity_includes_persistent_data() {
 fn a_plan_that_is_worse_than_none_is_not_written() {
     let scratch = Scratch::new();
     let model = seed("regions.tflite").display().to_string();
-    let run = scratch.plimsoll(&["plan", &model, "--solver", "naive", "--write", "out.tflite"]).exits(3);
+    let run = scratch.plimsoll(&["plan", &model, "--algorithm", "naive", "--write", "out.tflite"]).exits(3);
     assert!(run.stderr.contains("but tflite-micro needs"), "{}", run.stderr);
     assert!(!scratch.path("out.tflite").exists());
 }

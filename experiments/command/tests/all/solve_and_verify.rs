@@ -4,7 +4,7 @@ use crate::common::{Scratch, TINY, algorithms, command};
 use std::io::Read;
 use std::process::Stdio;
 
-const FAST: &[&str] = &["--solver", "large-first"];
+const FAST: &[&str] = &["--algorithm", "large-first"];
 
 fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     ["solve", file].into_iter().chain(words.iter().copied()).collect()
@@ -14,7 +14,7 @@ fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
 fn json_contains_the_documented_members() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
-    let words = solve("tiny.8.csv", &["--solver", "large-first", "--json", "--seed", "7"]);
+    let words = solve("tiny.8.csv", &["--algorithm", "large-first", "--json", "--seed", "7"]);
     let run = scratch.plimsoll(&words).exits(0);
     assert_eq!(run.stdout.lines().count(), 1);
     let json = run.json();
@@ -46,7 +46,7 @@ fn a_stored_answer_verifies() {
     for name in algorithms("heuristic").iter().filter(|name| *name != "naive") {
         let words = solve(
             "tiny.8.csv",
-            &["--solver", name, "-o", "out.csv", "--certificate", "c.json", "--plot", "p.svg"],
+            &["--algorithm", name, "-o", "out.csv", "--certificate", "c.json", "--plot", "p.svg"],
         );
         let run = scratch.plimsoll(&words);
         if run.code == 3 {
@@ -93,15 +93,15 @@ fn a_capacity_below_the_load_is_infeasible() {
     let scratch = Scratch::new();
     scratch.write("tiny.7.csv", TINY);
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
-        let words = solve("tiny.7.csv", &["--solver", &name, "--json"]);
+        let words = solve("tiny.7.csv", &["--algorithm", &name, "--json"]);
         let run = scratch.plimsoll(&words).exits(1);
         let json = run.json();
         assert_eq!(json["claim"], "infeasible", "{name}");
         assert!(json["lower_bound"].as_u64().unwrap() > 7, "{name}");
     }
-    let words = solve("tiny.7.csv", &["--solver", "large-first", "--no-capacity"]);
+    let words = solve("tiny.7.csv", &["--algorithm", "large-first", "--no-capacity"]);
     scratch.plimsoll(&words).exits(0);
-    let words = solve("tiny.7.csv", &["--solver", "large-first", "--capacity", "8"]);
+    let words = solve("tiny.7.csv", &["--algorithm", "large-first", "--capacity", "8"]);
     scratch.plimsoll(&words).exits(0);
 }
 
@@ -111,7 +111,7 @@ fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     // The sizes add up to 20 and the load is 12. A layout that places the buffers end to end therefore
     // exceeds 15, but 15 is not proved infeasible.
     scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
-    let words = solve("t.15.csv", &["--solver", "naive", "--json", "-o", "out.csv"]);
+    let words = solve("t.15.csv", &["--algorithm", "naive", "--json", "-o", "out.csv"]);
     let json = scratch.plimsoll(&words).exits(3).json();
     assert_eq!((&json["claim"], &json["peak"]), (&"unknown".into(), &20.into()));
     let run = scratch.plimsoll(&["verify", "t.15.csv", "out.csv"]).exits(1);
@@ -132,8 +132,8 @@ fn without_time_no_false_claim_is_made() {
         for limit in
             [["--time-limit", "0"], ["--time-limit", "0.003"], ["--node-limit", "0"], ["--node-limit", "3"]]
         {
-            let run =
-                scratch.plimsoll(&solve("conflicts.csv", &["--solver", &name, "--json", limit[0], limit[1]]));
+            let run = scratch
+                .plimsoll(&solve("conflicts.csv", &["--algorithm", &name, "--json", limit[0], limit[1]]));
             assert!(run.code == 0 || run.code == 3, "{name} {limit:?}: {} {}", run.code, run.stderr);
             let json = run.json();
             let bound = json["lower_bound"].as_u64().unwrap();
@@ -163,7 +163,7 @@ fn an_empty_instance_is_planned() {
     let scratch = Scratch::new();
     scratch.write("none.csv", "id,lower,upper,size\n");
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
-        let words = solve("none.csv", &["--solver", &name, "--json", "-o", "o.csv", "--plot", "p.svg"]);
+        let words = solve("none.csv", &["--algorithm", &name, "--json", "-o", "o.csv", "--plot", "p.svg"]);
         let json = scratch.plimsoll(&words).exits(0).json();
         assert_eq!((&json["peak"], &json["claim"]), (&0.into(), &"optimal".into()), "{name}");
         scratch.plimsoll(&["verify", "none.csv", "o.csv"]).exits(0);
@@ -174,7 +174,7 @@ fn an_empty_instance_is_planned() {
 fn decide_stops_at_the_first_layout_that_fits() {
     let scratch = Scratch::new();
     scratch.write("tiny.12.csv", TINY);
-    let words = solve("tiny.12.csv", &["--solver", "large-first", "--decide", "--json"]);
+    let words = solve("tiny.12.csv", &["--algorithm", "large-first", "--decide", "--json"]);
     let json = scratch.plimsoll(&words).exits(0).json();
     assert!(json["peak"].as_u64().unwrap() <= 12);
     assert_eq!(json["decide"], true);
@@ -186,8 +186,18 @@ fn the_same_seed_gives_the_same_bytes() {
     scratch.write("conflicts.csv", CONFLICTS);
     for name in algorithms("heuristic") {
         let answer = |threads: &str| {
-            let words =
-                ["--solver", &name, "--seed", "5", "--node-limit", "50", "--threads", threads, "-o", "o.csv"];
+            let words = [
+                "--algorithm",
+                &name,
+                "--seed",
+                "5",
+                "--node-limit",
+                "50",
+                "--threads",
+                threads,
+                "-o",
+                "o.csv",
+            ];
             scratch.plimsoll(&solve("conflicts.csv", &words)).exits(0);
             scratch.read("o.csv")
         };
@@ -237,7 +247,7 @@ fn contradicting_offsets_have_no_bound_in_bytes() {
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stdout.contains("confirmed: claim 'infeasible', no layout exists"), "{}", run.stdout);
     assert!(run.stdout.contains("proof        accepted: no layout exists"), "{}", run.stdout);
-    let run = scratch.plimsoll(&["bench", "x.csv", "--solvers", "exact,naive", "--verbose"]).exits(0);
+    let run = scratch.plimsoll(&["bench", "x.csv", "--algorithms", "exact,naive", "--verbose"]).exits(0);
     let heading = "x: 3 buffers, load 12, no answer exists, because fixed offsets contradict each other\n";
     assert!(run.stdout.contains(heading), "{}", run.stdout);
     // A measured time may contain any digits, so whole words are compared.

@@ -130,7 +130,7 @@ fn errors_name_the_bad_value() {
     with(&["absent.csv", "--capacity", "8"]).refuses(&["absent.csv"]);
     with(&["example.csv", "--capacity", "-8"]).refuses(&["-8"]);
     with(&["example.csv", "--capacity", "8", "--keep", "missing"]).refuses(&["example.csv", "'missing'"]);
-    with(&["example.csv", "--capacity", "8", "--solver", "exakt"]).refuses(&["'exakt'", "'exact'"]);
+    with(&["example.csv", "--capacity", "8", "--algorithm", "exakt"]).refuses(&["'exakt'", "'exact'"]);
     with(&["example.csv", "--capacity", "8", "--order", "dfs"]).refuses(&["graphs"]);
     with(&["example.csv", "--capacity", "8", "--align", "4"]).refuses(&["graphs"]);
     with(&["net.json", "--capacity", "8", "--endpoints", "inclusive"]).refuses(&["--endpoints"]);

@@ -83,7 +83,7 @@ fn split_buffers_and_shared_objects_use_the_same_conflicts() {
         let report = plan(SKIP, &["--conflicts", "reachable", "--problem", problem]);
         assert_eq!((&report["problem"], &report["arena"]), (&Value::from(problem), &Value::from(270)));
     }
-    let pools = plan(SKIP, &["--conflicts", "reachable", "--problem", "pools", "--solver", "mini-infer"]);
+    let pools = plan(SKIP, &["--conflicts", "reachable", "--problem", "pools", "--algorithm", "mini-infer"]);
     assert!(pools["arena"].as_u64().unwrap() >= 270, "{pools}");
 }
 
@@ -155,9 +155,9 @@ fn unsupported_plans_are_rejected() {
     refuses(&["--conflicts", "compare", "--plot", "x.svg"], &["--plot"]);
     refuses(&["--conflicts", "mutex", "--joint"], &["--joint"]);
     refuses(&["--problem", "split-buffers"], &["--conflicts"]);
-    refuses(&["--conflicts", "mutex", "--solver", "nonsense"], &["nonsense"]);
+    refuses(&["--conflicts", "mutex", "--algorithm", "nonsense"], &["nonsense"]);
     refuses(
-        &["--conflicts", "mutex", "--problem", "split-buffers", "--solver", "search"],
+        &["--conflicts", "mutex", "--problem", "split-buffers", "--algorithm", "search"],
         &["'search' does not solve split-buffers"],
     );
 }

@@ -499,7 +499,7 @@ fn traces_and_layouts_are_kept_on_request() {
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
     // Traces of sweeps and of benchmarks have the same columns.
-    scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
+    scratch.plimsoll(&["bench", "i.csv", "--algorithms", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
     let events: usize = found.iter().map(|row| row.trace.len()).sum();

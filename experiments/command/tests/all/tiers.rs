@@ -99,7 +99,7 @@ fn inputs_weights_and_fusion_are_options() {
     assert_eq!(outside["transfer_ps"], 10_000_000 + 10_000_000 + 3_000_000 + 2_000_000);
     let weights = run(&scratch, &["--weights", "--fusion", "none"]);
     assert_eq!((&weights["tensors"], &weights["weight_traffic"]), (&Value::from(5), &Value::from(0)));
-    let fused = run(&scratch, &["--fusion", "cross-unit", "--placement", "fused"]);
+    let fused = run(&scratch, &["--fusion", "cross-unit", "--algorithm", "fused"]);
     assert_eq!((&fused["relations"], &fused["fusion"]), (&Value::from(3), &Value::from("cross-unit")));
     let counted = run(&scratch, &["--addresses", "counted", "--order", "exact"]);
     assert_eq!((&counted["fusion"], &counted["addresses"]), (&Value::from("none"), &Value::from("counted")));
@@ -139,7 +139,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
         let line = ["tiers", "net.json", "--machine", "unit.toml"];
         scratch.plimsoll(&[&line[..], more].concat()).refuses(parts);
     };
-    bad(&["--placement", "exakt"], &["unknown placement 'exakt'; did you mean 'exact'"]);
+    bad(&["--algorithm", "exakt"], &["unknown placement 'exakt'; did you mean 'exact'"]);
     bad(&["--fusion", "ordinary", "--order", "exact"], &["--order requires --fusion none"]);
     bad(&["--patterns", "nowhere"], &["nowhere"]);
     let gpu = ["tiers", "net.json", "--machine", "gpu"];
@@ -166,7 +166,7 @@ fn degenerate_graphs_have_answers() {
     for (text, code) in [(graph("", "", ""), 0), (graph(x, "\"x\"", ""), 0), (graph(huge, "\"x\"", ""), 1)] {
         scratch.write("odd.json", text);
         for placement in ["exact", "greedy", "fused", "local-search", "off-chip"] {
-            let words = ["tiers", "odd.json", "--machine", "unit.toml", "--placement", placement];
+            let words = ["tiers", "odd.json", "--machine", "unit.toml", "--algorithm", placement];
             scratch.plimsoll(&words).exits(code);
         }
         scratch.plimsoll(&["tiers", "odd.json", "--machine", "unit.toml", "--compare"]).exits(code);

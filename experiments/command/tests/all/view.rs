@@ -17,7 +17,7 @@ fn options_set_or_remove_the_capacity() {
     let scratch = Scratch::new();
     scratch.write("t.20.csv", ABOVE_LOAD);
     for (options, capacity) in [
-        (&["--solver", "exact"][..], None),
+        (&["--algorithm", "exact"][..], None),
         (&["--capacity", "1KiB", "--seed", "3"], Some(Value::from(1024))),
         (&["--capacity=10"], Some(Value::from(10))),
         (&["--no-capacity"], Some(Value::Null)),
@@ -53,7 +53,7 @@ fn options_that_the_page_sets_are_refused_by_name() {
     }
     refuses("t.20.csv", &["--capacity", "much"], "--capacity 'much': ");
     refuses("t.20.csv", &["--capacity"], "--capacity requires a value");
-    refuses("t.20.csv", &["--solver", "pool-exact"], "pool-exact");
+    refuses("t.20.csv", &["--algorithm", "pool-exact"], "pool-exact");
 }
 
 #[test]

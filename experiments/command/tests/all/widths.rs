@@ -31,7 +31,7 @@ fn inputs() -> Scratch {
     for name in ["lenet5", "squeezenet", "cond-in-cond"] {
         scratch.plimsoll(&["generate", name, "--out", &format!("{name}.json")]).exits(0);
     }
-    let greedy = ["solve", "long.csv", "--solver", "greedy-by-size", "--output", "layout.csv"];
+    let greedy = ["solve", "long.csv", "--algorithm", "greedy-by-size", "--output", "layout.csv"];
     scratch.plimsoll(&greedy).exits(0);
     scratch.plimsoll(&["generate", "uniform", "--count", "2", "--out", "set"]).exits(0);
     scratch
@@ -53,7 +53,7 @@ fn text_about_instances_fits() {
         "",
         "solve tiny.csv",
         "solve long.csv",
-        "solve long.csv --solver greedy-by-size",
+        "solve long.csv --algorithm greedy-by-size",
         "solve long.csv --problem shared-objects --time-limit 1",
         "solve long.csv --problem split-buffers --time-limit 1",
         "solve long.csv --capacity 100",
@@ -96,7 +96,7 @@ fn text_about_graphs_fits() {
         "fuse squeezenet.json --node-limit 1000",
         "fuse squeezenet.json --compare --node-limit 1000",
         "overlap lenet5.json --machine luna --node-limit 1000",
-        "overlap lenet5.json --machine ethos-u --schedule exact --node-limit 1000",
+        "overlap lenet5.json --machine ethos-u --algorithm exact --node-limit 1000",
         "overlap cond-in-cond.json --machine generic --node-limit 1000",
         "tiers lenet5.json --machine generic --node-limit 1000",
         "tiers squeezenet.json --machine generic --compare --node-limit 1000",
@@ -129,7 +129,7 @@ fn lists_and_help_fit() {
 fn text_about_records_fits() {
     all_fit(&[
         "bench embedded --time-limit 0.1 --only patent --out record",
-        "bench set/*.csv --solvers heuristics",
+        "bench set/*.csv --algorithms heuristics",
         "report record --out pages",
         "recheck record",
         "bench lenet5.json --problems tiers --terms machine=generic --node-limit 1000",
@@ -145,7 +145,7 @@ fn names_are_listed_with_all_facts() {
     }
     let exact = list("exact").words();
     for part in
-        ["problem offsets", "kind exact", "guarantee proves", "plimsoll solve INSTANCE --solver exact"]
+        ["problem offsets", "kind exact", "guarantee proves", "plimsoll solve INSTANCE --algorithm exact"]
     {
         assert!(exact.contains(part), "{part}: {exact}");
     }
@@ -157,8 +157,8 @@ fn names_are_listed_with_all_facts() {
         .plimsoll(&["list", "zzzzzzzz"])
         .refuses(&["unknown name 'zzzzzzzz'", "`plimsoll list` lists all"]);
     scratch.write("tiny.csv", TINY);
-    let run = scratch.plimsoll(&["solve", "tiny.csv", "--solver", "exakt"]);
-    let run = run.refuses(&["unknown solver 'exakt'; did you mean 'exact'", "plimsoll list"]);
+    let run = scratch.plimsoll(&["solve", "tiny.csv", "--algorithm", "exakt"]);
+    let run = run.refuses(&["unknown algorithm 'exakt'; did you mean 'exact'", "plimsoll list"]);
     assert!(run.stderr.len() < 200, "{}", run.stderr);
     let json = scratch.plimsoll(&["list", "orders", "--json"]).exits(0).json();
     assert!(json["algorithms"].as_array().unwrap().iter().all(|row| row["problem"] == "orders"));

@@ -101,7 +101,7 @@ fn without_layout(row: &mut Row, whose: Whose, said: &Said, timed_out: bool) {
     (row.status, row.claim) = match (said.claim, whose) {
         (Some(claim @ (Claim::Infeasible | Claim::Unknown)), Whose::Own) => (Status::Done, Some(claim)),
         (claim, _) if timed_out || claim.is_some() && whose != Whose::Own => {
-            (Status::Done, Some(Claim::Unknown))
+            (Status::Done, Some(Claim::without_solution(false)))
         }
         _ => (Status::Failed, None),
     };

@@ -2,6 +2,7 @@
 //! them.
 
 use plimsoll_datasets::{Import, SizeSources, Unrunnable};
+use plimsoll_model::Claim;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -61,12 +62,12 @@ impl Basis {
     /// Returns the claim. If tensor sizes are declared or assumed, a restriction is appended to `optimal` and
     /// `infeasible`, as in `optimal for the declared sizes`. If sizes are assumed, the operators that the
     /// runtime cannot run are named too.
-    pub fn claim(&self, claim: &str) -> String {
+    pub fn claim(&self, claim: Claim) -> String {
         match self.sizes {
-            _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),
+            _ if !claim.is_proved() => claim.to_string(),
             Some(Sizes { assumed: 1.., .. }) => format!("{claim}{} for the assumed sizes", self.obstacle()),
             Some(Sizes { declared: 1.., .. }) => format!("{claim} for the declared sizes"),
-            _ => claim.to_owned(),
+            _ => claim.to_string(),
         }
     }
 
@@ -92,14 +93,17 @@ mod tests {
 
     #[test]
     fn claims_name_the_sizes_they_hold_for() {
-        assert_eq!(basis(3, 0, 0).claim("optimal"), "optimal");
-        assert_eq!(basis(3, 1, 0).claim("optimal"), "optimal for the declared sizes");
-        assert_eq!(basis(3, 1, 1).claim("infeasible"), "infeasible for the assumed sizes");
-        assert_eq!(basis(3, 1, 1).claim("feasible"), "feasible");
+        assert_eq!(basis(3, 0, 0).claim(Claim::Optimal), "optimal");
+        assert_eq!(basis(3, 1, 0).claim(Claim::Optimal), "optimal for the declared sizes");
+        assert_eq!(basis(3, 1, 1).claim(Claim::Infeasible), "infeasible for the assumed sizes");
+        assert_eq!(basis(3, 1, 1).claim(Claim::Feasible), "feasible");
         let one =
             Unrunnable { operator: "FlexErf".to_owned(), reason: "why".to_owned(), places: vec![(0, 7)] };
         let flex = Basis { unrunnable: vec![one], ..basis(3, 0, 2) };
-        assert_eq!(flex.claim("optimal"), "optimal (tflite-micro cannot run FlexErf) for the assumed sizes");
+        assert_eq!(
+            flex.claim(Claim::Optimal),
+            "optimal (tflite-micro cannot run FlexErf) for the assumed sizes"
+        );
         assert!(flex.text().contains("runtime      tflite-micro cannot run FlexErf (1 operator): why\n"));
         assert_eq!(Basis::default().text(), "");
         assert_eq!(basis(3, 0, 0).text(), "assumed      a line\nsizes: inferred 3, declared 0, assumed 0\n");

@@ -54,7 +54,7 @@ pub fn table(comparison: &Comparison) -> Table {
             line.arena.to_string(),
             over,
             line.lower_bound.to_string(),
-            line.arithmetic.mark(if line.optimal { Claim::Optimal } else { Claim::Feasible }),
+            line.arithmetic.mark(Claim::of_solution(line.optimal)),
             format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
             human::seconds(line.seconds),
         ]);

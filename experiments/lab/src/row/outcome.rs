@@ -2,7 +2,7 @@
 
 use super::{Row, Status, Unit};
 use crate::machine::timestamp;
-use plimsoll::posed::{Answer, Answered, Posed, Unanswered};
+use plimsoll::posed::{Answer, Answered, Fault, Posed};
 use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Problem, Value};
 use std::collections::BTreeMap;
@@ -20,15 +20,23 @@ fn summed(phases: &[(String, f64)]) -> BTreeMap<String, f64> {
     times
 }
 
+impl From<Fault> for Status {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Unsupported => Self::Skipped,
+            Fault::Rejected => Self::Refused,
+            Fault::Internal => Self::Failed,
+        }
+    }
+}
+
 impl Row {
     /// Sets the results of a run of an algorithm.
     #[must_use]
     pub fn answered<P: Problem>(self, run: &Answered<P>) -> Self {
         let answered = match &run.result {
             Ok(answer) => self.done::<P>(answer),
-            Err(Unanswered::Declined(why)) => self.without(Status::Skipped, why),
-            Err(Unanswered::Refused(why)) => self.without(Status::Refused, why),
-            Err(Unanswered::Failed(why)) => self.without(Status::Failed, why),
+            Err(reason) => self.without(reason.fault().into(), &reason.to_string()),
         };
         Self {
             problem: P::NAME.to_owned(),

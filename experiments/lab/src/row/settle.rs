@@ -74,7 +74,7 @@ pub fn settle(rows: &mut [Row]) {
         // The value of an external planner may meet a bound that another run proved.
         let met = row.value.is_some() && row.value == row.best_bound;
         if row.is_external() && row.claim == Some(Claim::Feasible) && met {
-            row.claim = Some(Claim::Optimal);
+            row.claim = Some(Claim::of_solution(true));
         }
         let gap = |(value, bound)| gap_percent(value, bound);
         row.gap_percent = row.value.zip(row.best_bound).and_then(gap);

@@ -19,7 +19,7 @@ pub struct BenchArgs {
     pub only: Vec<String>,
     /// Algorithms by name (see `plimsoll list`), or the groups `heuristics`, `solvers`, `all` [default: every
     /// heuristic and the default exact method of each problem]
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    #[arg(long = "algorithms", value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
     /// use instances derived from these inputs. Spilling skips instances unless this option names spilling

@@ -42,12 +42,12 @@ impl<'a> Selection<'a> {
                 |text: &String| text.split_once('=').is_some_and(|(name, _)| name.trim() == bad);
             if args.external.iter().any(is_external) {
                 let message = format!(
-                    "--solvers '{bad}': this external program always runs; --solvers selects built-in algorithms"
+                    "--algorithms '{bad}': this external program always runs; --algorithms selects built-in algorithms"
                 );
                 return Err(Failure::input(message));
             }
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
-            return Err(unknown("solver", bad, &all, "plimsoll list algorithms"));
+            return Err(unknown("algorithm", bad, &all, "plimsoll list algorithms"));
         }
         let given = if args.terms.is_empty() { &[String::new()][..] } else { &args.terms };
         let terms = given.iter().map(|text| {
@@ -179,7 +179,7 @@ impl<'a> Selection<'a> {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
         let mut words = vec![own.to_string_lossy().into_owned()];
         let line = "solve {input} --problem offsets --output {output} --seed {seed} --threads {threads} \
-                    --time-limit {time_limit} --offsets fixed --json --solver";
+                    --time-limit {time_limit} --offsets fixed --json --algorithm";
         words.extend(line.split_whitespace().map(str::to_owned));
         words.push(name.to_owned());
         if let Some(nodes) = self.args.node_limit {

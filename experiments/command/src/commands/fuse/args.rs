@@ -19,7 +19,7 @@ pub struct FuseArgs {
     #[arg(long)]
     pub cross_unit: bool,
     /// Algorithm that chooses the groups (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
     pub method: String,
     /// Compare all algorithms, within units and across units; --output writes the rows
     #[arg(long, conflicts_with_all = ["cross_unit", "method", "graph"])]

@@ -8,7 +8,7 @@ pub struct OrderArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Algorithm that orders the operators (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
     pub order: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with_all = ["order", "instance", "plot", "proof"])]

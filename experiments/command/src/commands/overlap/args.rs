@@ -15,7 +15,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "all")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "all")]
     pub schedule: String,
     /// Number of weight buffers of the schedule `k-buffers`
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["front", "free_order"])]

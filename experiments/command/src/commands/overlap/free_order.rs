@@ -127,14 +127,14 @@ fn report(
     report.show("graph", "{graph}: {operators operator}");
     report.lines(&["machine"]);
     report.show("lower bound", "{lower_bound_ps} over all orders");
-    let claim = basis.claim(fixed.claim.as_str());
+    let claim = basis.claim(fixed.claim);
     report.show("file order", &format!("{{fixed_makespan_ps}} ({claim})"));
     let [above, less] = [(gap, " % above the bound"), (gain, " % shorter")].map(|(share, what)| {
         share
             .filter(|share| *share > 0.0)
             .map_or(String::new(), |share| format!(", {}{what}", percent(share)))
     });
-    let claim = basis.claim(free.claim.as_str());
+    let claim = basis.claim(free.claim);
     report.show("any order", &format!("{{makespan_ps}} ({claim}{above}{less})"));
     if let Some(reason) = reason {
         report.line("infeasible", reason);

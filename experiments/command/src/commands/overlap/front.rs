@@ -106,10 +106,12 @@ fn report(
     let bound = bound.filter(|bound| *bound < Time::MAX);
     let gap = bound.zip(best).and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound));
     let (claim, reason) = match (found, best) {
-        (Err((reason, _)), _) => (Claim::Infeasible, Some(reason.as_str())),
-        (_, None) => (Claim::Unknown, Some("no schedule fits into on-chip memory in any of the orders")),
-        (_, Some(best)) if Some(best.makespan()) == bound => (Claim::Optimal, None),
-        _ => (Claim::Feasible, None),
+        (Err((reason, _)), _) => (Claim::without_solution(true), Some(reason.as_str())),
+        (_, None) => {
+            let why = "no schedule fits into on-chip memory in any of the orders";
+            (Claim::without_solution(false), Some(why))
+        }
+        (_, Some(best)) => (Claim::of_solution(Some(best.makespan()) == bound), None),
     };
     let object = json!({
         "graph": build.graph.name(),

@@ -58,7 +58,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
-        // With `--schedule all`, an exact schedule that does not support the problem is omitted.
+        // With `--algorithm all`, an exact schedule that does not support the problem is omitted.
         let declines = entry.kind == Kind::Exact && matches!(result, Err(ScheduleError::Unfit(_)));
         if declines && args.schedule == "all" {
             continue;

@@ -225,10 +225,8 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         plimsoll_lab::report::share(reference - makespan.get() as f64, reference)
     };
     let claim = match &row.result {
-        Ok(one) if one.makespan == bound => Claim::Optimal,
-        Ok(_) => Claim::Feasible,
-        Err(ScheduleError::Infeasible { .. }) => Claim::Infeasible,
-        Err(_) => Claim::Unknown,
+        Ok(one) => Claim::of_solution(one.makespan == bound),
+        Err(error) => Claim::without_solution(matches!(error, ScheduleError::Infeasible { .. })),
     };
     json!({
         "schedule": row.name,

@@ -19,7 +19,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub order: String,
     /// Algorithm that places the tensors (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
     pub solver: String,
     /// Order and place together, to minimise the arena over all orders. Each region inside an operator is
     /// ordered separately, innermost first; the whole program is then placed in these orders
@@ -35,7 +35,7 @@ pub struct PlanArgs {
     /// Scheme that decides which tensors may share memory across branches and loops (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exclusive", conflicts_with = "joint")]
     pub branches: String,
-    /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --solver;
+    /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --algorithm;
     /// --output writes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,

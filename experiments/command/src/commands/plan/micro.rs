@@ -195,7 +195,7 @@ fn placed(
     if let Some(layout) = own.filter(|layout| check_layout(instance, layout).is_empty()) {
         return Ok((layout, "as an offline plan of tflite-micro".to_owned()));
     }
-    let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
+    let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "algorithm")?;
     let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
     let outcome: Outcome<Offsets> = attempt.result.map_err(Failure::internal)?;
     let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";

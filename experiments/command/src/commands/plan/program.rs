@@ -20,7 +20,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
 use plimsoll::model::program::{Point, Program, ProgramBound};
-use plimsoll::model::{Bytes, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
+use plimsoll::model::{Bytes, Claim, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
@@ -34,7 +34,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
     let (solver, joint) = match asked.placement {
         Placement::After(solver) => (solver, None),
         Placement::Joint(joint) => {
-            (choose::named(&asked.registry.offsets, &args.solver, "solver")?, Some(joint))
+            (choose::named(&asked.registry.offsets, &args.solver, "algorithm")?, Some(joint))
         }
     };
     let first = GraphRun { limits: asked.own_limits(), ..*run };
@@ -186,8 +186,8 @@ fn report(
 ) -> (Report, Vec<Value>) {
     let OrderedProgram { regions, program } = ordered;
     let (graph, arena) = (program.graph(), found.peak);
-    let claim = if found.is_optimal() { "optimal" } else { "feasible" };
-    let joint_claim = if arena == bound.value { "optimal" } else { "feasible" };
+    let claim = Claim::of_solution(found.is_optimal());
+    let joint_claim = Claim::of_solution(arena == bound.value);
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
     let object = json!({
         "graph": graph.name(),

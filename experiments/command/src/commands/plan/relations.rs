@@ -21,7 +21,7 @@ pub fn relations(
     let algorithms = ComparedAlgorithms {
         patent: named(&registry.offsets, "patent-descending", "solver")?,
         patent_split: named(&registry.split_buffers, "patent-scattered", "solver")?,
-        exact: named(&registry.offsets, &args.solver, "solver")?,
+        exact: named(&registry.offsets, &args.solver, "algorithm")?,
         split: named(&registry.split_buffers, "exact", "solver")?,
     };
     let rows = compare(&import.graph, run, algorithms)?;

@@ -15,7 +15,7 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
-use plimsoll::model::{Bytes, Offsets, OperatorId, Problem as _};
+use plimsoll::model::{Bytes, Claim, Offsets, OperatorId, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::map::Map;
@@ -174,12 +174,12 @@ fn report(
     let operators = human::count(problem.len(), "operator");
     let buffers = human::count(buffers, "buffer");
     report.line("graph", format_args!("{}: {operators}, {buffers}", graph.name()));
-    let claim = basis.claim(ordered.outcome.claim.as_str());
+    let claim = basis.claim(ordered.outcome.claim);
     report.line("order", format_args!("{order}: {}, {claim}", sized(body.load(), " live bytes")));
     let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
     report.line("", format_args!("no order needs less than {}", noted(&bytes(joint.value), &why)));
     report.line("", format_args!("file order: {}", sized(ordered.file_peak, " live bytes")));
-    let claim = basis.claim(body.layout.claim.as_str());
+    let claim = basis.claim(body.layout.claim);
     report.line("arena", format_args!("{} by {solver}, {claim} for this order", bytes(arena)));
     let why = body.layout_reason(graph) + Arithmetic::of(&bound.witness).remark();
     report.line("", format_args!("no layout needs less than {}", noted(&bytes(bound.value), &why)));
@@ -220,6 +220,6 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
 }
 
 /// Returns the claim about the arena over all orders and layouts.
-fn joint_claim(one: &PlannedRegion) -> &'static str {
-    if one.is_optimal_over_orders() { "optimal" } else { "feasible" }
+fn joint_claim(one: &PlannedRegion) -> Claim {
+    Claim::of_solution(one.is_optimal_over_orders())
 }

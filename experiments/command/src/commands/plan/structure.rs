@@ -30,7 +30,7 @@ pub fn plan(
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
-    // `exact`, the default of --solver, is not an algorithm for shared objects.
+    // `exact`, the default of --algorithm, is not an algorithm for shared objects.
     let solver =
         Some(args.solver.as_str()).filter(|solver| problem != SharedObjects::NAME || *solver != "exact");
     match choose(registry, solver, Some(problem))? {
@@ -104,7 +104,7 @@ fn report<P: Plan>(
     let (in_order, concurrent, collision) = collisions(regions);
     // A bound for conflicts between all pairs says nothing about the relation.
     let known = related.complete;
-    let claim = if known { outcome.claim } else { Claim::Feasible };
+    let claim = if known { outcome.claim } else { Claim::of_solution(false) };
     let object = json!({
         "graph": graph.name(),
         "regions": regions.len(),
@@ -154,7 +154,7 @@ fn report<P: Plan>(
         let why = "they are too many, or the time ran out, so every pair counts as a conflict";
         report.line("", why);
     }
-    let shown = basis.claim(claim.as_str());
+    let shown = basis.claim(claim);
     report.line("arena", format_args!("{} by {solver}, {shown} for these conflicts", bytes(arena)));
     if known {
         let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };

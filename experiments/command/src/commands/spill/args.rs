@@ -21,7 +21,7 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub liveness: LivenessArgs,
     /// Algorithm that chooses the buffers to spill (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
     pub solver: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with_all = ["solver", "plot"])]

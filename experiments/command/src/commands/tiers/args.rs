@@ -14,7 +14,7 @@ pub struct TiersArgs {
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long = "algorithm", value_name = "NAME", default_value = "exact")]
     pub placement: String,
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with = "placement")]

@@ -46,7 +46,7 @@ impl About<'_> {
         };
         let gap = gap(time, bound.value).filter(|gap| *gap > 0.0);
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
-        let claim = self.basis.claim(outcome.claim.as_str());
+        let claim = self.basis.claim(outcome.claim);
         report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
         report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip tensor}");
         report.show("off-chip", "{off_chip_traffic bytes} moved, plus {weight_traffic bytes} of weights");

@@ -2,12 +2,11 @@
 //!
 //! The page works without its scripts. They sort and filter tables, unfold the target of a link, and draw
 //! layouts. Its content security policy forbids all connections. All text from rows, READMEs and file names
-//! is escaped. Pictures must pass [`picture::fit`].
+//! is escaped. Pictures are embedded as files.
 
 mod bars;
 mod layouts;
 pub mod markdown;
-pub mod picture;
 pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
@@ -17,6 +16,7 @@ use crate::report::overview;
 use crate::report::plots::Plot;
 use crate::report::ranking::{headline, labels};
 use crate::report::scene::{escape, thousands};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -213,9 +213,7 @@ fn of_group<'a>(
     if let Some(times) = overview::times(group, standings) {
         let _ = write!(text, "<h4>Times</h4>\n{}", table::table(&times, "times"));
     }
-    let figure = |plot: &Plot| {
-        figure(&plot.svg, &plot.title, &plot.title).unwrap_or_else(|why| not_shown(&plot.title, &why))
-    };
+    let figure = |plot: &Plot| figure(plot.svg.as_bytes(), &plot.title);
     let figures: String = plots.map(figure).collect();
     if !figures.is_empty() {
         let _ = writeln!(text, "<div class=\"figures\">\n{figures}</div>");
@@ -312,8 +310,7 @@ fn pictures(study: &Study, best: &[Best<'_>], budget: usize) -> Vec<Shown> {
     let named = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let svg = std::fs::read(path).map_err(|error| format!("unreadable: {error}"));
-        let html = svg.and_then(|svg| figure(&String::from_utf8_lossy(&svg), &name, &name));
-        Shown::new(&name, html)
+        Shown::new(&name, svg.map(|svg| figure(&svg, &name)))
     };
     let mut all: Vec<Shown> =
         study.record.pictures.iter().filter(|path| !is_layout(path)).map(named).collect();
@@ -322,14 +319,17 @@ fn pictures(study: &Study, best: &[Best<'_>], budget: usize) -> Vec<Shown> {
 }
 
 /// Returns a picture with its name below.
-fn figure(svg: &str, label: &str, caption: &str) -> Result<String, String> {
-    let svg = picture::fit(svg, label)?;
-    Ok(format!(
-        "<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{svg}</div>\
-         <figcaption>{}</figcaption></figure>\n",
-        escape(label),
-        escape(caption)
-    ))
+///
+/// The picture is a file of its own within the page, so neither scripts in it run nor do its styles apply to
+/// the page.
+fn figure(svg: &[u8], name: &str) -> String {
+    let name = escape(name);
+    let data = BASE64_STANDARD.encode(svg);
+    format!(
+        "<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">\
+         <img alt=\"{name}\" src=\"data:image/svg+xml;base64,{data}\"></div>\
+         <figcaption>{name}</figcaption></figure>\n"
+    )
 }
 
 fn not_shown(name: &str, why: &str) -> String {
@@ -339,6 +339,15 @@ fn not_shown(name: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pictures_add_no_elements_to_the_page() {
+        let html = figure(b"<svg><script>alert(1)</script></svg>", "<b>");
+        assert!(
+            html.contains("src=\"data:image/svg+xml;base64,PHN2Zz4") && html.contains("alt=\"&lt;b&gt;\"")
+        );
+        assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+    }
 
     #[test]
     fn small_parts_come_first_and_the_others_are_named() {

@@ -16,15 +16,11 @@ struct VeriPb {
 }
 
 impl VeriPb {
-    /// Returns the program whose path is in the environment variable `PLIMSOLL_VERIPB`, or `None` if the
-    /// variable is unset or empty.
-    fn installed() -> Option<Self> {
+    /// Uses the program whose path is in the environment variable `PLIMSOLL_VERIPB`.
+    fn installed() -> Self {
         let program = std::env::var_os("PLIMSOLL_VERIPB").filter(|path| !path.is_empty());
-        if program.is_none() {
-            eprintln!("skipped: PLIMSOLL_VERIPB is not set");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        Some(Self { program: program?.into(), folder, given: Vec::new() })
+        let program = program.expect("PLIMSOLL_VERIPB is not set: run `make test-veripb`").into();
+        Self { program, folder: tempfile::tempdir().unwrap(), given: Vec::new() }
     }
 
     fn path(&self, case: usize, end: &str) -> PathBuf {
@@ -131,16 +127,16 @@ fn confirm(veripb: &mut VeriPb, name: &str, instances: &[Instance]) {
 #[test]
 #[ignore = "needs PLIMSOLL_VERIPB: run `make test-veripb`"]
 fn veripb_accepts_proofs_and_layouts() {
-    let Some(mut veripb) = VeriPb::installed() else { return };
+    let mut veripb = VeriPb::installed();
     let random: Vec<Instance> = (0..400).map(|seed| small(4 + seed as usize % 5, seed % 16, seed)).collect();
     confirm(&mut veripb, "random", &random);
-    let Some(mut veripb) = VeriPb::installed() else { return };
+    let mut veripb = VeriPb::installed();
     let twins = (0..100).map(|seed| {
         let params = SmallParams::with_features(6, seed % 2 * 2);
         small_instance(SmallParams { max_size: 2, steps: 3, ..params }, seed).with_capacity(None)
     });
     confirm(&mut veripb, "twins", &twins.collect::<Vec<_>>());
-    let Some(mut veripb) = VeriPb::installed() else { return };
+    let mut veripb = VeriPb::installed();
     let above: Vec<Instance> = (0..40).map(|seed| above_load(16 + seed % 5 * 2, seed)).collect();
     confirm(&mut veripb, "above-load", &above);
 }
@@ -148,7 +144,7 @@ fn veripb_accepts_proofs_and_layouts() {
 #[test]
 #[ignore = "needs PLIMSOLL_VERIPB: run `make test-veripb`"]
 fn veripb_rejects_altered_proofs() {
-    let Some(mut veripb) = VeriPb::installed() else { return };
+    let mut veripb = VeriPb::installed();
     let mut cases = Vec::new();
     for seed in 0..60 {
         let t = if seed % 4 == 0 { above_load(16, seed) } else { small(7, seed % 16, seed) };
@@ -187,7 +183,7 @@ fn veripb_rejects_altered_proofs() {
 #[test]
 #[ignore = "needs PLIMSOLL_VERIPB: run `make test-veripb`"]
 fn veripb_rejects_proofs_by_unsound_rules() {
-    let Some(mut veripb) = VeriPb::installed() else { return };
+    let mut veripb = VeriPb::installed();
     for (proof, csv) in RULES.iter().flat_map(|&wrong| false_proofs(wrong)) {
         veripb.give(&csv, ".proof", &proof);
     }
