@@ -20,8 +20,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Returns the claim for a valid solution of a whole that was solved in parts: optimal if the solution meets
-    /// a bound of the whole.
+    /// Returns the claim for a valid solution: optimal if the solution meets a bound.
     pub const fn of_solution(meets_bound: bool) -> Self {
         if meets_bound { Self::Optimal } else { Self::Feasible }
     }

@@ -488,6 +488,11 @@ pub fn profile(problem: &str) -> Option<Profile> {
     visit(problem, &mut Own)
 }
 
+/// Returns true if the named problem can be posed on subjects of this kind.
+pub fn takes(problem: &str, kind: SubjectKind) -> bool {
+    profile(problem).is_some_and(|own| (own.takes)(kind))
+}
+
 /// Returns true if the named problem is posed only on instances. For such a problem, [`instance`] derives an
 /// instance from a graph.
 pub fn is_on_instances(problem: &str) -> bool {

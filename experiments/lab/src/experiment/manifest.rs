@@ -87,8 +87,8 @@ pub struct ModelRecord {
 }
 
 impl InputRecord {
-    /// Returns true if both records describe the same input. The import options are not compared, since
-    /// older manifests lack them and the hash covers their effect.
+    /// Returns true if both records describe the same input. The import options are not compared,
+    /// because the hash covers their effect.
     fn is_same(&self, other: &Self) -> bool {
         let of = |input: &Self| {
             let Self { suite, name, sha256, capacity, terms, model: _ } = input.clone();

@@ -33,7 +33,7 @@ use crate::external::External;
 use crate::machine::Machine;
 use crate::row::{Columns, Decide, Extras, Row, Status, Unit};
 use manifest::{AlgorithmRecord, Resolved};
-use plimsoll::posed::{Subject, SubjectKind, Terms, profile};
+use plimsoll::posed::{Terms, profile, takes};
 use plimsoll_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -292,10 +292,10 @@ impl Experiment {
     pub(crate) fn blank(&self, run: &Run, machine: &Machine) -> Row {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let peer = self.peer(run.task);
-        let (buffers, operators) = match &input.subject {
-            Ok(Subject::Instance(instance)) => (Some(instance.len()), None),
-            Ok(Subject::Graph(graph)) => (None, Some(graph.operators().len())),
-            Err(_) => (None, None),
+        let row = Row::on(&peer.map_or_else(|| machine.clone(), |peer| peer.machine(machine)));
+        let row = match &input.subject {
+            Ok(subject) => row.sized(subject),
+            Err(_) => row,
         };
         Row {
             run: run.index,
@@ -318,11 +318,9 @@ impl Experiment {
             node_limit: run.nodes,
             seed: run.seed,
             repetition: run.repetition,
-            buffers,
-            operators,
             load: input.load.map(Bytes::get),
             params: peer.map(External::line).unwrap_or_default(),
-            ..Row::on(&peer.map_or_else(|| machine.clone(), |peer| peer.machine(machine)))
+            ..row
         }
     }
 
@@ -375,11 +373,6 @@ impl Experiment {
         }
         .normal()
     }
-}
-
-/// Returns true if a problem can be posed on subjects of this kind.
-pub(crate) fn takes(problem: &str, kind: SubjectKind) -> bool {
-    profile(problem).is_some_and(|own| (own.takes)(kind))
 }
 
 /// Returns the unit of the values of a problem.

@@ -19,8 +19,8 @@ pub use failures::{Failures, failures, lines};
 pub use file::{CsvFile, RowError, read};
 pub use settle::settle;
 pub(crate) use settle::{Known, Place, known};
-pub use trace::{Event, Happening, Improvements, Recorder, of_process, write_trace};
-pub use words::{AlgorithmKind, Certified, Claimed, Decide, Evidence, Status, Unit};
+pub use trace::{Event, Improvements, Recorder, of_process, write_trace};
+pub use words::{AlgorithmKind, Certified, Claimed, Decide, Evidence, Happening, Status, Unit};
 
 use crate::machine::{Machine, timestamp};
 use plimsoll::arithmetic::Arithmetic;
@@ -191,6 +191,15 @@ impl Row {
         }
     }
 
+    /// Sets the number of buffers or operators.
+    #[must_use]
+    pub fn sized(self, subject: &Subject) -> Self {
+        match subject {
+            Subject::Instance(instance) => Self { buffers: Some(instance.len()), ..self },
+            Subject::Graph(graph) => Self { operators: Some(graph.operators().len()), ..self },
+        }
+    }
+
     /// Sets the instance or the graph. The capacity of an instance becomes the capacity to decide.
     #[must_use]
     pub fn about(self, suite: &str, subject: &Subject, sha256: &str) -> Self {
@@ -198,16 +207,15 @@ impl Row {
             suite: suite.to_owned(),
             instance: subject.name().to_owned(),
             sha256: sha256.to_owned(),
-            ..self
+            ..self.sized(subject)
         };
         match subject {
             Subject::Instance(instance) => Self {
-                buffers: Some(instance.len()),
                 load: Some(load(instance).0.get()),
                 capacity: instance.capacity().map(Bytes::get),
                 ..named
             },
-            Subject::Graph(graph) => Self { operators: Some(graph.operators().len()), ..named },
+            Subject::Graph(_) => named,
         }
     }
 

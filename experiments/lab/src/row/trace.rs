@@ -5,7 +5,7 @@
 //! value. Only improvements are kept. A row stores its trace in one column with one word per event.
 //! `trace.csv` repeats the traces with one line per event.
 
-use super::{Row, TRACE, Unit};
+use super::{Happening, Row, TRACE, Unit};
 use plimsoll_model::files::write_durably;
 use plimsoll_model::{Bound, Observer, Problem, Value};
 use serde::{Deserialize, Serialize};
@@ -15,30 +15,6 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Instant;
-
-/// What happened during a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Happening {
-    /// A better value was found.
-    Incumbent,
-    /// A tighter bound was proved.
-    Bound,
-    /// The run ended.
-    End,
-}
-
-impl Happening {
-    const ALL: [Self; 3] = [Self::Incumbent, Self::Bound, Self::End];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Incumbent => "incumbent",
-            Self::Bound => "bound",
-            Self::End => "end",
-        }
-    }
-}
 
 /// An event of a run. As a word, it is `seconds:event:value:bound`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +57,7 @@ impl FromStr for Event {
             let seconds = parts.next()?.parse().ok()?;
             let name = parts.next()?;
             let (name, claimed) = name.strip_suffix(CLAIMED).map_or((name, false), |name| (name, true));
-            let happening = Happening::ALL.into_iter().find(|own| own.as_str() == name)?;
+            let happening = name.parse().ok()?;
             let number = |text: &str| if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
             let (value, bound) = (number(parts.next()?)?, number(parts.next()?)?);
             parts.next().is_none().then_some(Self { seconds, happening, claimed, value, bound })

@@ -66,6 +66,16 @@ words! {
         OutOfMemory => "out-of-memory",
     }
 
+    /// What happened during a run.
+    Happening {
+        /// A better value was found.
+        Incumbent => "incumbent",
+        /// A tighter bound was proved.
+        Bound => "bound",
+        /// The run ended.
+        End => "end",
+    }
+
     /// The kind of an algorithm.
     AlgorithmKind {
         /// A fast algorithm that does not search for a proof.

@@ -4,7 +4,7 @@ use super::file::RawInstances;
 use super::lists::{Numbers, products};
 use crate::experiment::Input;
 use plimsoll::posed::{
-    self, PROBLEMS, SubjectKind, Terms, check_instance_terms, instance_terms, is_on_instances, profile,
+    self, PROBLEMS, SubjectKind, Terms, check_instance_terms, instance_terms, is_on_instances, takes,
 };
 use plimsoll_datasets::ImportOptions;
 use std::collections::BTreeMap;
@@ -112,8 +112,7 @@ impl Posing {
     /// other problems, the graph is kept.
     pub fn pose(&self, input: Input) -> Result<Vec<Input>, String> {
         if input.kind == SubjectKind::Instance {
-            let takes = |problem: &&str| profile(problem).is_some_and(|own| (own.takes)(input.kind));
-            if let Some(other) = self.problems.iter().find(|problem| !takes(problem)) {
+            if let Some(other) = self.problems.iter().find(|problem| !takes(problem, input.kind)) {
                 let name = &input.name;
                 return Err(format!("as: {other} needs a graph or a model, but '{name}' is an instance"));
             }

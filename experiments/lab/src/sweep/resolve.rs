@@ -3,10 +3,10 @@
 use super::file::{RawSweep, Source};
 use super::inputs::inputs;
 use super::tasks::tasks;
-use crate::experiment::{Experiment, ExperimentError, Input, Run, Task, takes};
+use crate::experiment::{Experiment, ExperimentError, Input, Run, Task};
 use crate::external::VersionCommands;
 use crate::row::{Columns, Extras, metrics};
-use plimsoll::posed::{SubjectKind, is_on_instances};
+use plimsoll::posed::{SubjectKind, is_on_instances, takes};
 use plimsoll_model::interrupt;
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use plimsoll::model::{Kind, Offsets, Orders, Problem, Spilling};
 use plimsoll::posed::{
     Facts, PROBLEMS, Subject, SubjectKind, TermError, Terms, algorithms, check_terms, instance_terms,
-    is_on_instances, profile, terms_in_full,
+    is_on_instances, profile, takes, terms_in_full,
 };
 use plimsoll::{Registry, registry};
 use plimsoll_lab::experiment::{Experiment, Input, Task};
@@ -122,12 +122,7 @@ impl<'a> Selection<'a> {
     fn add_tasks(&self, experiment: &mut Experiment) {
         let args = self.args;
         for (problem, chosen) in &self.problems {
-            let mut all: Vec<Terms> = Vec::new();
-            for terms in self.terms.iter().map(|terms| terms_in_full(terms, problem)) {
-                if !all.contains(&terms) {
-                    all.push(terms);
-                }
-            }
+            let all = distinct(self.terms.iter().map(|terms| terms_in_full(terms, problem)));
             for (terms, facts) in all.iter().flat_map(|terms| chosen.iter().map(move |facts| (terms, facts)))
             {
                 let peer = args.processes.then_some(experiment.peers.len());
@@ -198,19 +193,13 @@ impl<'a> Selection<'a> {
     /// there are any. With `--problems`, instances are derived if problems on instances are requested and all
     /// cases are graphs. Without `--problems`, [`Self::keep_defaults`] decides.
     fn posings(&mut self, kinds: &[SubjectKind]) -> Result<(Vec<Terms>, Option<String>), Failure> {
-        let mut own: Vec<Terms> = Vec::new();
-        for terms in self.terms.iter().map(instance_terms) {
-            if !own.contains(&terms) {
-                own.push(terms);
-            }
-        }
+        let own = distinct(self.terms.iter().map(instance_terms));
         if self.args.problems.is_empty() || kinds.is_empty() {
             return Ok(self.keep_defaults(kinds, own));
         }
         let on_instances = |(problem, _): &&(&str, Vec<Facts>)| is_on_instances(problem);
         let makes =
             !kinds.contains(&SubjectKind::Instance) && self.problems.iter().any(|own| on_instances(&own));
-        let takes = |problem: &str, kind| profile(problem).is_some_and(|own| (own.takes)(kind));
         let idle = |own: &&(&'static str, Vec<Facts>)| {
             let derives = makes && on_instances(own);
             !derives && !kinds.iter().any(|&kind| takes(own.0, kind))
@@ -258,6 +247,17 @@ impl<'a> Selection<'a> {
                     models (--problems selects others)";
         (posings, Some(note.to_owned()))
     }
+}
+
+/// Returns the terms without repetitions, in order of first occurrence.
+fn distinct(given: impl Iterator<Item = Terms>) -> Vec<Terms> {
+    let mut all: Vec<Terms> = Vec::new();
+    for terms in given {
+        if !all.contains(&terms) {
+            all.push(terms);
+        }
+    }
+    all
 }
 
 /// Returns the requested algorithms of a problem: by default every heuristic and the default exact method.

@@ -213,8 +213,7 @@ fn of_group<'a>(
     if let Some(times) = overview::times(group, standings) {
         let _ = write!(text, "<h4>Times</h4>\n{}", table::table(&times, "times"));
     }
-    let figure = |plot: &Plot| figure(plot.svg.as_bytes(), &plot.title);
-    let figures: String = plots.map(figure).collect();
+    let figures: String = plots.map(|plot| figure(plot.svg.as_bytes(), &plot.title)).collect();
     if !figures.is_empty() {
         let _ = writeln!(text, "<div class=\"figures\">\n{figures}</div>");
     }
