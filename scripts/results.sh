@@ -194,11 +194,16 @@ process_record() {
     real_record "$@" --processes --algorithms exact --seeds 5 --reference exact
 }
 
-variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
+# Prints an algorithm with each of its parameters.
+ablated() {
+    "$binary" list "$1" --json | grep -oE '"name":"(-|[a-z]+=)[^"]*"' | cut -d'"' -f4 | sed "s/^/$1:/" | paste -sd, -
+}
+ilp=$(ablated ilp),ilp:-bridges:-stacking:-positions:-absorb:-symmetry:-decide
+smt=$(ablated smt),smt:-bridges:-positions:-absorb:-symmetry
 
 record benchmark --time-limit 5
 record scaling scaling --problems offsets --algorithms search,ilp,smt --time-limit 20
-record ablation ablation --problems offsets --algorithms "search,ilp,smt,$variants" --time-limit 5
+record ablation ablation --problems offsets --algorithms "search,ilp,smt,$(ablated search),$ilp,$smt" --time-limit 5
 
 if wanted head-to-head; then
     peers=()
@@ -244,8 +249,7 @@ if wanted optima; then
 fi
 if wanted rules; then
     peers=()
-    rules=$("$binary" list --json | grep -o '"name":"search:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
-    real_record rules minimalloc --only 'A,C,D,E,I,J,K' --problems offsets --algorithms "search,$rules" --decide=load \
+    real_record rules minimalloc --only 'A,C,D,E,I,J,K' --problems offsets --algorithms "search,$(ablated search)" --decide=load \
         --seeds 3 --reference search --time-limit 5
 fi
 if wanted above-load; then

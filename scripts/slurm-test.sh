@@ -107,7 +107,7 @@ family = "uniform"
 buffers = [20, 40]
 seeds = "0..5"
 [[algorithms]]
-names = ["large-first", "search"]
+names = ["first-fit-size", "search"]
 [[algorithms]]
 names = "shared-greedy-by-size"
 SWEEP

@@ -6,7 +6,7 @@ use crate::branches::{
 };
 use crate::fusion::{FuseError, FuseRun, FusedRegion};
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement, PlannedRegion, reason};
-use crate::registry::{Listed, Registry, registry};
+use crate::registry::{Listed, NameError, Registry, registry};
 use crate::run::{Limits, RunError, run};
 use crate::tiers::{TierCase, TierCaseError, TierSetting, tier_case};
 use crate::timelines::{ScheduleError, Scheduled, program, schedule};
@@ -17,8 +17,7 @@ use plimsoll_model::program::{ProgramBound, ProgramError, ProgramOptions};
 use plimsoll_model::tiers::{Addresses, TierMachine, Tiers};
 use plimsoll_model::timelines::{Machine, OverlapError, OverlapOptions, OverlapProgram};
 use plimsoll_model::{
-    Bytes, Entry, Instance, Joint, Offsets, Orders, Outcome, Setup, Silent, SpillError, SpillProblem,
-    Spilling,
+    Bytes, Instance, Joint, Offsets, Orders, Outcome, Setup, Silent, SpillError, SpillProblem, Spilling,
 };
 use std::time::Duration;
 
@@ -28,16 +27,9 @@ const DEFAULT: &str = "exact";
 /// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The registry contains no algorithm of this name.
-    #[error("unknown algorithm '{name}' for {problem}; expected one of {known}")]
-    UnknownSolver {
-        /// The unknown name.
-        name: String,
-        /// Name of the problem.
-        problem: &'static str,
-        /// The registered names, separated by commas.
-        known: String,
-    },
+    /// The name refers to no algorithm.
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// The algorithm does not support the input or failed, or the checker rejected its answer.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -131,20 +123,13 @@ impl Engine {
         self.limits.from_now()
     }
 
-    fn entry<P: Listed>(&self, name: &str) -> Result<&'static Entry<P>, EngineError> {
-        self.registry.find::<P>(name).ok_or_else(|| {
-            let known: Vec<&str> = P::entries(&self.registry).iter().map(|entry| entry.name).collect();
-            EngineError::UnknownSolver { name: name.to_owned(), problem: P::NAME, known: known.join(", ") }
-        })
-    }
-
     /// Answers any problem with the named algorithm.
     ///
     /// # Errors
     /// Returns an error if the name is unknown, the algorithm does not support the input or fails, or the
     /// checker rejects its answer.
     pub fn answer<P: Listed>(&self, solver: &str, input: &P::Input) -> Result<Outcome<P>, EngineError> {
-        Ok(run(self.entry::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
+        Ok(run(self.registry.find::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
     }
 
     /// Minimises the peak of a layout with one offset per buffer.
@@ -172,7 +157,7 @@ impl Engine {
         liveness: LivenessOptions,
         limits: Limits,
     ) -> Result<GraphRun<'static>, EngineError> {
-        Ok(GraphRun { liveness, order: self.entry::<Orders>(order)?, setup: self.setup, limits })
+        Ok(GraphRun { liveness, order: self.registry.find::<Orders>(order)?, setup: self.setup, limits })
     }
 
     /// Orders the operators of every region for the lowest peak of live bytes. The innermost regions come
@@ -214,7 +199,7 @@ impl Engine {
             return Ok(first);
         }
         let run = self.ordering(DEFAULT, liveness, limits.share(2))?;
-        let regions = match run.plan(graph, Placement::Joint(self.entry::<Joint>(DEFAULT)?)) {
+        let regions = match run.plan(graph, Placement::Joint(self.registry.find::<Joint>(DEFAULT)?)) {
             // The first plan remains valid.
             Err(GraphRunError::Nothing { .. }) => return Ok(first),
             regions => regions?,
@@ -234,7 +219,7 @@ impl Engine {
     /// Places the buffers of an ordered program.
     fn placed<'g>(&self, ordered: OrderedProgram<'g>, limits: Limits) -> Result<MemoryPlan<'g>, EngineError> {
         let scheme = SchemeEntry::named("exclusive").expect("the scheme exists");
-        let (solver, setup) = (self.entry::<Offsets>(DEFAULT)?, self.setup);
+        let (solver, setup) = (self.registry.find::<Offsets>(DEFAULT)?, self.setup);
         let execution = ExecutionOptions { seed: setup.seed, ..ExecutionOptions::default() };
         let plan = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
         let (joint_bound, joint_witness) = over_orders(&ordered).map_err(BranchError::from)?;
@@ -257,7 +242,7 @@ impl Engine {
         let liveness = LivenessOptions::default();
         let regions = self.ordering("as-in-file", liveness, limits.share(2))?.order(graph)?;
         let program = program(graph, &regions, machine, OverlapOptions::default())?;
-        let scheduled = schedule(&program, self.entry(DEFAULT)?, self.setup, limits)?;
+        let scheduled = schedule(&program, self.registry.find(DEFAULT)?, self.setup, limits)?;
         Ok((program, scheduled))
     }
 
@@ -285,7 +270,7 @@ impl Engine {
     /// # Errors
     /// See [`FuseError`].
     pub fn fuse(&self, graph: &Graph, patterns: &Patterns) -> Result<Vec<FusedRegion>, EngineError> {
-        let (units, rule, entry) = (Units::of_graph(graph), UnitRule::Same, self.entry(DEFAULT)?);
+        let (units, rule, entry) = (Units::of_graph(graph), UnitRule::Same, self.registry.find(DEFAULT)?);
         let run = FuseRun { patterns, units: &units, rule, entry, setup: self.setup, limits: self.limits() };
         Ok(run.fuse(graph)?)
     }
@@ -324,7 +309,7 @@ mod tests {
     use super::*;
     use plimsoll_model::graph::{Boundary, GraphBuilder, Operator, Role, Tensor};
     use plimsoll_model::orders::OrderProblem;
-    use plimsoll_model::{Budget, Kind, LowerBound, Observer, SolveError, Solver, Stats, Stop};
+    use plimsoll_model::{Budget, Entry, Kind, LowerBound, Observer, SolveError, Solver, Stats, Stop};
 
     /// An algorithm that keeps the order of the file.
     struct InFile;

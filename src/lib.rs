@@ -198,7 +198,9 @@ pub mod timelines;
 pub use compare::{Comparison, Standing};
 pub use diagnosis::{Diagnosis, Section};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
-pub use registry::{Excluded, Listed, NameTaken, Registry, excluded, registry};
+pub use registry::{
+    Excluded, Listed, NameError, NameTaken, Registry, excluded, first_found, named, registry,
+};
 
 /// Tests the code on the front page.
 #[cfg(doctest)]

@@ -1,11 +1,14 @@
 //! The registry, which contains every algorithm of every problem. The command, the benchmarks and the tests
 //! find algorithms only here.
 
+use plimsoll_heuristics as fast;
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::Timelines;
-use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spilling, SplitBuffers};
-use plimsoll_solvers::Library;
+use plimsoll_model::{
+    Entry, Joint, Offsets, Orders, ParameterError, Problem, SharedObjects, Spilling, SplitBuffers,
+};
+use plimsoll_solvers::{self as exact, Library};
 
 /// The algorithms of all problems. In the lists that [`registry()`] returns, the heuristics come before the
 /// exact solvers, and each group keeps the order of its crate. [`Registry::register`] appends to a list.
@@ -29,9 +32,6 @@ pub struct Registry {
     pub tiers: Vec<&'static Entry<Tiers>>,
     /// Fusion: which operators run as one.
     pub fusions: Vec<&'static Entry<Fusions>>,
-    /// Exact solvers for the offset problem, each with one part switched off, for ablation studies. They run
-    /// only if their full names are given.
-    pub variants: Vec<&'static Entry<Offsets>>,
 }
 
 /// A problem with a list in the registry.
@@ -41,16 +41,10 @@ pub trait Listed: Problem {
 
     /// Returns a mutable reference to the algorithms of the problem.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
-
-    /// Returns the variants of the problem's solvers for ablation studies. They run only if their full names
-    /// are given.
-    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
-        &[]
-    }
 }
 
 macro_rules! listed {
-    ($($problem:ty => $field:ident $(and $variants:ident)?),* $(,)?) => {$(
+    ($($problem:ty => $field:ident),* $(,)?) => {$(
         impl Listed for $problem {
             fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
                 &registry.$field
@@ -59,18 +53,13 @@ macro_rules! listed {
             fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
                 &mut registry.$field
             }
-            $(
-                fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
-                    &registry.$variants
-                }
-            )?
         }
     )*};
 }
 
 listed! {
-    Offsets => offsets and variants, SplitBuffers => split_buffers, SharedObjects => shared_objects, Orders => orders, Joint => joint,
-    Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
+    Offsets => offsets, SplitBuffers => split_buffers, SharedObjects => shared_objects, Orders => orders,
+    Joint => joint, Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
 }
 
 impl Registry {
@@ -79,22 +68,70 @@ impl Registry {
     /// # Errors
     /// Returns [`NameTaken`] if the problem already has an algorithm of this name.
     pub fn register<P: Listed>(&mut self, entry: &'static Entry<P>) -> Result<(), NameTaken> {
-        if self.find::<P>(entry.name).is_some() {
+        if P::entries(self).iter().any(|own| own.name == entry.name) {
             return Err(NameTaken { problem: P::NAME, name: entry.name });
         }
         P::entries_mut(self).push(entry);
         Ok(())
     }
 
-    /// Finds an algorithm by name.
-    pub fn find<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
-        P::entries(self).iter().copied().find(|entry| entry.name == name)
+    /// Finds an algorithm of a problem; see [`named`].
+    ///
+    /// # Errors
+    /// See [`NameError`].
+    pub fn find<P: Listed>(&self, name: &str) -> Result<&'static Entry<P>, NameError> {
+        named(P::entries(self), name)
     }
+}
 
-    /// Finds an algorithm or a variant by name.
-    pub fn named<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
-        P::entries(self).iter().chain(P::variants(self)).copied().find(|entry| entry.name == name)
+/// Finds an algorithm by its name, which may end with parameters, as in `search:-memo:-twins`.
+///
+/// # Errors
+/// See [`NameError`].
+pub fn named<P: Problem>(entries: &[&'static Entry<P>], name: &str) -> Result<&'static Entry<P>, NameError> {
+    let find = |name: &str| entries.iter().copied().find(|entry| entry.name == name);
+    if let Some(entry) = find(name) {
+        return Ok(entry);
     }
+    if let Some((own, parameters)) = name.split_once(':')
+        && let Some(entry) = find(own)
+    {
+        return Ok(entry.with(parameters)?);
+    }
+    let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let unknown = || NameError::Unknown { name: name.to_owned(), problem: P::NAME, known: known.join(", ") };
+    Err(excluded(name).map_or_else(unknown, NameError::Excluded))
+}
+
+/// Returns the first algorithm that is found. If there is none, returns the first error, but an error about an
+/// unknown name only if all are. Returns `None` if there are no results.
+pub fn first_found<T>(results: impl Iterator<Item = Result<T, NameError>>) -> Option<Result<T, NameError>> {
+    results.min_by_key(|result| match result {
+        Ok(_) => 0,
+        Err(NameError::Excluded(_) | NameError::Parameter(_)) => 1,
+        Err(NameError::Unknown { .. }) => 2,
+    })
+}
+
+/// The reason why a name refers to no algorithm of a problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// No build contains an algorithm of this name.
+    #[error("unknown algorithm '{name}' for {problem}; expected one of {known}")]
+    Unknown {
+        /// The unknown name.
+        name: String,
+        /// Name of the problem.
+        problem: &'static str,
+        /// The names of all algorithms, separated by commas.
+        known: String,
+    },
+    /// This build excludes the algorithm.
+    #[error(transparent)]
+    Excluded(#[from] Excluded),
+    /// The algorithm does not accept a parameter.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
 }
 
 /// The name of an algorithm is already in use.
@@ -110,38 +147,20 @@ pub struct NameTaken {
 /// Returns the registry of all algorithms in this build.
 pub fn registry() -> Registry {
     Registry {
-        offsets: plimsoll_heuristics::offsets::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::offsets::ENTRIES)
-            .collect(),
-        split_buffers: plimsoll_heuristics::split_buffers::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::split_buffers::ENTRIES)
-            .collect(),
-        shared_objects: plimsoll_heuristics::shared_objects::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::shared_objects::ENTRIES)
-            .collect(),
-        orders: plimsoll_heuristics::orders::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::orders::ENTRIES)
-            .collect(),
-        joint: plimsoll_solvers::joint::ENTRIES.iter().collect(),
-        spilling: plimsoll_heuristics::spilling::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::spilling::ENTRIES)
-            .collect(),
-        timelines: plimsoll_heuristics::timelines::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::timelines::ENTRIES)
-            .collect(),
-        tiers: plimsoll_heuristics::tiers::ENTRIES.iter().chain(plimsoll_solvers::tiers::ENTRIES).collect(),
-        fusions: plimsoll_heuristics::fusion::ENTRIES
-            .iter()
-            .chain(plimsoll_solvers::fusion::ENTRIES)
-            .collect(),
-        variants: plimsoll_solvers::offsets::variants().collect(),
+        offsets: both(fast::offsets::ENTRIES, exact::offsets::ENTRIES),
+        split_buffers: both(fast::split_buffers::ENTRIES, exact::split_buffers::ENTRIES),
+        shared_objects: both(fast::shared_objects::ENTRIES, exact::shared_objects::ENTRIES),
+        orders: both(fast::orders::ENTRIES, exact::orders::ENTRIES),
+        joint: both(&[], exact::joint::ENTRIES),
+        spilling: both(fast::spilling::ENTRIES, exact::spilling::ENTRIES),
+        timelines: both(fast::timelines::ENTRIES, exact::timelines::ENTRIES),
+        tiers: both(fast::tiers::ENTRIES, exact::tiers::ENTRIES),
+        fusions: both(fast::fusion::ENTRIES, exact::fusion::ENTRIES),
     }
+}
+
+fn both<P: Problem>(heuristics: &'static [Entry<P>], solvers: &'static [Entry<P>]) -> Vec<&'static Entry<P>> {
+    heuristics.iter().chain(solvers).collect()
 }
 
 /// A solver that this build excludes.
@@ -158,8 +177,8 @@ pub struct Excluded {
     pub feature: &'static str,
 }
 
-/// Returns the reason why this build excludes the named solver or variant. Returns `None` if this build
-/// includes it, or if no build does.
+/// Returns the reason why this build excludes the named solver. Returns `None` if this build includes it, or
+/// if no build does. The name may end with parameters.
 pub fn excluded(name: &str) -> Option<Excluded> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
     let library = Library::of(name).filter(|library| !library.is_present)?;
@@ -174,7 +193,7 @@ mod tests {
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{
         Budget, Buffer, Bytes, Claim, Instance, InstanceBuilder, Kind, Layout, Lifespan, Observer, Outcome,
-        Setup, Silent, SolveError, Solver, Stats, Stop, simple_bound,
+        Parameter, Setup, Silent, SolveError, Solver, Stats, Stop, simple_bound,
     };
     use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
@@ -187,8 +206,19 @@ mod tests {
             assert!(entry.name.chars().all(plain), "{}", entry.name);
             assert!(!entry.about.is_empty() && !entry.about.contains('\n'), "{}", entry.name);
             assert!(!entry.source.is_empty() && !entry.source.contains('\n'), "{}", entry.name);
-            let built = (entry.build)(plimsoll_model::Setup::default());
+            let built = (entry.build)(Setup::default());
             assert_eq!(built.name(), entry.name);
+            let parameters = built.parameters();
+            for Parameter { name, about } in &parameters {
+                assert!(!about.is_empty() && !about.contains('\n'), "{name}");
+                let full = format!("{}:{name}", entry.name);
+                let found = named(entries, &full).unwrap();
+                assert_eq!((found.name, found.about), (&*full, entry.about));
+                assert_eq!((found.build)(Setup::default()).name(), entry.name);
+                assert!(std::ptr::eq(found, named(entries, &full).unwrap()), "{full} is built once");
+            }
+            let unique: BTreeSet<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+            assert_eq!(unique.len(), parameters.len(), "{}", entry.name);
         }
     }
 
@@ -204,12 +234,28 @@ mod tests {
         check(&registry.timelines);
         check(&registry.tiers);
         check(&registry.fusions);
-        let mut variants = BTreeSet::new();
-        for entry in registry.variants {
-            assert!(variants.insert(entry.name), "{} twice", entry.name);
-            let built = (entry.build)(plimsoll_model::Setup::default());
-            assert!(entry.name.starts_with(&format!("{}:", built.name())), "{}", entry.name);
-        }
+    }
+
+    #[test]
+    fn parameters_change_an_algorithm() {
+        let registry = registry();
+        let both = registry.find::<Offsets>("search:-twins:-memo").unwrap();
+        assert_eq!(both.name, "search:-memo:-twins");
+        let error = |name: &str| registry.find::<Offsets>(name).unwrap_err().to_string();
+        let unknown = error("search:-memos");
+        assert!(unknown.starts_with("'search' has no parameter '-memos'; expected -restarts, "), "{unknown}");
+        assert_eq!(error("naive:-memo"), "'naive' has no parameter '-memo'; expected none");
+        let unknown = error("serach:-memo");
+        assert!(unknown.starts_with("unknown algorithm 'serach:-memo' for offsets; expected one of naive, "));
+        let plain = registry.find::<SharedObjects>("mini-infer").unwrap();
+        let exact = registry.find::<SharedObjects>("mini-infer:-rounding").unwrap();
+        let buffer = Buffer::new("a", 300, Lifespan::single(0, 1).unwrap());
+        let instance = InstanceBuilder::new("t").buffer(buffer).build().unwrap();
+        let value = |entry: &Entry<SharedObjects>| {
+            let run = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
+            run.result.unwrap().value.unwrap().get()
+        };
+        assert_eq!((value(plain), value(exact)), (512, 300));
     }
 
     #[test]
@@ -279,7 +325,7 @@ mod tests {
     #[test]
     fn a_solver_is_present_or_excluded() {
         let registry = registry();
-        let offsets = registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name);
+        let offsets = registry.offsets.iter().map(|entry| entry.name);
         let present: BTreeSet<&str> =
             offsets.chain(registry.shared_objects.iter().map(|entry| entry.name)).collect();
         for library in LIBRARIES {
@@ -287,8 +333,9 @@ mod tests {
                 assert_eq!(present.contains(solver), library.is_present, "{solver}");
                 assert_eq!(excluded(solver).is_some(), !library.is_present, "{solver}");
             }
-            let plain = format!("{}:plain", library.feature);
-            assert_eq!(present.contains(plain.as_str()), excluded(&plain).is_none(), "{plain}");
+            let name = format!("{}:-bridges", library.feature);
+            let found = registry.find::<Offsets>(&name).map(|entry| entry.name);
+            assert_eq!(found, excluded(&name).map_or(Ok(&*name), |reason| Err(reason.into())));
         }
         assert_eq!(excluded("exact"), None);
     }

@@ -4,12 +4,12 @@ use crate::border::{array, array_mut, place, text};
 use crate::error::{Failure, call, plimsoll_code, plimsoll_code as Code};
 use crate::handle::Table;
 use crate::instance::{INSTANCES, lock, plimsoll_instance};
-use plimsoll::Engine;
 use plimsoll::model::{
     Bytes, Claim, Entry, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup,
     Silent, Stop,
 };
 use plimsoll::run::{Attempt, Limits, RunError, run_within};
+use plimsoll::{Engine, NameError};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -169,14 +169,8 @@ fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
 fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure> {
     // SAFETY: guaranteed by the caller of `plimsoll_solve`.
     let name = unsafe { text(options.algorithm, "algorithm") }?.unwrap_or("exact");
-    let known = || ENGINE.registry.offsets.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-    ENGINE.registry.named::<Offsets>(name).ok_or_else(|| {
-        let message = match plimsoll::excluded(name) {
-            Some(excluded) => excluded.to_string(),
-            None => format!("unknown algorithm '{name}'; expected one of {}", known()),
-        };
-        Failure::new(Code::PLIMSOLL_UNSUPPORTED, message)
-    })
+    let unsupported = |error: NameError| Failure::new(Code::PLIMSOLL_UNSUPPORTED, error.to_string());
+    ENGINE.registry.find(name).map_err(unsupported)
 }
 
 /// Runs the algorithm. If the options contain a progress function, the algorithm runs in a new thread, and

@@ -132,7 +132,7 @@ int main(void) {
     EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
     options.algorithm = "valley-fit";
     REFUSED(plimsoll_solve(other, &options, &solution), PLIMSOLL_UNSUPPORTED, "rigid groups");
-    options.algorithm = "large-first";
+    options.algorithm = "first-fit-size";
     EXPECT(plimsoll_solve(other, &options, &solution) == PLIMSOLL_OK);
     EXPECT(plimsoll_solution_offsets(solution, 3, offsets) == PLIMSOLL_OK);
     EXPECT(offsets[2] == offsets[0] + 12);

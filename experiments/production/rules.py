@@ -18,7 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 
 HEURISTICS = (
-    "best-fit-start,first-fit-start,best-fit-size,first-fit-size,best-fit-duration,best-fit-area,xla-best-fit,"
+    "best-fit-start,first-fit-start,greedy-by-size,first-fit-size,best-fit-duration,best-fit-area,xla-best-fit,"
     "greedy-by-breadth"
 )
 GRAIN = 64

@@ -13,6 +13,7 @@
 use crate::budget::Budget;
 use crate::claim::{Stats, Stop};
 use crate::outcome::Outcome;
+use crate::parameter::Parameter;
 use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
@@ -78,6 +79,10 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
 
     fn supports_groups(&self) -> bool {
         self.0.supports_groups()
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        self.0.parameters()
     }
 
     fn solve(

@@ -96,6 +96,7 @@ pub mod orders;
 mod outcome;
 mod pairs;
 pub mod panics;
+mod parameter;
 mod pinned;
 mod presets;
 pub mod printable;
@@ -142,6 +143,7 @@ pub use offsets::{
 pub use orders::Orders;
 pub use outcome::Outcome;
 pub use pairs::Pairs;
+pub use parameter::{Change, Parameter, ParameterError, parameters};
 pub use problem::{Bound, InstanceProblem, Problem, Reduced};
 pub use races::{Precedences, Race, races};
 pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver};

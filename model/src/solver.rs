@@ -2,8 +2,12 @@
 
 use crate::budget::Budget;
 use crate::outcome::Outcome;
+use crate::parameter::{Change, Parameter, ParameterError, chosen};
 use crate::problem::{Bound, Problem};
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// The reason why an algorithm returns no outcome: an unsupported input or an internal failure. Exhausting
 /// the budget is not an error.
@@ -69,6 +73,11 @@ pub trait Solver<P: Problem>: Send + Sync {
         false
     }
 
+    /// Returns the parameters that the algorithm accepts. [`Setup::parameters`] contains the chosen ones.
+    fn parameters(&self) -> Vec<Parameter> {
+        Vec::new()
+    }
+
     /// Returns only the solution, for callers that try many inputs. An algorithm may skip the computation of
     /// its bound in this method.
     ///
@@ -88,18 +97,34 @@ pub struct Setup {
     pub threads: usize,
     /// The number of weight buffers used by the schedule `k-buffers`.
     pub buffers: usize,
+    /// The names of the chosen [parameters](Solver::parameters) of the algorithm; see [`Entry::with`].
+    pub parameters: &'static [&'static str],
 }
 
 impl Setup {
     /// The maximum number of threads that interfaces accept. More threads than cores do not help, and each
     /// needs memory.
     pub const MOST_THREADS: usize = 1024;
+
+    /// Returns true if a parameter is chosen.
+    pub fn has(self, parameter: &str) -> bool {
+        self.parameters.contains(&parameter)
+    }
+
+    /// Returns the default settings of an algorithm, changed by the chosen parameters.
+    pub fn settings<S: Default>(self, changes: &[Change<S>]) -> S {
+        let mut settings = S::default();
+        for (_, _, change) in changes.iter().filter(|(name, ..)| self.has(name)) {
+            change(&mut settings);
+        }
+        settings
+    }
 }
 
 impl Default for Setup {
-    /// Returns seed 0, one thread and three buffers.
+    /// Returns seed 0, one thread, three buffers and no parameters.
     fn default() -> Self {
-        Self { seed: 0, threads: 1, buffers: 3 }
+        Self { seed: 0, threads: 1, buffers: 3, parameters: &[] }
     }
 }
 
@@ -147,5 +172,36 @@ impl<P: Problem> fmt::Debug for Entry<P> {
             .field("name", &self.name)
             .field("kind", &self.kind)
             .finish_non_exhaustive()
+    }
+}
+
+/// The entries that [`Entry::with`] has built, by the address of the original entry and the name.
+static BUILT: Mutex<BTreeMap<(usize, String), &'static (dyn Any + Send + Sync)>> =
+    Mutex::new(BTreeMap::new());
+
+impl<P: Problem> Entry<P> {
+    /// Returns the parameters that the algorithm accepts.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        (self.build)(Setup::default()).parameters()
+    }
+
+    /// Returns the algorithm with the parameters in `text`, which colons separate, as in `-memo:-twins`. The
+    /// name of the new entry contains them in the order of [`Self::parameters`].
+    ///
+    /// # Errors
+    /// Returns [`ParameterError`] for an unknown parameter, and for two parameters that set the same part.
+    pub fn with(&'static self, text: &str) -> Result<&'static Self, ParameterError> {
+        let parameters = chosen(self.name, &self.parameters(), text)?;
+        let name = format!("{}:{}", self.name, parameters.join(":"));
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (std::ptr::from_ref(self).addr(), name.clone());
+        if let Some(entry) = built.get(&key).copied().and_then(|entry| entry.downcast_ref()) {
+            return Ok(entry);
+        }
+        let parameters: &[&str] = parameters.leak();
+        let build = Box::leak(Box::new(move |setup| (self.build)(Setup { parameters, ..setup })));
+        let entry: &Self = Box::leak(Box::new(Self { name: name.leak(), build, ..*self }));
+        built.insert(key, entry);
+        Ok(entry)
     }
 }

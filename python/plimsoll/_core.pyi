@@ -215,7 +215,8 @@ class Plan:
     def _repr_html_(self) -> str: ...
 
 def algorithms() -> list[Algorithm]:
-    """The algorithms that :func:`solve` accepts."""
+    """The algorithms that :func:`solve` accepts. A name may end with ``parameters`` of the algorithm, as in
+    ``search:-memo:-twins``."""
 
 def bench(
     instances: Iterable[Any],

@@ -12,6 +12,7 @@ class Algorithm(TypedDict):
     kind: Literal["heuristic", "exact"]
     about: str
     source: str
+    parameters: dict[str, str]
 
 
 class ComparedLayout(TypedDict):

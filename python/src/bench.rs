@@ -2,7 +2,7 @@
 
 use crate::attended::attended;
 use crate::instance::{Instance, layout_of};
-use crate::solution::{instance_of, number_of_threads, time};
+use crate::solution::{instance_of, number_of_threads, time, unknown};
 use plimsoll::model::{
     Budget, Entry, Kind, Observer, Offsets, Outcome, Problem as _, SolveError, Solver, Stats, Stop,
     simple_bound,
@@ -13,11 +13,11 @@ use plimsoll_lab::experiment::{Experiment, Input, Task};
 use plimsoll_lab::row::{Row, settle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
 use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
-/// Returns the algorithms for offsets as dictionaries with name, kind, description and source.
+/// Returns the algorithms for offsets as dictionaries with name, kind, description, source and parameters.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
@@ -27,6 +27,8 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         row.set_item("kind", entry.kind.to_string())?;
         row.set_item("about", entry.about)?;
         row.set_item("source", entry.source)?;
+        let parameters = entry.parameters().into_iter().map(|one| (one.name, one.about));
+        row.set_item("parameters", parameters.into_py_dict(py)?)?;
         list.append(row)?;
     }
     Ok(list)
@@ -111,17 +113,14 @@ pub fn bench<'py>(
     let mut registry = plimsoll::registry();
     let mut experiment = Experiment { name: "bench".to_owned(), ..Experiment::default() };
     for algorithm in &algorithms {
-        let algorithm = match algorithm.cast::<PyString>() {
+        let name = match algorithm.cast::<PyString>() {
             Ok(name) => name.to_string(),
             Err(_) => register(&mut registry, algorithm, time_limit)?,
         };
-        let Some(entry) = registry.named::<Offsets>(&algorithm) else {
-            let why = format!("unknown algorithm '{algorithm}'; see plimsoll.algorithms()");
-            return Err(PyValueError::new_err(why));
-        };
+        let entry = registry.find::<Offsets>(&name).map_err(|error| unknown(&error))?;
         experiment.tasks.push(Task {
             problem: Offsets::NAME,
-            algorithm,
+            algorithm: entry.name.to_owned(),
             kind: entry.kind.into(),
             peer: None,
             threads,

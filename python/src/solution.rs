@@ -3,12 +3,12 @@
 use crate::attended::attended;
 use crate::instance::{Instance, layout_of, offsets_of, pieces};
 use crate::picture::{html, svg};
-use plimsoll::Engine;
 use plimsoll::model::{
     Bytes, Certificate, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup, Violation,
     gap_percent,
 };
 use plimsoll::run::{Limits, RunError, run};
+use plimsoll::{Engine, NameError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -88,7 +88,7 @@ pub fn solve(
     engine.setup.seed = seed;
     engine.setup.threads = number_of_threads(threads)?;
     let limits = Limits { time: time(time_limit)?, nodes: node_limit, ..Limits::default() };
-    let entry = engine.registry.named::<Offsets>(algorithm).ok_or_else(|| unknown(&engine, algorithm))?;
+    let entry = engine.registry.find::<Offsets>(algorithm).map_err(|error| unknown(&error))?;
     let own = &instance.bind(py).get().0;
     let (mut value, mut bound) = (None, 0);
     let attempt = attended(
@@ -109,7 +109,7 @@ pub fn solve(
         RunError::Solve(error) => PyValueError::new_err(error.to_string()),
         other => PyRuntimeError::new_err(other.to_string()),
     })?;
-    Ok(Solution { instance, outcome, algorithm: algorithm.to_owned(), seconds: attempt.seconds })
+    Ok(Solution { instance, outcome, algorithm: entry.name.to_owned(), seconds: attempt.seconds })
 }
 
 /// The error for an instance in which every buffer has an offset.
@@ -117,12 +117,9 @@ const PLAN: &str = "every buffer has an offset; if the offsets are a plan, compa
                     instance.offsets}) checks it, and solve(instance.without_offsets()) places all buffers \
                     anew; if they are requirements, nothing remains to be placed";
 
-fn unknown(engine: &Engine, name: &str) -> PyErr {
-    if let Some(excluded) = plimsoll::excluded(name) {
-        return PyValueError::new_err(excluded.to_string());
-    }
-    let known: Vec<&str> = engine.registry.offsets.iter().map(|entry| entry.name).collect();
-    PyValueError::new_err(format!("unknown algorithm '{name}'; expected one of {}", known.join(", ")))
+/// The error for a name that refers to no algorithm.
+pub fn unknown(error: &NameError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// Returns `data` if it is an instance, and otherwise builds an instance from it. If `capacity` is given, it

@@ -54,7 +54,7 @@ def test_distances():
     instance = plimsoll.Instance(rows, above=[(1, 0, 12), (2, 0, 4)])
     assert instance.above == [(1, 0, 12), (2, 0, 4)]
     assert "0+12" in instance.to_csv()
-    solution = plimsoll.solve(instance, algorithm="large-first")
+    solution = plimsoll.solve(instance, algorithm="first-fit-size")
     assert list(solution.offsets) == [0, 12, 4] and solution.peak == 16
     assert "must lie 12 bytes above '0'" in instance.violations([0, 8, 4])[0]
     fixed = plimsoll.Instance({"lower": [0, 0], "upper": [1, 1], "size": [4, 4], "offset": [8, None]}, above=[(1, 0, 4)])

@@ -50,8 +50,13 @@ def test_algorithms():
         if name != "brute-force":
             solution = plimsoll.solve(ROWS, algorithm=name)
             assert solution.peak >= 10 and solution.algorithm == name
+    parameters = {one["name"]: one["parameters"] for one in plimsoll.algorithms()}
+    assert parameters["naive"] == {} and "-memo" in parameters["search"]
+    assert plimsoll.solve(ROWS, algorithm="search:-twins:-memo").algorithm == "search:-memo:-twins"
     with pytest.raises(ValueError, match="unknown algorithm 'none'"):
         plimsoll.solve(ROWS, algorithm="none")
+    with pytest.raises(ValueError, match="'search' has no parameter '-mem'"):
+        plimsoll.solve(ROWS, algorithm="search:-mem")
 
 
 def test_capacity():

@@ -8,7 +8,7 @@ pub struct Library {
     pub feature: &'static str,
     /// The name of the library, as its authors write it.
     pub name: &'static str,
-    /// The names of all solvers, for any problem, that need the library. Ablation variants are not listed.
+    /// The names of all solvers, for any problem, that need the library.
     pub solvers: &'static [&'static str],
     /// Whether the library computes in floating point. If so, its proofs depend on tolerances.
     pub is_floating: bool,
@@ -17,8 +17,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the optional library that a solver needs, if any. An ablation variant `NAME:VARIANT` needs
-    /// the same library as `NAME`.
+    /// Returns the optional library that a solver needs, if any. The name may end with parameters.
     pub fn of(solver: &str) -> Option<&'static Self> {
         let plain = solver.split_once(':').map_or(solver, |(plain, _)| plain);
         LIBRARIES.iter().find(|library| library.solvers.contains(&plain))

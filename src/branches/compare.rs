@@ -160,8 +160,8 @@ fn narrower(low: &str, high: &str) -> bool {
     }
 }
 
-/// The three strategies of LUNA, Alg. 1.
-pub(super) const FAST: [&str; 3] = ["sequential", "large-first", "short-first"];
+/// The three strategies of LUNA, Alg. 1: sequential, large-first and short-first.
+pub(super) const FAST: [&str; 3] = ["first-fit-start", "first-fit-size", "short-first"];
 
 /// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. The scheme `naive` needs
 /// no solver and runs once. Every layout passes the layout checker and the execution checker.
@@ -176,7 +176,7 @@ pub fn compare(
     limits: Limits,
     execution: ExecutionOptions,
 ) -> Result<Comparison, BranchError> {
-    let fast = registry.offsets.iter().copied().filter(|entry| FAST.contains(&entry.name));
+    let fast = FAST.iter().filter_map(|name| registry.find(name).ok());
     let mut entries: Vec<&Entry<Offsets>> = fast.collect();
     entries.extend(solvers.iter().filter(|solver| !FAST.contains(&solver.name)));
     let (mut lines, mut missing) = (Vec::new(), Vec::new());

@@ -55,7 +55,7 @@ fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
 pub(super) fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     let find = |name: &str| {
         let found = registry().find::<Orders>(name);
-        found.ok_or_else(|| "expected an order algorithm; `plimsoll list orders` prints all names".to_owned())
+        found.map_err(|_| "expected an order algorithm; `plimsoll list orders` prints all names".to_owned())
     };
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }

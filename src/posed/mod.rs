@@ -16,7 +16,7 @@ pub use terms::{TermError, Terms};
 use crate::arithmetic::Arithmetic;
 use crate::fusion::FuseError;
 use crate::graphs::{GraphRunError, OrderedRegion};
-use crate::registry::{Listed, Registry};
+use crate::registry::{Listed, NameError, Registry, first_found};
 use crate::run::{Attempt, Limits, RunError};
 use crate::tiers::TierCaseError;
 use crate::timelines::ScheduleError;
@@ -26,8 +26,8 @@ use plimsoll_model::orders::OrderError;
 use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::{OverlapError, Timelines};
 use plimsoll_model::{
-    Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Piece,
-    Problem, Setup, SharedObjects, SolveError, SpillError, Spilling, SplitBuffers, Stats, Stop, Value,
+    Bound, Claim, Entry, Instance, Joint, Kind, LowerBound, Observer, Offsets, Orders, Outcome, Parameter,
+    Piece, Problem, Setup, SharedObjects, SolveError, SpillError, Spilling, SplitBuffers, Stats, Stop, Value,
     WitnessSummary,
 };
 use std::fmt;
@@ -541,7 +541,7 @@ pub fn problem(name: &str) -> Option<&'static str> {
 problems! { Offsets, SplitBuffers, SharedObjects, Orders, Joint, Spilling, Timelines, Tiers, Fusions }
 
 /// The listed properties of an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Name of the problem.
     pub problem: &'static str,
@@ -555,35 +555,49 @@ pub struct Facts {
     pub source: &'static str,
     /// The running time in the worst case.
     pub time: &'static str,
+    /// The accepted parameters.
+    pub parameters: Vec<Parameter>,
 }
 
 impl Facts {
     fn of<P: Problem>(entry: &Entry<P>) -> Self {
         let Entry { name, kind, about, source, time, .. } = *entry;
-        Self { problem: P::NAME, name, kind, about, source, time }
+        Self { problem: P::NAME, name, kind, about, source, time, parameters: entry.parameters() }
     }
 }
 
 struct Every<'a>(&'a Registry);
 
 impl Visitor for Every<'_> {
-    type Output = [Vec<Facts>; 2];
+    type Output = Vec<Facts>;
 
     fn visit<P: Posed>(&mut self) -> Self::Output {
-        [P::entries(self.0), P::variants(self.0)]
-            .map(|all| all.iter().map(|entry| Facts::of(entry)).collect())
+        P::entries(self.0).iter().map(|entry| Facts::of(entry)).collect()
     }
 }
 
-/// Returns the algorithms of a problem, and their variants for ablation. Both lists are empty for an unknown
-/// problem.
-pub fn algorithms(registry: &Registry, problem: &str) -> [Vec<Facts>; 2] {
+/// Returns the algorithms of a problem. There are none for an unknown problem.
+pub fn algorithms(registry: &Registry, problem: &str) -> Vec<Facts> {
     visit(problem, &mut Every(registry)).unwrap_or_default()
 }
 
-/// Finds an algorithm or a variant by problem and name.
-pub fn algorithm(registry: &Registry, problem: &str, name: &str) -> Option<Facts> {
-    algorithms(registry, problem).into_iter().flatten().find(|facts| facts.name == name)
+struct One<'a>(&'a Registry, &'a str);
+
+impl Visitor for One<'_> {
+    type Output = Result<Facts, NameError>;
+
+    fn visit<P: Posed>(&mut self) -> Self::Output {
+        self.0.find::<P>(self.1).map(Facts::of)
+    }
+}
+
+/// Finds an algorithm by name, in the first of these problems that has it. Returns `None` if none of the
+/// problems exists.
+///
+/// # Errors
+/// See [`NameError`].
+pub fn algorithm(registry: &Registry, problems: &[&str], name: &str) -> Option<Result<Facts, NameError>> {
+    first_found(problems.iter().filter_map(|problem| visit(problem, &mut One(registry, name))))
 }
 
 #[cfg(test)]
@@ -602,11 +616,11 @@ mod tests {
         let commands = ["order", "spill", "overlap", "fuse"].map(problem);
         assert_eq!(commands, [PROBLEMS[3], PROBLEMS[5], PROBLEMS[6], PROBLEMS[8]].map(Some));
         for problem in PROBLEMS {
-            let [own, _] = algorithms(&registry, problem);
+            let own = algorithms(&registry, problem);
             assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");
         }
         assert!(
-            algorithm(&registry, "offset", "exact").is_none()
+            algorithm(&registry, &["offset"], "exact").is_none()
                 && terms_in_full(&Terms::default(), "offset").is_empty()
         );
         assert_eq!(

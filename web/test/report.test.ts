@@ -31,7 +31,7 @@ function instances(): string[] {
 function benchmark(): string {
   const path = join(scratch, "bench", "report", "report.html");
   if (existsSync(path)) return path;
-  plimsoll("bench", ...instances(), "--problems", "offsets", "--algorithms", "large-first,sequential", "--out", "bench", "--report");
+  plimsoll("bench", ...instances(), "--problems", "offsets", "--algorithms", "first-fit-size,first-fit-start", "--out", "bench", "--report");
   return path;
 }
 

@@ -10,7 +10,7 @@ use crate::experiment::{InputRecord, ModelRecord};
 use crate::row::{CsvFile, Extras, Row, RowError, Status, difference};
 use crate::suite::{Case, Reading, SuiteError, cases, sha256};
 use plimsoll::posed::{PROBLEMS, Subject, algorithm, instance, is_on_instances};
-use plimsoll::{Registry, excluded};
+use plimsoll::{NameError, Registry};
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Stop};
@@ -222,11 +222,10 @@ fn rerun(row: &Row, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
         return differs("problem", &row.problem, "no problem of that name");
     }
-    if algorithm(registry, &row.problem, &row.algorithm).is_none() {
-        return match excluded(&row.algorithm) {
-            Some(_) => Verdict::Left("not in this build"),
-            None => differs("algorithm", &row.algorithm, "no algorithm of that name"),
-        };
+    match algorithm(registry, &[&row.problem], &row.algorithm) {
+        Some(Ok(_)) => {}
+        Some(Err(NameError::Excluded(_))) => return Verdict::Left("not in this build"),
+        _ => return differs("algorithm", &row.algorithm, "no algorithm of that name"),
     }
     if row.stop == Some(Stop::TimeLimit) {
         return Verdict::Left("ended by its time limit");

@@ -2,7 +2,7 @@
 
 use crate::ReproduceError;
 use plimsoll::run::{Limits, RunError, run};
-use plimsoll::{Registry, excluded};
+use plimsoll::{NameError, Registry};
 use plimsoll_model::{Bytes, Entry, Kind, Outcome, Problem, Setup, Silent, SolveError, Stop};
 use std::path::PathBuf;
 
@@ -56,9 +56,9 @@ impl<'a> Context<'a> {
         label: &str,
         input: &P::Input,
     ) -> Result<Option<Outcome<P>>, ReproduceError> {
-        let entry = match named(entries, name) {
-            Err(_) if excluded(name).is_some() => return Ok(None),
-            entry => entry?,
+        let entry = match plimsoll::named(entries, name) {
+            Err(NameError::Excluded(_)) => return Ok(None),
+            entry => entry.map_err(ReproduceError::defect)?,
         };
         match run(entry, input, self.setup, self.limits, &mut Silent).result {
             Err(RunError::Solve(SolveError::Unsupported { .. })) => Ok(None),
@@ -126,8 +126,7 @@ pub(crate) fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,
 ) -> Result<&'static Entry<P>, ReproduceError> {
-    let entry = entries.iter().copied().find(|entry| entry.name == name);
-    entry.ok_or_else(|| missing(name, P::NAME))
+    plimsoll::named(entries, name).map_err(ReproduceError::defect)
 }
 
 pub(crate) fn missing(name: &str, problem: &str) -> ReproduceError {

@@ -3,7 +3,7 @@
 //!
 //! | planner | order | fit |
 //! |---|---|---|
-//! | sequential, large-first, short-first (LUNA) | start, descending size, ascending duration | first |
+//! | first-fit-start, first-fit-size, short-first (LUNA) | start, descending size, ascending duration | first |
 //! | greedy by size (Pisarchyk and Lee) | descending size | best |
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
 //! | global decreasing size best fit (XLA) | descending size, then descending duration | best |

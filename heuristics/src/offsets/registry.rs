@@ -40,13 +40,11 @@ pub const ENTRIES: &[Entry<Offsets>] = &[
         time: "O(n log n) for n buffers",
         build: &|_| single_with_groups("naive", end_to_end),
     },
-    ordered!("sequential", Start, First, LUNA, "first fit in execution order"),
-    ordered!("large-first", Size, First, LUNA, "first fit by descending size"),
     ordered!("short-first", ShortDuration, First, LUNA, "first fit by ascending duration"),
-    ordered!("first-fit-size", Size, First, CLASSICAL, "first fit by descending size"),
+    ordered!("first-fit-size", Size, First, CLASSICAL, "first fit by descending size; large-first of LUNA"),
     ordered!("first-fit-area", Area, First, CLASSICAL, "first fit by descending size x duration"),
     ordered!("first-fit-duration", Duration, First, CLASSICAL, "first fit by descending duration"),
-    ordered!("first-fit-start", Start, First, CLASSICAL, "first fit in execution order"),
+    ordered!("first-fit-start", Start, First, CLASSICAL, "first fit in execution order; sequential of LUNA"),
     ordered!(
         "first-fit-conflicts",
         Conflicts,
@@ -54,7 +52,6 @@ pub const ENTRIES: &[Entry<Offsets>] = &[
         CLASSICAL,
         "first fit by descending number of conflicts"
     ),
-    ordered!("best-fit-size", Size, Best, CLASSICAL, "best fit by descending size"),
     ordered!("best-fit-area", Area, Best, CLASSICAL, "best fit by descending size x duration"),
     ordered!("best-fit-duration", Duration, Best, CLASSICAL, "best fit by descending duration"),
     ordered!("best-fit-start", Start, Best, CLASSICAL, "best fit in execution order"),

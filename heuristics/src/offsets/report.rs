@@ -3,8 +3,8 @@
 use crate::offsets::laid_end_to_end;
 use plimsoll_model::orders::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Bound, Budget, Instance, Layout, Observer, Offsets, Orders, Outcome, Piece, Problem, SolveError, Solver,
-    SplitBuffers, SplitLayout, Stop, Tracker, guarded, simple_bound,
+    Bound, Budget, Instance, Layout, Observer, Offsets, Orders, Outcome, Parameter, Piece, Problem,
+    SolveError, Solver, SplitBuffers, SplitLayout, Stop, Tracker, guarded, simple_bound,
 };
 
 /// A problem with a bound that all its heuristics report.
@@ -69,6 +69,7 @@ struct Heuristic<F> {
     name: &'static str,
     /// Whether the heuristic supports rigid groups.
     groups: bool,
+    parameters: &'static [Parameter],
     search: F,
 }
 
@@ -83,6 +84,10 @@ where
 
     fn supports_groups(&self) -> bool {
         self.groups
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        self.parameters.to_vec()
     }
 
     fn solve(
@@ -103,7 +108,7 @@ pub(crate) fn anytime<P: Bounded>(
     name: &'static str,
     search: impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
-    guarded(Heuristic { name, groups: false, search })
+    guarded(Heuristic { name, groups: false, parameters: &[], search })
 }
 
 /// Creates an anytime heuristic for offsets that supports rigid groups.
@@ -111,7 +116,7 @@ pub(crate) fn anytime_with_groups(
     name: &'static str,
     search: impl Fn(&Instance, &mut Budget, &mut Tracker<Offsets>) -> Result<(), Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<Offsets>> {
-    guarded(Heuristic { name, groups: true, search })
+    guarded(Heuristic { name, groups: true, parameters: &[], search })
 }
 
 /// Creates a heuristic for offsets that finds at most one solution and supports rigid groups.
@@ -127,7 +132,16 @@ pub(crate) fn single<P: Bounded>(
     name: &'static str,
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
-    anytime(name, offering(find))
+    single_with_parameters(name, &[], find)
+}
+
+/// Creates a heuristic that finds at most one solution and accepts parameters.
+pub(crate) fn single_with_parameters<P: Bounded>(
+    name: &'static str,
+    parameters: &'static [Parameter],
+    find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<P>> {
+    guarded(Heuristic { name, groups: false, parameters, search: offering(find) })
 }
 
 /// Returns a function that offers the solution that another function finds.

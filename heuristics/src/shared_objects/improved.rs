@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::offsets::report::Bounded;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Bytes, PoolPlan, Problem, SharedObjects, Silent};
+    use plimsoll_model::{Bytes, PoolPlan, Problem, Setup, SharedObjects, Silent};
 
     /// Implements the definition, evaluated from scratch for every buffer.
     fn by_definition(instance: &Instance) -> Vec<PoolId> {
@@ -176,7 +176,7 @@ mod tests {
     fn node_limit_ends_the_run() {
         let instance = small_instance(SmallParams::with_features(8, 0), 3);
         let mut budget = Budget::unlimited().with_node_limit(3);
-        let solver = assigning("improved", Bytes::new(1), improved_by_size);
+        let solver = assigning("improved", (Bytes::new(1), Setup::default()), improved_by_size);
         let outcome = solver.solve(&instance, &mut budget, &mut Silent).unwrap();
         assert_eq!(outcome.stop, Stop::NodeLimit);
         // Without an assignment, every buffer has an object of its own.

@@ -17,6 +17,8 @@
 //! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
 //! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |
 //!
+//! The parameter `-rounding` replaces an alignment above 1 by 1.
+//!
 //! **Invariants.** Members of an object never conflict. No object is larger than the rounded size of its
 //! largest member.
 //!
@@ -39,21 +41,29 @@ pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 pub use registry::ENTRIES;
 
-use crate::offsets::report::{Bounded, single};
+use crate::offsets::report::{Bounded, single_with_parameters};
 use plimsoll_model::{
-    Budget, Bytes, Instance, LowerBound, PoolId, PoolPlan, SharedObjects, Solver, Stop, Witness, load,
+    Budget, Bytes, Instance, LowerBound, Parameter, PoolId, PoolPlan, Setup, SharedObjects, Solver, Stop,
+    Witness, load,
 };
 
-/// Creates a heuristic that assigns buffers to shared objects, whose sizes are rounded up to the alignment.
+/// Creates a heuristic that assigns buffers to shared objects. Sizes of objects are rounded up to the
+/// alignment, unless the setup switches that off.
 pub(crate) fn assigning(
     name: &'static str,
-    alignment: Bytes,
+    (alignment, setup): (Bytes, Setup),
     assign: impl Fn(&Instance, &mut Budget) -> Result<Vec<PoolId>, Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<SharedObjects>> {
-    single(name, move |input: &Instance, budget| {
+    let one = Bytes::new(1);
+    let parameters: &[Parameter] = if alignment > one { &[ROUNDING] } else { &[] };
+    let alignment = if setup.has(ROUNDING.name) { one } else { alignment };
+    single_with_parameters(name, parameters, move |input: &Instance, budget| {
         Ok(Some(PoolPlan::fitted(input, assign(input, budget)?, alignment)))
     })
 }
+
+/// The parameter of heuristics that round up sizes.
+const ROUNDING: Parameter = Parameter { name: "-rounding", about: "sizes are not rounded up" };
 
 impl Bounded for SharedObjects {
     /// Gives every buffer an object of its own.

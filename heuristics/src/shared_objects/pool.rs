@@ -2,7 +2,7 @@
 
 use super::assigning;
 use crate::offsets::Order;
-use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, Setup, SharedObjects, Solver, Step, Stop};
 
 /// The choice among the free objects for a buffer. If no object is free, the buffer opens a new one. Ties are
 /// broken in favour of the object opened first.
@@ -61,8 +61,8 @@ pub struct PoolGreedy {
 
 impl PoolGreedy {
     /// Returns the heuristic as a solver with the given name.
-    pub fn solver(self, name: &'static str) -> Box<dyn Solver<SharedObjects>> {
-        assigning(name, self.alignment, move |instance, budget| self.assign(instance, budget))
+    pub fn solver(self, name: &'static str, setup: Setup) -> Box<dyn Solver<SharedObjects>> {
+        assigning(name, (self.alignment, setup), move |instance, budget| self.assign(instance, budget))
     }
 
     fn assign(&self, instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {

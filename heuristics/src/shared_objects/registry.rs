@@ -13,10 +13,10 @@ macro_rules! pools {
             about: $about,
             source: $source,
             time: "O(n p log n) for n buffers and p objects; O(n^2) with gaps, separations or exclusions",
-            build: &|_| {
+            build: &|setup| {
                 let (order, choice) = (Order::$order, PoolChoice::$choice);
                 PoolGreedy { order, choice, classes: $classes, alignment: Bytes::new($alignment) }
-                    .solver($name)
+                    .solver($name, setup)
             },
         }
     };
@@ -37,15 +37,6 @@ pub const ENTRIES: &[Entry<SharedObjects>] = &[
         "greedy colouring by descending size; sizes are rounded up to multiples of 256 bytes"
     ),
     pools!(
-        "mini-infer-unaligned",
-        Size,
-        First,
-        Classes::All,
-        1,
-        MINI_INFER,
-        "like mini-infer, but sizes are not rounded up"
-    ),
-    pools!(
         "max-block",
         Start,
         First,
@@ -55,15 +46,6 @@ pub const ENTRIES: &[Entry<SharedObjects>] = &[
         "in execution order, each buffer joins the first free object; sizes are rounded up to multiples of 512 bytes"
     ),
     pools!(
-        "max-block-unaligned",
-        Start,
-        First,
-        Classes::All,
-        1,
-        CANN,
-        "like max-block, but sizes are not rounded up"
-    ),
-    pools!(
         "binary-block",
         Start,
         First,
@@ -71,15 +53,6 @@ pub const ENTRIES: &[Entry<SharedObjects>] = &[
         512,
         CANN,
         "like max-block, but buffers share objects only within a power-of-two size class"
-    ),
-    pools!(
-        "binary-block-unaligned",
-        Start,
-        First,
-        POWERS,
-        1,
-        CANN,
-        "like binary-block, but sizes are not rounded up"
     ),
     pools!(
         "equality",
@@ -123,7 +96,7 @@ pub const ENTRIES: &[Entry<SharedObjects>] = &[
         about: "in stages of descending size; within a stage, the buffer closest in time to a free object comes first",
         source: PISARCHYK,
         time: "O(n^2) distances for n buffers, more if the closest object of a buffer is taken",
-        build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
+        build: &|setup| assigning("shared-greedy-by-size-improved", (Bytes::new(1), setup), improved_by_size),
     },
     Entry {
         name: "min-cost-flow",
@@ -131,6 +104,6 @@ pub const ENTRIES: &[Entry<SharedObjects>] = &[
         about: "minimum-cost flow: each buffer reuses the memory of at most one dead buffer; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
         time: "O(n^3) for n buffers",
-        build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
+        build: &|setup| assigning("min-cost-flow", (Bytes::new(1), setup), least_cost_flow),
     },
 ];

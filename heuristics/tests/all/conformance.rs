@@ -5,13 +5,13 @@ use plimsoll_heuristics::offsets::ENTRIES as OFFSETS;
 use plimsoll_heuristics::shared_objects::ENTRIES as SHARED_OBJECTS;
 use plimsoll_heuristics::split_buffers::ENTRIES as SPLIT_BUFFERS;
 use plimsoll_model::{
-    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Observer, Problem, Setup,
-    Silent, SolveError, Stop, verify_bound,
+    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Observer, Parameter, Problem,
+    Setup, Silent, SolveError, Stop, verify_bound,
 };
 use proptest::prelude::*;
 use std::time::Duration;
 
-const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
+const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3, parameters: &[] };
 
 #[derive(Default)]
 struct Listener {
@@ -69,11 +69,19 @@ fn stops<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) {
     }
 }
 
-fn each_on<P: InstanceProblem>(entries: &[Entry<P>], instance: &Instance)
+/// Returns the entries, and each entry with each of its parameters.
+fn with_parameters<P: Problem>(entries: &'static [Entry<P>]) -> impl Iterator<Item = &'static Entry<P>> {
+    entries.iter().flat_map(|entry| {
+        let changed = move |parameter: Parameter| entry.with(parameter.name).unwrap();
+        std::iter::once(entry).chain(entry.parameters().into_iter().map(changed))
+    })
+}
+
+fn each_on<P: InstanceProblem>(entries: &'static [Entry<P>], instance: &Instance)
 where
     P::Solution: PartialEq,
 {
-    for entry in entries {
+    for entry in with_parameters(entries) {
         conforms(entry, instance);
     }
 }
@@ -108,14 +116,14 @@ fn every_entry_respects_limits() {
         for entry in SPLIT_BUFFERS {
             stops(entry, &instance);
         }
-        for entry in SHARED_OBJECTS {
+        for entry in with_parameters(SHARED_OBJECTS) {
             stops(entry, &instance);
         }
     }
 }
 
-fn zero<P: InstanceProblem>(entries: &[Entry<P>], empty: &Instance) {
-    for entry in entries {
+fn zero<P: InstanceProblem>(entries: &'static [Entry<P>], empty: &Instance) {
+    for entry in with_parameters(entries) {
         let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
         let outcome = (entry.build)(SEED).solve(empty, &mut budget, &mut Silent).unwrap();
         assert_eq!(outcome.value, Some(Bytes::ZERO), "{}", entry.name);

@@ -10,7 +10,7 @@ use plimsoll_model::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
+const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3, parameters: &[] };
 
 #[derive(Default)]
 struct Listener {

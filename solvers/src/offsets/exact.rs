@@ -34,8 +34,8 @@ use plimsoll_heuristics::offsets::{
     Arrangement, Ejection, Fit, Iteration, Order, ValleyWeights, laid_end_to_end, long_first, valley_fit,
 };
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
-    Stats, Stop,
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Parameter, Setup, Silent,
+    SolveError, Solver, Stats, Stop,
 };
 use std::cell::LazyCell;
 use std::time::Duration;
@@ -45,16 +45,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     setup: Setup,
-    /// A helper of branching that does not run.
-    without: Option<Help>,
 }
 
-/// A search that alternates with branching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Help {
-    Ejection,
-    Iterated,
-}
+/// The parameters of [`Exact`].
+const PARAMETERS: [Parameter; 2] = [
+    Parameter { name: "-ejection", about: "branching does not alternate with an ejection search" },
+    Parameter { name: "-iterated", about: "branching does not alternate with an iterated search" },
+];
 
 /// The orders of the phase *orders*, the most promising first.
 const ORDERS: [(Order, Fit); 8] = [
@@ -71,12 +68,7 @@ const ORDERS: [(Order, Fit); 8] = [
 impl Exact {
     /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, without: None }
-    }
-
-    /// Creates the solver without one of the helpers of branching, for ablations.
-    pub(crate) fn without(setup: Setup, help: Help) -> Self {
-        Self { setup, without: Some(help) }
+        Self { setup }
     }
 }
 
@@ -106,7 +98,6 @@ const ARRANGE_NODES: (u64, u64) = (100_000, 150_000);
 
 struct Phases<'a> {
     setup: Setup,
-    without: Option<Help>,
     instance: &'a Instance,
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
@@ -255,10 +246,10 @@ impl Phases<'_> {
         let start = Progress { stop: Stop::Completed, ..start };
         let (instance, seed, mut silent) = (self.instance, self.setup.seed, Silent);
         let mut helpers: Vec<Box<dyn Improve + '_>> = Vec::new();
-        if helped && self.without != Some(Help::Ejection) && !instance.has_groups() {
+        if helped && !self.setup.has("-ejection") && !instance.has_groups() {
             helpers.push(Box::new(Ejecting { instance, seed, ejection: None }));
         }
-        if helped && self.without != Some(Help::Iterated) {
+        if helped && !self.setup.has("-iterated") {
             let silent = Some(&mut silent);
             // A node of iterated search always takes about as long, but a node of branching over cliques
             // takes time in proportion to the number of simultaneously live buffers.
@@ -381,6 +372,10 @@ impl Solver<Offsets> for Exact {
         true
     }
 
+    fn parameters(&self) -> Vec<Parameter> {
+        PARAMETERS.to_vec()
+    }
+
     fn solve(
         &self,
         instance: &Instance,
@@ -388,8 +383,8 @@ impl Solver<Offsets> for Exact {
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
-        let Self { setup, without } = *self;
-        let mut phases = Phases { setup, without, instance, budget, observer, progress, plain: None, stats };
+        let setup = self.setup;
+        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         // Valley placements do not support rigid groups.

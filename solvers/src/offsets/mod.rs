@@ -19,4 +19,4 @@ pub use brute::BruteForce;
 pub use exact::Exact;
 #[cfg(feature = "ilp")]
 pub use ilp::Ilp;
-pub use registry::{ENTRIES, variants};
+pub use registry::ENTRIES;

@@ -5,12 +5,14 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Instance, InstanceBuilder, Offsets, Outcome, Problem, Setup, Silent,
     Solver,
 };
-use plimsoll_solvers::offsets::{ENTRIES as OFFSETS, variants};
+use plimsoll_solvers::offsets::ENTRIES as OFFSETS;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 fn solver(name: &str, seed: u64) -> Box<dyn Solver<Offsets>> {
-    let entry = OFFSETS.iter().chain(variants()).find(|entry| entry.name == name).unwrap();
+    let (own, parameters) = name.split_once(':').unwrap_or((name, ""));
+    let entry = OFFSETS.iter().find(|entry| entry.name == own).unwrap();
+    let entry = if parameters.is_empty() { entry } else { entry.with(parameters).unwrap() };
     (entry.build)(Setup { seed, ..Setup::default() })
 }
 
@@ -81,7 +83,7 @@ fn compare(seed: u64, names: &[&str]) {
 #[test]
 fn optima_agree_with_brute_force() {
     for seed in (0..600).chain([5_664, 14_087]) {
-        compare(seed, &["exact", "search", "search:cliques"]);
+        compare(seed, &["exact", "search", "search:branching=cliques"]);
     }
 }
 
@@ -89,6 +91,6 @@ fn optima_agree_with_brute_force() {
 #[ignore = "takes minutes"]
 fn optima_agree_with_brute_force_on_100_000_instances() {
     for seed in 1_000..101_000 {
-        compare(seed, &["exact", "search:cliques"]);
+        compare(seed, &["exact", "search:branching=cliques"]);
     }
 }

@@ -1,9 +1,9 @@
 //! Finds algorithms by name.
 
 use crate::failure::Failure;
-use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
-use plimsoll::posed::{Facts, algorithms, problem};
-use plimsoll::{Listed, Registry, excluded};
+use plimsoll::model::{Entry, Kind, Offsets, ParameterError, Problem, SharedObjects, SplitBuffers};
+use plimsoll::posed::{Facts, PROBLEMS, algorithm, algorithms, problem};
+use plimsoll::{Listed, NameError, Registry, excluded, first_found, registry};
 use std::fmt::Display;
 use std::path::Path;
 use strsim::levenshtein;
@@ -40,8 +40,7 @@ pub fn leading(all: &[Facts]) -> Option<&Facts> {
 
 /// Returns the entry of the [default](leading) algorithm of a problem.
 pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
-    let [own, _] = algorithms(registry, P::NAME);
-    registry.named(leading(&own)?.name)
+    registry.find(leading(&algorithms(registry, P::NAME))?.name).ok()
 }
 
 /// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is
@@ -53,23 +52,35 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
         (None, None) => vec![Offsets::NAME],
         (None, Some(_)) => vec![Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME],
     };
-    let found = problems.iter().find_map(|problem| match *problem {
+    let found = first_found(problems.iter().map(|problem| match *problem {
         Offsets::NAME => find(registry, name).map(Choice::Offsets),
         SplitBuffers::NAME => find(registry, name).map(Choice::SplitBuffers),
         _ => find(registry, name).map(Choice::SharedObjects),
-    });
-    found.ok_or_else(|| match (name, problem) {
-        (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => Failure::input(
-            format!("algorithm '{name}' does not solve {problem}; see `plimsoll list {problem}`"),
-        ),
-        _ => unknown("algorithm", name.unwrap_or_default(), &names(registry, &problems), &listing(&problems)),
+    }));
+    found.expect("there is a problem").map_err(|error| match (name, problem) {
+        (Some(name), Some(problem)) if matches!(algorithm(registry, &OF_INSTANCES, name), Some(Ok(_))) => {
+            Failure::input(format!(
+                "algorithm '{name}' does not solve {problem}; see `plimsoll list {problem}`"
+            ))
+        }
+        _ => refused(error, "algorithm", &names(registry, &problems), &listing(&problems)),
     })
 }
 
-fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
+fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Result<&'static Entry<P>, NameError> {
     match name {
-        Some(name) => registry.named(name),
-        None => default_entry(registry),
+        Some(name) => registry.find(name),
+        None => registry.find(leading(&algorithms(registry, P::NAME)).map_or("exact", |facts| facts.name)),
+    }
+}
+
+/// Returns the name of an algorithm with its parameters in the order in which rows contain them. Returns an
+/// unknown name unchanged.
+pub fn in_order(name: &str) -> Result<String, ParameterError> {
+    match algorithm(&registry(), PROBLEMS, name) {
+        Some(Ok(facts)) => Ok(facts.name.to_owned()),
+        Some(Err(NameError::Parameter(error))) => Err(error),
+        _ => Ok(name.to_owned()),
     }
 }
 
@@ -80,15 +91,22 @@ pub fn named<P: Problem>(
     name: &str,
     what: &str,
 ) -> Result<&'static Entry<P>, Failure> {
-    let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-    let found = entries.iter().copied().find(|entry| entry.name == name);
-    found.ok_or_else(|| unknown(what, name, &known, &listing(&[P::NAME])))
+    let known = || entries.iter().map(|entry| entry.name).collect::<Vec<_>>();
+    plimsoll::named(entries, name).map_err(|error| refused(error, what, &known(), &listing(&[P::NAME])))
+}
+
+/// Returns the error for a name that refers to no algorithm. For an unknown name, it is that of [`unknown`].
+pub fn refused(error: NameError, what: &str, known: &[&str], listing: &str) -> Failure {
+    match error {
+        NameError::Unknown { name, .. } => unknown(what, &name, known, listing),
+        error => Failure::input(error),
+    }
 }
 
 /// Returns the distinct names of all algorithms of these problems, in order of first occurrence.
 pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
-    for facts in problems.iter().flat_map(|problem| algorithms(registry, problem)).flatten() {
+    for facts in problems.iter().flat_map(|problem| algorithms(registry, problem)) {
         if !names.contains(&facts.name) {
             names.push(facts.name);
         }

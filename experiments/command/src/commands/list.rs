@@ -11,6 +11,7 @@ use plimsoll::datasets::graphs::GRAPH_FAMILIES;
 use plimsoll::datasets::{
     DERIVATIONS, FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples,
 };
+use plimsoll::model::Parameter;
 use plimsoll::model::structure::Relation;
 use plimsoll::model::tiers::{TIER_PRESETS, TierMachine};
 use plimsoll::model::timelines::{Machine, PRESETS};
@@ -68,8 +69,13 @@ const TOPICS: [&str; 10] = [
 /// Returns one JSON object per algorithm.
 fn rows(facts: &[Facts]) -> Vec<Value> {
     let row = |one: &Facts| {
-        let Facts { problem, name, kind, about, source, time } = one;
-        json!({ "problem": problem, "name": name, "kind": kind.to_string(), "about": about, "source": source, "time": time })
+        let Facts { problem, name, kind, about, source, time, parameters } = one;
+        let parameter = |one: &Parameter| json!({ "name": one.name, "about": one.about });
+        let parameters: Vec<Value> = parameters.iter().map(parameter).collect();
+        json!({
+            "problem": problem, "name": name, "kind": kind.to_string(), "about": about, "source": source,
+            "time": time, "parameters": parameters,
+        })
     };
     facts.iter().map(row).collect()
 }
@@ -153,7 +159,6 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
 /// Everything that can be listed, as rows.
 struct All {
     algorithms: Vec<Value>,
-    variants: Vec<Value>,
     suites: Vec<Value>,
     families: Vec<Value>,
     graphs: Vec<Value>,
@@ -180,12 +185,7 @@ fn machines() -> Vec<Value> {
 impl All {
     fn new() -> Self {
         let registry = plimsoll::registry();
-        let (mut own, mut variants) = (Vec::new(), Vec::new());
-        for problem in PROBLEMS {
-            let [all, more] = algorithms(&registry, problem);
-            own.extend(rows(&all));
-            variants.extend(rows(&more));
-        }
+        let own = PROBLEMS.iter().flat_map(|problem| rows(&algorithms(&registry, problem)));
         let suite = |suite: &Suite| {
             let available = suite.origin.folder().is_none() || corpora().is_some();
             json!({ "name": suite.name, "about": suite.about, "available": available })
@@ -196,8 +196,7 @@ impl All {
         // The optimum is the size of the smallest arena, in bytes.
         let case = |one: &ControlCase| json!({ "name": one.name, "about": one.about, "source": one.source, "optimum": one.optimum });
         Self {
-            algorithms: own,
-            variants,
+            algorithms: own.collect(),
             suites: SUITES.iter().map(suite).collect(),
             families: instance_families(),
             graphs: graph_families(),
@@ -210,10 +209,9 @@ impl All {
         }
     }
 
-    /// Returns the algorithms of a problem, and the variants of these algorithms for ablation.
-    fn of(&self, problem: &str) -> [Vec<Value>; 2] {
-        [&self.algorithms, &self.variants]
-            .map(|rows| rows.iter().filter(|row| row["problem"] == problem).cloned().collect())
+    /// Returns the algorithms of a problem.
+    fn of(&self, problem: &str) -> Vec<Value> {
+        self.algorithms.iter().filter(|row| row["problem"] == problem).cloned().collect()
     }
 
     /// Returns the report on everything. Its JSON contains all rows. Its text contains only names and numbers
@@ -221,7 +219,6 @@ impl All {
     fn overview(&self) -> Report {
         let mut report = Report::new(json!({
             "algorithms": self.algorithms,
-            "variants": self.variants,
             "suites": self.suites,
             "families": self.families,
             "graph_families": self.graphs,
@@ -233,7 +230,7 @@ impl All {
             "machines": self.machines,
         }));
         let problem = |(name, about, _): &(&str, &str, &str)| {
-            let [own, _] = self.of(name);
+            let own = self.of(name);
             let exact = own.iter().filter(|row| row["kind"] == "exact").count();
             json!({ "problem": name, "about": about, "exact": exact, "heuristic": own.len() - exact })
         };
@@ -265,18 +262,14 @@ impl All {
 
     /// Returns the report on one problem.
     fn problem(&self, problem: &str) -> Report {
-        let [own, variants] = self.of(problem);
-        let mut report = Report::new(json!({ "problem": problem, "algorithms": own, "variants": variants }));
+        let own = self.of(problem);
+        let mut report = Report::new(json!({ "problem": problem, "algorithms": own }));
         if let Some((_, about, usage)) = QUESTIONS.iter().find(|(name, ..)| *name == problem) {
             report.push(&format!("{problem}: {about}\n"));
             report.line("used by", format_args!("plimsoll {usage} NAME"));
         }
         report.table(&own, "name, kind, description = about");
-        if !variants.is_empty() {
-            report.push("\nVariants for ablation, which run only if named:\n");
-            report.table(&variants, "name, description = about");
-        }
-        report.push("\n`plimsoll list NAME` describes one algorithm.\n");
+        report.push("\n`plimsoll list NAME` describes one algorithm and its parameters.\n");
         report
     }
 
@@ -326,7 +319,7 @@ impl All {
         if let Some(family) = self.families.iter().chain(&self.graphs).find(is_it) {
             return Some(family_report(name, family));
         }
-        let found: Vec<Value> = self.algorithms.iter().chain(&self.variants).filter(is_it).cloned().collect();
+        let found: Vec<Value> = self.algorithms.iter().filter(is_it).cloned().collect();
         if !found.is_empty() {
             return Some(algorithm_report(name, &found));
         }
@@ -367,7 +360,6 @@ impl All {
     fn unknown(&self, name: &str) -> Failure {
         let rows = [
             &self.algorithms,
-            &self.variants,
             &self.suites,
             &self.families,
             &self.graphs,
@@ -426,7 +418,12 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
         );
         let own = if name == "k-buffers" { ", --buffers" } else { "" };
         report.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
-        report.line("used by", format_args!("plimsoll {usage} {name}"));
+        let parameters = row["parameters"].as_array().cloned().unwrap_or_default();
+        let more = if parameters.is_empty() { "" } else { "[:PARAMETER..]" };
+        report.line("used by", format_args!("plimsoll {usage} {name}{more}"));
+        if !parameters.is_empty() {
+            report.table(&parameters, "parameter = name, effect = about");
+        }
     }
     report
 }

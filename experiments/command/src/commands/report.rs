@@ -1,6 +1,6 @@
 //! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
-use super::choose::unknown;
+use super::choose::{in_order, unknown};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -47,10 +47,10 @@ pub struct ReportArgs {
     shift: f64,
     /// Compare only these algorithms; runs of other algorithms still count towards best bounds and best
     /// values
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = in_order)]
     algorithms: Vec<String>,
     /// Also compare the times on every instance with those of this algorithm (in summary.md)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = in_order)]
     reference: Option<String>,
     /// Order of the algorithms in tables
     #[arg(long, value_enum, default_value_t = SortArg::Gap)]

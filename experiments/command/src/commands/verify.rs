@@ -11,8 +11,8 @@ use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{Report, bytes};
 use clap::Args;
+use plimsoll::NameError;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::excluded;
 use plimsoll::model::csv::{Answer, Pins};
 use plimsoll::model::{
     BoundError, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind, Layout,
@@ -317,17 +317,19 @@ fn refutation(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
 /// Checks that a solver can prove bounds on this instance.
 fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     let registry = plimsoll::registry();
-    match registry.named::<Offsets>(solver) {
-        Some(entry) if entry.kind == Kind::Exact => {
+    match registry.find::<Offsets>(solver) {
+        Ok(entry) if entry.kind == Kind::Exact => {
             let built = (entry.build)(Setup::default());
             built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))
         }
-        Some(_) => Err(format!(
+        Ok(_) => Err(format!(
             "the bound cannot rest on a search by '{solver}', a heuristic, which proves no bounds"
         )),
         // The solver may be part of another build.
-        None if excluded(solver).is_some() => Ok(()),
-        None => Err(format!("the bound cannot rest on a search by '{solver}', which is not a known solver")),
+        Err(NameError::Excluded(_)) => Ok(()),
+        Err(_) => {
+            Err(format!("the bound cannot rest on a search by '{solver}', which is not a known solver"))
+        }
     }
 }
 

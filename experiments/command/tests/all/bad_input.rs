@@ -36,7 +36,7 @@ fn errors_in_instances_name_file_line_column_and_value() {
         let file = format!("{name}.csv");
         scratch.write(&file, text);
         let parts: Vec<&str> = parts.iter().copied().chain([file.as_str()]).collect();
-        scratch.plimsoll(&["solve", &file, "--algorithm", "large-first"]).refuses(&parts);
+        scratch.plimsoll(&["solve", &file, "--algorithm", "first-fit-size"]).refuses(&parts);
         scratch.plimsoll(&["verify", &file, "layout.csv"]).refuses(&parts);
     }
 }
@@ -46,7 +46,7 @@ fn unreadable_files_are_named() {
     let scratch = Scratch::new();
     scratch.write("latin1.csv", b"id,lower,upper,size\n\xe4,0,1,4\n");
     scratch.write("tiny.csv", TINY);
-    let solve = |file: &str| scratch.plimsoll(&["solve", file, "--algorithm", "large-first"]);
+    let solve = |file: &str| scratch.plimsoll(&["solve", file, "--algorithm", "first-fit-size"]);
     solve("latin1.csv").refuses(&["latin1.csv", "line 2", "UTF-8"]);
     solve("absent.csv").refuses(&["absent.csv", "cannot read"]);
     solve(".").refuses(&["it is a folder"]);
@@ -88,9 +88,17 @@ fn usage_errors_are_one_line() {
     refuses(&["slove"], &["slove", "solve"]);
     refuses(&["solve"], &["INSTANCE"]);
     refuses(
-        &["solve", "tiny.csv", "--algorithm", "large-frist"],
-        &["large-frist", "did you mean 'large-first'"],
+        &["solve", "tiny.csv", "--algorithm", "first-fit-siez"],
+        &["first-fit-siez", "did you mean 'first-fit-size'"],
     );
+    for (name, parts) in [
+        ("search:-mem", ["'search' has no parameter '-mem'", "-memo"]),
+        ("naive:-memo", ["'naive' has no parameter '-memo'", "none"]),
+        ("serach:-memo", ["unknown algorithm 'serach:-memo'", "plimsoll list"]),
+    ] {
+        refuses(&["solve", "tiny.csv", "--algorithm", name], &parts);
+        refuses(&["bench", "tiny.csv", "--algorithms", name], &parts);
+    }
     refuses(&["solve", "tiny.csv", "--problem", "offset"], &["offset", "shared-objects"]);
     for limit in ["-1", "nan", "NaN", "inf", "soon", "1e99"] {
         refuses(&["solve", "tiny.csv", &format!("--time-limit={limit}")], &["--time-limit", limit]);
@@ -107,7 +115,7 @@ fn usage_errors_are_one_line() {
         refuses(&["solve", "tiny.csv", &format!("{option}={value}")], &[option, value]);
     }
     refuses(&["solve", "tiny.csv", "--capacity", "8", "--no-capacity"], &["--no-capacity"]);
-    refuses(&["solve", "tiny.csv", "--algorithm", "large-first", "--decide"], &["capacity"]);
+    refuses(&["solve", "tiny.csv", "--algorithm", "first-fit-size", "--decide"], &["capacity"]);
 }
 
 #[test]
@@ -116,7 +124,7 @@ fn outputs_are_checked_before_any_work() {
     scratch.write("tiny.csv", TINY);
     scratch.write("tiny", TINY);
     let solve = |words: &[&str]| {
-        let all: Vec<&str> = ["solve", "tiny.csv", "--algorithm", "large-first"]
+        let all: Vec<&str> = ["solve", "tiny.csv", "--algorithm", "first-fit-size"]
             .into_iter()
             .chain(words.iter().copied())
             .collect();
@@ -127,7 +135,7 @@ fn outputs_are_checked_before_any_work() {
         solve(&[option, "."]).refuses(&["it is a folder"]);
         // A name without a suffix is accepted for every format, so only the conflict with the input is an
         // error.
-        let words = ["solve", "tiny", "--algorithm", "large-first", option, "tiny"];
+        let words = ["solve", "tiny", "--algorithm", "first-fit-size", option, "tiny"];
         scratch.plimsoll(&words).refuses(&["tiny", "input"]);
     }
     solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs name the same file"]);
@@ -235,7 +243,7 @@ fn bad_benchmarks_are_rejected() {
     refuses(&["bench", "--algorithms", "exakt"], &["exakt", "'exact'", "plimsoll list algorithms"]);
     refuses(&["bench", "--external", "x"], &["NAME="]);
     refuses(&["bench", "--external", "x=cmd {input}"], &["{output}"]);
-    refuses(&["bench", "--external", "large-first=cmd {input} {output}"], &["taken"]);
+    refuses(&["bench", "--external", "first-fit-size=cmd {input} {output}"], &["taken"]);
     refuses(&["bench", "--out", "full"], &["full", "--force"]);
     refuses(&["bench", "--seeds", "0"], &["--seeds"]);
 }
@@ -308,7 +316,7 @@ fn suffixes_of_other_formats_are_rejected() {
         assert!(!scratch.path(name).exists(), "{name}");
     }
     for name in ["x", "x.txt", "x.log", "x.CSV", "/dev/null"] {
-        scratch.plimsoll(&["solve", "tiny.9.csv", "--algorithm", "large-first", "-o", name]).exits(0);
+        scratch.plimsoll(&["solve", "tiny.9.csv", "--algorithm", "first-fit-size", "-o", name]).exits(0);
     }
 }
 

@@ -22,7 +22,7 @@ fn a_record_contains_rows_pages_and_maps() {
         "bench",
         "embedded",
         "--algorithms",
-        "large-first,sequential",
+        "first-fit-size,first-fit-start",
         "--problems",
         "offsets",
         "--out",
@@ -57,7 +57,7 @@ fn a_record_contains_rows_pages_and_maps() {
     assert!(
         scratch
             .read("rec/README.md")
-            .contains("    plimsoll bench embedded --algorithms large-first,sequential")
+            .contains("    plimsoll bench embedded --algorithms first-fit-size,first-fit-start")
     );
     // The page lists exactly the files that exist.
     let readme = scratch.read("rec/README.md");
@@ -141,7 +141,7 @@ fn every_seed_has_a_row() {
     scratch.plimsoll(&words).exits(0);
     let rows = rows(&scratch, "rec");
     assert!(rows.iter().all(|row| row["seed"] == "3" || row["seed"] == "4"));
-    let large: Vec<&Row> = rows.iter().filter(|row| row["algorithm"] == "large-first").collect();
+    let large: Vec<&Row> = rows.iter().filter(|row| row["algorithm"] == "first-fit-size").collect();
     assert_eq!(large.len(), 2);
 }
 
@@ -151,13 +151,31 @@ fn unreadable_instances_are_rows_and_other_runs_continue() {
     std::fs::create_dir(scratch.path("suite")).unwrap();
     scratch.write("suite/bad.csv", "id,lower,upper,size\na,5,5,4\n");
     scratch.write("suite/tiny.csv", TINY);
-    let run = scratch.plimsoll(&["bench", "suite", "--algorithms", "large-first", "--out", "rec"]).exits(0);
+    let run =
+        scratch.plimsoll(&["bench", "suite", "--algorithms", "first-fit-size", "--out", "rec"]).exits(0);
     assert!(run.stdout.contains("unreadable:") && run.stdout.contains("bad.csv: line 2"));
     let rows = rows(&scratch, "rec");
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0]["status"], "unreadable");
     assert!(rows[0]["error"].contains("line 2"));
-    assert_eq!(row(&rows, "tiny", "large-first")["claim"], "optimal");
+    assert_eq!(row(&rows, "tiny", "first-fit-size")["claim"], "optimal");
+}
+
+#[test]
+fn names_with_parameters_are_listed_like_others() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    let names = "naive,search:-twins:-memo,search:-memo:-twins,search:branching=cliques,mini-infer:-rounding";
+    let problems = "offsets,shared-objects";
+    let words = ["bench", "tiny.csv", "--problems", problems, "--algorithms", names, "--out", "rec"];
+    let reference = ["--reference", "search:-twins:-memo"];
+    scratch.plimsoll(&[&words[..], &reference].concat()).exits(0);
+    let rows = rows(&scratch, "rec");
+    let found: Vec<&str> = rows.iter().map(|row| row["algorithm"].as_str()).collect();
+    assert_eq!(found, ["naive", "search:-memo:-twins", "search:branching=cliques", "mini-infer:-rounding"]);
+    scratch.plimsoll(&["recheck", "rec"]).exits(0);
+    let report = ["report", "rec", "--algorithms", "naive,search:-twins:-memo", "--latex"];
+    assert!(scratch.plimsoll(&report).exits(0).stdout.contains("search:-memo:-twins"));
 }
 
 #[test]
@@ -166,10 +184,10 @@ fn decide_uses_the_capacity_of_the_file() {
     scratch.write("tiny.8.csv", TINY);
     scratch.write("free.csv", TINY);
     let words =
-        ["bench", "tiny.8.csv", "free.csv", "--algorithms", "large-first,naive", "--problems", "offsets"];
+        ["bench", "tiny.8.csv", "free.csv", "--algorithms", "first-fit-size,naive", "--problems", "offsets"];
     scratch.plimsoll(&[&words[..], &["--decide", "--out", "rec"]].concat()).exits(0);
     let decided = rows(&scratch, "rec");
-    assert_eq!(row(&decided, "tiny", "large-first")["capacity"], "8");
+    assert_eq!(row(&decided, "tiny", "first-fit-size")["capacity"], "8");
     assert_eq!(row(&decided, "tiny", "naive")["claim"], "unknown");
     assert_eq!(row(&decided, "free", "naive")["status"], "skipped");
     scratch.plimsoll(&[&words[..], &["--out", "free"]].concat()).exits(0);
@@ -185,14 +203,14 @@ fn any_capacity_can_be_decided_on_chosen_instances() {
         scratch.write(name, TINY);
     }
     let words =
-        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--algorithms", "large-first"];
+        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--algorithms", "first-fit-size"];
     for (decide, capacities) in
         [("--decide=load", ["8", "8"]), ("--decide=7", ["7", "7"]), ("--decide", ["9", ""])]
     {
         scratch.plimsoll(&[&words[..], &[decide, "--out", "rec", "--force"]].concat()).exits(0);
         let rows = rows(&scratch, "rec");
         assert!(rows.iter().all(|row| row["instance"] != "other"));
-        let of = |instance: &str| row(&rows, instance, "large-first")["capacity"].clone();
+        let of = |instance: &str| row(&rows, instance, "first-fit-size")["capacity"].clone();
         assert_eq!([of("tiny"), of("taken")], capacities);
     }
     scratch
@@ -260,7 +278,7 @@ fn unsupported_questions_are_rejected() {
 fn a_trace_contains_improvements_and_is_drawn() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
-    let words = ["bench", "tiny.csv", "--algorithms", "exact,large-first", "--trace", "--out", "rec"];
+    let words = ["bench", "tiny.csv", "--algorithms", "exact,first-fit-size", "--trace", "--out", "rec"];
     scratch.plimsoll(&words).exits(0);
     let mut reader = csv::Reader::from_path(scratch.path("rec/trace.csv")).unwrap();
     let lines: Vec<Row> = reader.deserialize().map(Result::unwrap).collect();
@@ -268,7 +286,7 @@ fn a_trace_contains_improvements_and_is_drawn() {
         let its = |line: &&Row| line["algorithm"] == algorithm && line["problem"] == "offsets";
         lines.iter().filter(its).collect()
     };
-    for algorithm in ["exact", "large-first"] {
+    for algorithm in ["exact", "first-fit-size"] {
         let last = own(algorithm).pop().unwrap();
         assert_eq!(
             (last["event"].as_str(), last["value"].as_str(), last["lower_bound"].as_str()),
@@ -299,7 +317,7 @@ fn external_programs_have_seeds_versions_and_claims() {
     let external = |kind: &str, more: &str| format!("{kind}=sh peer.sh {kind} {{input}} {{output}} {more}");
     let (seeded, wrong, empty) = (external("seeded", "{seed}"), external("wrong", ""), external("empty", ""));
     let words =
-        ["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets", "--seed", "4"];
+        ["bench", "tiny.9.csv", "--algorithms", "first-fit-size", "--problems", "offsets", "--seed", "4"];
     let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
     let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
     let version = ["--external-version", "seeded=echo 1.2 of may"];
@@ -352,7 +370,7 @@ fn external_programs_follow_the_same_rules() {
         .iter()
         .map(|kind| format!("{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}"))
         .collect();
-    let mut words = vec!["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets"];
+    let mut words = vec!["bench", "tiny.9.csv", "--algorithms", "first-fit-size", "--problems", "offsets"];
     words.extend(["--time-limit", "600", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     // All runs of some programs failed, and all answers of one program were rejected.
@@ -386,7 +404,7 @@ fn external_programs_follow_the_same_rules() {
     // Without a capacity in the name, the load is the capacity.
     scratch.write("free.csv", TINY);
     let fails = externals.iter().find(|external| external.starts_with("fails")).unwrap();
-    let words = ["bench", "free.csv", "--algorithms", "large-first", "--external", fails, "--out", "free"];
+    let words = ["bench", "free.csv", "--algorithms", "first-fit-size", "--external", fails, "--out", "free"];
     scratch.plimsoll(&words).exits(3);
     let rows = self::rows(&scratch, "free");
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
@@ -401,8 +419,16 @@ fn external_programs_are_killed_at_the_limit() {
     scratch.write("tiny.9.csv", TINY);
     scratch.write("late.sh", "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$2\"; exec sleep 600\n");
     let late = |limit: &str| {
-        let words =
-            ["bench", "tiny.9.csv", "--algorithms", "large-first", "--problems", "offsets", "--out", "rec"];
+        let words = [
+            "bench",
+            "tiny.9.csv",
+            "--algorithms",
+            "first-fit-size",
+            "--problems",
+            "offsets",
+            "--out",
+            "rec",
+        ];
         let externals =
             ["late=sh late.sh {input} {output}", "sleeps=sh -c 'exec sleep 600' x {input} {output}"];
         let externals = externals.iter().flat_map(|external| ["--external", external]).collect::<Vec<_>>();
@@ -440,7 +466,7 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
     let bench = |kind: &str, code: i32| {
         let external = format!("peer=sh peer.sh {kind} {{input}} {{output}}");
         let suites =
-            ["bench", "tiny.9.csv", "other.csv", "--algorithms", "large-first", "--problems", "offsets"];
+            ["bench", "tiny.9.csv", "other.csv", "--algorithms", "first-fit-size", "--problems", "offsets"];
         let run = scratch.plimsoll(&[&suites[..], &["--external", &external]].concat()).exits(code);
         // Only the first failure is reported at once.
         let first = if kind == "once" { "other" } else { "tiny" };
@@ -451,8 +477,14 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
     assert!(
         bench("always", 3).contains(&format!("\npeer (offsets) failed in 2 of 2 runs; tiny: {reason}\n"))
     );
-    let missing =
-        ["bench", "tiny.9.csv", "--algorithms", "large-first", "--external", "p=/no/such {input} {output}"];
+    let missing = [
+        "bench",
+        "tiny.9.csv",
+        "--algorithms",
+        "first-fit-size",
+        "--external",
+        "p=/no/such {input} {output}",
+    ];
     let run = scratch.plimsoll(&missing).exits(3);
     assert!(
         run.stdout.contains("p (offsets) failed in 1 of 1 runs; tiny: cannot run '/no/such': "),
@@ -466,9 +498,9 @@ fn the_command_can_be_an_external_program() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let binary = env!("CARGO_BIN_EXE_plimsoll");
-    let external = format!("self='{binary}' solve {{input}} --algorithm large-first --output {{output}}");
+    let external = format!("self='{binary}' solve {{input}} --algorithm first-fit-size --output {{output}}");
     let words =
-        ["bench", "tiny.8.csv", "--algorithms", "sequential", "--external", &external, "--out", "rec"];
+        ["bench", "tiny.8.csv", "--algorithms", "first-fit-start", "--external", &external, "--out", "rec"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(row(&rows(&scratch, "rec"), "tiny", "self")["claim"], "optimal");
 }
@@ -538,12 +570,12 @@ fn own_instances_are_benchmarked_on_offsets_by_default() {
         found.dedup();
         (text.contains(note), found.join(" "))
     };
-    assert_eq!(problems(&["--algorithms", "large-first"]), (true, "offsets".to_owned()));
+    assert_eq!(problems(&["--algorithms", "first-fit-size"]), (true, "offsets".to_owned()));
     assert_eq!(problems(&["--problems", "shared-objects"]), (false, "shared-objects".to_owned()));
     // An algorithm of another problem selects that problem.
     assert_eq!(problems(&["--algorithms", "in-order"]), (false, "shared-objects".to_owned()));
     scratch.plimsoll(&["bench", "set", "--plot", "x.svg"]).refuses(&["'--plot'", "`bench --out DIR` writes"]);
-    let hint = scratch.plimsoll(&["bench", "set", "--algorithms", "large-first"]).exits(0).words();
+    let hint = scratch.plimsoll(&["bench", "set", "--algorithms", "first-fit-size"]).exits(0).words();
     assert!(
         hint.contains("--out DIR writes rows, layouts as pictures and charts, and with --report"),
         "{hint}"

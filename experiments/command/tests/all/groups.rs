@@ -13,7 +13,7 @@ const CROSSED: &str = "id,lower,upper,size,above\na,0,2,4,\nb,2,4,4,a+6\nc,0,2,4
 fn contiguous_gradients_are_solved_and_verified() {
     let scratch = Scratch::new();
     scratch.write("grads.csv", GRADS);
-    for solver in ["brute-force", "iterated-search", "large-first"] {
+    for solver in ["brute-force", "iterated-search", "first-fit-size"] {
         let words = ["solve", "grads.csv", "--algorithm", solver, "-o", "layout.csv", "--json"];
         let json = scratch.plimsoll(&words).exits(0).json();
         assert_eq!(json["rigid_groups"], 1, "{solver}");

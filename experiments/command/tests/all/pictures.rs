@@ -203,7 +203,7 @@ fn maps_are_legible() {
     for name in ["tiny.csv", "odd.csv", "typical.csv", "huge.csv"] {
         draws(
             &scratch,
-            &["solve", name, "--algorithm", "large-first", "--plot", "p.svg", "-o", "l.csv"],
+            &["solve", name, "--algorithm", "first-fit-size", "--plot", "p.svg", "-o", "l.csv"],
             "p.svg",
         );
     }
@@ -211,7 +211,8 @@ fn maps_are_legible() {
     assert!(huge.len() < 6_000_000, "{}", huge.len());
     for name in ["tiny.csv", "typical.csv"] {
         let long = format!("{}.csv", "layout-".repeat(12));
-        for (solver, layout) in [("large-first", long.as_str()), ("short-first", "b.csv"), ("naive", "c.csv")]
+        for (solver, layout) in
+            [("first-fit-size", long.as_str()), ("short-first", "b.csv"), ("naive", "c.csv")]
         {
             scratch.plimsoll(&["solve", name, "--algorithm", solver, "-o", layout]).exits(0);
         }

@@ -177,7 +177,7 @@ fn sweeps_prove_bounds_in_every_shard() {
     scratch.write("above.csv", ABOVE_LOAD);
     scratch.write("tiny.csv", TINY);
     let text = "proofs = true\n[limits]\nnodes = 100_000\n[[instances]]\npath = \"*.csv\"\n\
-                [[algorithms]]\nnames = [\"exact\", \"large-first\"]\n";
+                [[algorithms]]\nnames = [\"exact\", \"first-fit-size\"]\n";
     scratch.write("s.toml", text);
     for part in ["1", "2"] {
         scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);

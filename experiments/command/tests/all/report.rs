@@ -450,7 +450,7 @@ fn a_report_is_reproducible_and_replaced_as_a_whole() {
     scratch.write(
         "s.toml",
         "trace = true\nlayouts = true\nseeds = [0, 1]\n[limits]\nnodes = 50\n[[instances]]\nfamily = \"uniform\"\nbuffers = [5, 30]\n\
-         [[algorithms]]\nnames = [\"large-first\", \"search\"]\n",
+         [[algorithms]]\nnames = [\"first-fit-size\", \"search\"]\n",
     );
     scratch.plimsoll(&["sweep", "s.toml", "--out", "all/sweep"]).exits(0);
     std::fs::create_dir(scratch.path("all/other")).unwrap();

@@ -4,7 +4,7 @@ use crate::common::{Scratch, TINY, algorithms, command};
 use std::io::Read;
 use std::process::Stdio;
 
-const FAST: &[&str] = &["--algorithm", "large-first"];
+const FAST: &[&str] = &["--algorithm", "first-fit-size"];
 
 fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     ["solve", file].into_iter().chain(words.iter().copied()).collect()
@@ -14,13 +14,13 @@ fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
 fn json_contains_the_documented_members() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
-    let words = solve("tiny.8.csv", &["--algorithm", "large-first", "--json", "--seed", "7"]);
+    let words = solve("tiny.8.csv", &["--algorithm", "first-fit-size", "--json", "--seed", "7"]);
     let run = scratch.plimsoll(&words).exits(0);
     assert_eq!(run.stdout.lines().count(), 1);
     let json = run.json();
     for (field, value) in [
         ("instance", "tiny".into()),
-        ("solver", "large-first".into()),
+        ("solver", "first-fit-size".into()),
         ("problem", "offsets".into()),
         ("claim", "optimal".into()),
         ("stop", "completed".into()),
@@ -99,9 +99,9 @@ fn a_capacity_below_the_load_is_infeasible() {
         assert_eq!(json["claim"], "infeasible", "{name}");
         assert!(json["lower_bound"].as_u64().unwrap() > 7, "{name}");
     }
-    let words = solve("tiny.7.csv", &["--algorithm", "large-first", "--no-capacity"]);
+    let words = solve("tiny.7.csv", &["--algorithm", "first-fit-size", "--no-capacity"]);
     scratch.plimsoll(&words).exits(0);
-    let words = solve("tiny.7.csv", &["--algorithm", "large-first", "--capacity", "8"]);
+    let words = solve("tiny.7.csv", &["--algorithm", "first-fit-size", "--capacity", "8"]);
     scratch.plimsoll(&words).exits(0);
 }
 
@@ -174,7 +174,7 @@ fn an_empty_instance_is_planned() {
 fn decide_stops_at_the_first_layout_that_fits() {
     let scratch = Scratch::new();
     scratch.write("tiny.12.csv", TINY);
-    let words = solve("tiny.12.csv", &["--algorithm", "large-first", "--decide", "--json"]);
+    let words = solve("tiny.12.csv", &["--algorithm", "first-fit-size", "--decide", "--json"]);
     let json = scratch.plimsoll(&words).exits(0).json();
     assert!(json["peak"].as_u64().unwrap() <= 12);
     assert_eq!(json["decide"], true);
@@ -229,7 +229,7 @@ fn help_and_version_go_to_standard_output() {
     assert!(scratch.plimsoll(&["--version"]).exits(0).stdout.starts_with("plimsoll "));
     let list = scratch.plimsoll(&["list"]).exits(0).stdout;
     assert!(list.contains("offsets") && list.contains("embedded"));
-    assert!(scratch.plimsoll(&["list", "offsets"]).exits(0).stdout.contains("large-first"));
+    assert!(scratch.plimsoll(&["list", "offsets"]).exits(0).stdout.contains("first-fit-size"));
 }
 
 #[test]

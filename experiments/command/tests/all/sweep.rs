@@ -18,7 +18,7 @@ buffers = [5, 30]
 seeds = [1, 2]
 
 [[algorithms]]
-names = ["large-first", "search"]
+names = ["first-fit-size", "search"]
 
 [[algorithms]]
 names = "shared-greedy-by-size"
@@ -66,7 +66,7 @@ fn every_run_has_a_row_in_order() {
         assert!(row.seconds.unwrap() >= 0.0 && row.timestamp.ends_with('Z') && row.machine.cores > 0);
         assert!(cfg!(not(target_os = "linux")) || row.peak_memory_bytes >= row.resident_bytes);
     }
-    assert_eq!((rows[0].instance.as_str(), rows[0].algorithm.as_str()), ("uniform-5-1", "large-first"));
+    assert_eq!((rows[0].instance.as_str(), rows[0].algorithm.as_str()), ("uniform-5-1", "first-fit-size"));
     assert_eq!((rows[0].node_limit, rows[0].seed, rows[1].repetition, rows[2].seed), (Some(50), 0, 2, 1));
     let last = rows.last().unwrap();
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_dry_run_lists_runs_and_writes_nothing() {
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     assert_eq!(run.stdout.lines().filter(|line| !line.starts_with(' ')).count(), RUNS + 1);
     assert!(run.stdout.starts_with(&format!(
-        "{RUNS} runs: 4 instances, 3 algorithms\n0  uniform uniform-5-1 by large-first"
+        "{RUNS} runs: 4 instances, 3 algorithms\n0  uniform uniform-5-1 by first-fit-size"
     )));
     let json =
         scratch.plimsoll(&["sweep", "s.toml", "--dry-run", "--json", "--shard", "2/3"]).exits(0).json();
@@ -127,7 +127,7 @@ path = "fr*.csv"
 family = "uniform"
 buffers = 400
 [[algorithms]]
-names = ["large-first", "brute-force"]
+names = ["first-fit-size", "brute-force"]
 decide = "file"
 "#,
     );
@@ -254,12 +254,16 @@ fn a_changed_sweep_is_rejected_with_the_difference() {
             "seeds = [1, 2, 3]",
             "instances: uniform 'uniform-30-1' instead of uniform 'uniform-5-3'",
         ),
-        ("[50, 200]", "[50]", "algorithm large-first (offsets): nodes is [50,200] instead of [50]"),
+        ("[50, 200]", "[50]", "algorithm first-fit-size (offsets): nodes is [50,200] instead of [50]"),
         ("[50, 200]", "[50, 200]\ntime = 1.5", "time is [none] instead of [1.5]"),
         ("[50, 200]", "[50, 200]\nmemory = 9999999999", "limits.memory is none instead of 9999999999"),
         ("\"0..2\"", "\"0..3\"", "seeds is [0,1] instead of [0,1,2]"),
         ("repetitions = 2", "repetitions = 3", "repetitions is 2 instead of 3"),
-        ("\"search\"", "\"sequential\"", "algorithms: search (offsets) instead of sequential (offsets)"),
+        (
+            "\"search\"",
+            "\"first-fit-start\"",
+            "algorithms: search (offsets) instead of first-fit-start (offsets)",
+        ),
         ("repetitions = 2", "repetitions = 2\nmetrics = []", "metrics is none instead of []"),
         ("names = \"shared", "threads = 2\nnames = \"shared", "threads is 1 instead of 2"),
     ] {
@@ -280,7 +284,7 @@ fn a_changed_sweep_is_rejected_with_the_difference() {
 fn a_changed_instance_is_another_sweep() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
-    scratch.write("s.toml", "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = \"large-first\"\n");
+    scratch.write("s.toml", "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = \"first-fit-size\"\n");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
     scratch.write("i.csv", TINY.replace(",4\n", ",5\n"));
     scratch
@@ -314,7 +318,7 @@ fn shards_join_to_the_whole_sweep() {
         "24 of 72 runs are missing: 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, ..; missing shards: 3/3 (--partial",
     ]);
     scratch.plimsoll(&["merge", "1", "2", "2", "3", "--out", "n"]).refuses(&[
-        "run 1 (uniform uniform-5-1 by large-first) is duplicated: in 2/rows.csv and in 2/rows.csv",
+        "run 1 (uniform uniform-5-1 by first-fit-size) is duplicated: in 2/rows.csv and in 2/rows.csv",
     ]);
     scratch.plimsoll(&["merge", "1", "whole", "--out", "n"]).refuses(&[
         "run 0",
@@ -327,7 +331,7 @@ fn shards_join_to_the_whole_sweep() {
     scratch.plimsoll(&["sweep", "t.toml", "--out", "4", "--shard", "3/3"]).exits(0);
     scratch
         .plimsoll(&["merge", "1", "2", "4", "--out", "n"])
-        .refuses(&["1 does not belong to the same sweep as 4: algorithm large-first (offsets): seeds is"]);
+        .refuses(&["1 does not belong to the same sweep as 4: algorithm first-fit-size (offsets): seeds is"]);
     // A partial merge can be completed.
     let run = scratch.plimsoll(&["merge", "1", "2", "--out", "p", "--partial"]).exits(0);
     assert!(run.stdout.contains("missing      24 of 72 runs"), "{}", run.stdout);
@@ -360,7 +364,7 @@ fn files_of_other_origin_are_kept() {
 fn a_sweep_without_readable_inputs_fails() {
     let scratch = Scratch::new();
     scratch.write("bad.csv", "id,lower,upper,size\na,5,5,4\n");
-    let text = "[[instances]]\npath = \"bad.csv\"\n[[algorithms]]\nnames = \"large-first\"\n";
+    let text = "[[instances]]\npath = \"bad.csv\"\n[[algorithms]]\nnames = \"first-fit-size\"\n";
     scratch.write("s.toml", text);
     let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(2);
     assert!(run.stderr.ends_with("none of the instances and graphs could be read\n"), "{}", run.stderr);
@@ -375,7 +379,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let instances = "[[instances]]\npath = \"i.csv\"\n";
-    let algorithms = "[[algorithms]]\nnames = \"large-first\"\n";
+    let algorithms = "[[algorithms]]\nnames = \"first-fit-size\"\n";
     for (text, parts) in [
         ("", &["s.toml: line 1: missing field `instances`"][..]),
         ("x = 1\n", &["line 1", "unknown field `x`"]),
@@ -428,31 +432,34 @@ fn errors_in_sweep_files_name_line_key_and_value() {
     }
     for (text, parts) in [
         (
-            "names = \"larg-first\"\n",
-            &["line 3: algorithms[1]: unknown algorithm 'larg-first'; known for offsets: "][..],
+            "names = \"first-fit-siz\"\n",
+            &["line 3: algorithms[1]: unknown algorithm 'first-fit-siz'; expected one of "][..],
         ),
-        ("names = \"large-first\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
+        ("names = \"first-fit-size\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
-            "names = \"large-first\"\nproblem = \"pools\"\n",
-            &["unknown algorithm 'large-first'; known for shared-objects: "],
+            "names = \"first-fit-size\"\nproblem = \"pools\"\n",
+            &["unknown algorithm 'first-fit-size'; known for shared-objects: "],
         ),
-        ("names = \"large-first\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
+        ("names = \"first-fit-size\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
         (
-            "names = \"large-first\"\ndecide = \"odd\"\n",
+            "names = \"first-fit-size\"\ndecide = \"odd\"\n",
             &["line 5", "\"odd\"", "expected \"file\", \"load\""],
         ),
-        ("names = \"large-first\"\ntime = -1.0\n", &["line 5", "-1 is not a non-negative number of seconds"]),
-        ("names = \"large-first\"\nrepetitions = 0\n", &["repetitions is 0"]),
         (
-            "names = \"large-first\"\nseeds = [1, 1]\n",
-            &["s.toml: line 3: run 1 duplicates run 0: i.csv i by large-first (offsets), seed 1"],
+            "names = \"first-fit-size\"\ntime = -1.0\n",
+            &["line 5", "-1 is not a non-negative number of seconds"],
+        ),
+        ("names = \"first-fit-size\"\nrepetitions = 0\n", &["repetitions is 0"]),
+        (
+            "names = \"first-fit-size\"\nseeds = [1, 1]\n",
+            &["s.toml: line 3: run 1 duplicates run 0: i.csv i by first-fit-size (offsets), seed 1"],
         ),
         (
             "names = \"heuristics\"\nproblem = \"orders\"\n",
             &["i.csv 'i': no algorithm accepts this instance"],
         ),
-        ("names = \"large-first\"\n[limits]\nmemory = 0\n", &["limits.memory is 0"]),
-        ("names = \"large-first\"\n[limits]\ntim = 0\n", &["line 6", "unknown field `tim`"]),
+        ("names = \"first-fit-size\"\n[limits]\nmemory = 0\n", &["limits.memory is 0"]),
+        ("names = \"first-fit-size\"\n[limits]\ntim = 0\n", &["line 6", "unknown field `tim`"]),
     ] {
         scratch.write("s.toml", format!("{instances}[[algorithms]]\n{text}"));
         scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(parts);

@@ -5,7 +5,7 @@ use crate::common::{Scratch, TINY};
 use plimsoll::model::{Claim, Stop};
 use plimsoll_lab::row::{AlgorithmKind, Claimed, Row, Status, read};
 
-const LARGE_FIRST: &str = "[[algorithms]]\nnames = \"large-first\"\n";
+const LARGE_FIRST: &str = "[[algorithms]]\nnames = \"first-fit-size\"\n";
 
 fn rows(scratch: &Scratch, folder: &str) -> Vec<Row> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
@@ -145,7 +145,7 @@ fn excessive_numbers_are_rejected_immediately() {
         (
             format!("{instances}{LARGE_FIRST}repetitions = 9223372036854775807\n"),
             &[
-                "line 3: with algorithm 'large-first' (offsets) the sweep has more than 10000000 runs",
+                "line 3: with algorithm 'first-fit-size' (offsets) the sweep has more than 10000000 runs",
                 "775807 repetitions",
             ][..],
         ),
@@ -305,7 +305,7 @@ fn external_programs_are_algorithms() {
              [[algorithms]]\nnames = \"stack\"\n\
              external = \"sh stack.sh {{input}} {{output}} {{capacity}} {claim}\"\n\
              version = \"echo stack 1.2\"\nelapsed = \"took ([0-9.]+) s\"\n{more}\
-             [[algorithms]]\nnames = \"large-first\"\nseeds = 0\nnodes = 10\n"
+             [[algorithms]]\nnames = \"first-fit-size\"\nseeds = 0\nnodes = 10\n"
         )
     };
     scratch.write("s.toml", toml("optimal", ""));
@@ -362,7 +362,7 @@ fn a_failed_external_program_is_reported_on_standard_error() {
     scratch.write("i.9.csv", TINY);
     scratch.write("fail.sh", "echo boom >&2; exit 7\n");
     let toml = "[[instances]]\npath = \"i.9.csv\"\n[[algorithms]]\nnames = \"fails\"\nrepetitions = 2\n\
-                external = \"sh fail.sh {input} {output}\"\n[[algorithms]]\nnames = \"large-first\"\n";
+                external = \"sh fail.sh {input} {output}\"\n[[algorithms]]\nnames = \"first-fit-size\"\n";
     scratch.write("s.toml", toml);
     let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "o", "--json"]).exits(3);
     let reason = "no answer was written; exit status: 7; stderr: boom";
@@ -413,7 +413,7 @@ fn bad_external_programs_are_rejected() {
 fn no_command_of_a_sweep_file_runs_in_a_dry_run() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
-    let toml = "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = [\"large-first\"]\n\
+    let toml = "[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = [\"first-fit-size\"]\n\
         [[algorithms]]\nnames = \"x\"\nexternal = \"sh -c 'touch ran-planner' {input} {output}\"\n\
         version = \"sh -c 'touch ran-version; echo 7'\"\n";
     scratch.write("s.toml", toml);
@@ -431,8 +431,8 @@ fn no_command_of_a_sweep_file_runs_in_a_dry_run() {
     std::fs::remove_file(scratch.path("ran-version")).unwrap();
     scratch.plimsoll(&submit).exits(0);
     assert!(!ran("ran-version"));
-    scratch.write("s.toml", toml.replace("large-first", "short-first"));
-    scratch.plimsoll(&submit).refuses(&["o/shards/1 contains another sweep: algorithms: large-first"]);
+    scratch.write("s.toml", toml.replace("first-fit-size", "short-first"));
+    scratch.plimsoll(&submit).refuses(&["o/shards/1 contains another sweep: algorithms: first-fit-size"]);
 }
 
 /// If a program is missing, fails, hangs or uses too much memory, its run is recorded as a row.
@@ -499,7 +499,7 @@ fn traces_and_layouts_are_kept_on_request() {
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
     // Traces of sweeps and of benchmarks have the same columns.
-    scratch.plimsoll(&["bench", "i.csv", "--algorithms", "large-first", "--trace", "--out", "b"]).exits(0);
+    scratch.plimsoll(&["bench", "i.csv", "--algorithms", "first-fit-size", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
     let events: usize = found.iter().map(|row| row.trace.len()).sum();

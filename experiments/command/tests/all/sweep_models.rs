@@ -31,7 +31,7 @@ path = "m"
 as = ["offsets", "order", "joint", "overlap"]
 
 [[algorithms]]
-names = ["exact", "large-first"]
+names = ["exact", "first-fit-size"]
 [[algorithms]]
 names = ["exact", "greedy"]
 problem = "orders"
@@ -289,7 +289,7 @@ fn invalid_posings_name_line_key_and_value() {
 fn benchmarks_derive_instances_from_models() {
     let scratch = models();
     let words = ["bench", "m", "--problems", "offsets,orders,shared-objects", "--node-limit", "1000"];
-    let more = ["--algorithms", "exact,large-first,shared-greedy-by-size", "--out", "o", "--report"];
+    let more = ["--algorithms", "exact,first-fit-size,shared-greedy-by-size", "--out", "o", "--report"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(
         run.stdout.contains("instances are derived from the graphs, with order=as-in-file\n"),
@@ -319,7 +319,8 @@ fn benchmarks_derive_instances_from_models() {
         );
     }
     // Every occurrence of --terms defines a separate question.
-    let words = ["bench", "m/net.json", "--problems", "offsets", "--algorithms", "large-first", "--out", "p"];
+    let words =
+        ["bench", "m/net.json", "--problems", "offsets", "--algorithms", "first-fit-size", "--out", "p"];
     scratch.plimsoll(&[&words[..], &["--terms", "order=exact", "--terms", "align=64"]].concat()).exits(0);
     let terms: Vec<String> = rows(&scratch, "p").into_iter().map(|row| row.terms.to_string()).collect();
     assert_eq!(terms, ["order=exact", "align=64 order=as-in-file"]);
@@ -329,7 +330,7 @@ fn benchmarks_derive_instances_from_models() {
         .refuses(&["--terms: term order=x: expected an order algorithm"]);
     // If the inputs include an instance, no instances are derived from graphs.
     scratch.write("i.csv", TINY);
-    let words = ["bench", "i.csv", "m/net.json", "--problems", "offsets", "--algorithms", "large-first"];
+    let words = ["bench", "i.csv", "m/net.json", "--problems", "offsets", "--algorithms", "first-fit-size"];
     scratch.plimsoll(&[&words[..], &["--out", "q"]].concat()).exits(0);
     assert_eq!(rows(&scratch, "q").len(), 1);
 }

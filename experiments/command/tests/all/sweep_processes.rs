@@ -53,7 +53,7 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
         format!(
             "seeds = \"0..{seeds}\"\n[limits]\nnodes = {nodes}\n\
              [[instances]]\nfamily = \"guillotine\"\nbuffers = [20, 40]\nseeds = \"0..5\"\n\
-             [[algorithms]]\nnames = [\"large-first\", \"iterated-search\", \"search\"]\n\
+             [[algorithms]]\nnames = [\"first-fit-size\", \"iterated-search\", \"search\"]\n\
              [[algorithms]]\nproblem = \"pools\"\nnames = \"shared-greedy-by-size\"\n\
              [[algorithms]]\nproblem = \"split-buffers\"\nnames = \"heuristics\"\n"
         ),
@@ -165,7 +165,7 @@ fn with_worker_within(limits: &str, script: &str) -> (Result<Report, ExperimentE
         "s.toml",
         format!(
             "seeds = \"0..3\"\n[limits]\n{limits}[[instances]]\nfamily = \"uniform\"\nbuffers = 3\n\
-             [[algorithms]]\nnames = \"large-first\"\n"
+             [[algorithms]]\nnames = \"first-fit-size\"\n"
         ),
     );
     let machine = Machine::here();
@@ -256,7 +256,7 @@ fn with_path(scratch: &Scratch, words: &[&str]) -> crate::common::Run {
 #[test]
 fn scripts_for_slurm_run_the_whole_sweep() {
     let scratch = Scratch::new();
-    let text = "seeds = \"0..5\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\nseeds = [1, 2]\n[[algorithms]]\nnames = \"large-first\"\n";
+    let text = "seeds = \"0..5\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\nseeds = [1, 2]\n[[algorithms]]\nnames = \"first-fit-size\"\n";
     scratch.write("it's.toml", text);
     std::fs::create_dir(scratch.path("bin")).unwrap();
     // A script that logs its arguments, and answers like Slurm.
@@ -322,7 +322,7 @@ fn errors_of_sbatch_are_reported() {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",
-        "[[instances]]\nfamily = \"uniform\"\nbuffers = 9\n[[algorithms]]\nnames = \"large-first\"\n",
+        "[[instances]]\nfamily = \"uniform\"\nbuffers = 9\n[[algorithms]]\nnames = \"first-fit-size\"\n",
     );
     std::fs::create_dir(scratch.path("bin")).unwrap();
     let fake = |text: &str| {

@@ -131,11 +131,11 @@ fn impossible_claims_about_searches_are_rejected() {
         (window(20, 30, "exact"), "need at most 0"),
         (window(7, 9, "exact"), "need at most"),
         (window(0, 9, "exact"), "a layout of the searched buffers has peak 11"),
-        (window(0, 9, "large-first"), "which proves no bounds"),
+        (window(0, 9, "first-fit-size"), "which proves no bounds"),
         (search("exact"), "a layout of the searched buffers has peak 11"),
         (search("search"), "a layout of the searched buffers has peak 11"),
         (search("unknown"), "not a known solver"),
-        (search("large-first"), "which proves no bounds"),
+        (search("first-fit-size"), "which proves no bounds"),
         (search(""), "not a known solver"),
     ] {
         let mut bad = good.clone();
@@ -185,7 +185,7 @@ fn answers_to_every_problem_are_verified() {
         json["violations"][0].as_str().unwrap().to_owned()
     };
     for (problem, solver, from, to, violation) in [
-        ("offsets", "large-first", "output,7,9,3,8", "output,7,9,3,0", "conflict"),
+        ("offsets", "first-fit-size", "output,7,9,3,8", "output,7,9,3,0", "conflict"),
         (
             "shared-objects",
             "shared-greedy-by-size",
@@ -236,7 +236,8 @@ fn contradictory_fixed_offsets_are_infeasible_and_named() {
     assert!(run.stdout.contains("confirmed") && run.stdout.contains("'left' and 'right'"), "{}", run.stdout);
     let certificate = scratch.read("c.json");
     assert!(certificate.contains("\"left\"") && certificate.contains("\"right\""), "{certificate}");
-    let json = scratch.plimsoll(&["solve", "t.csv", "--algorithm", "large-first", "--json"]).exits(1).json();
+    let json =
+        scratch.plimsoll(&["solve", "t.csv", "--algorithm", "first-fit-size", "--json"]).exits(1).json();
     assert_eq!((&json["claim"], &json["peak"]), (&"infeasible".into(), &Value::Null));
     let run = scratch.plimsoll(&["spill", "t.csv", "--capacity", "16"]).exits(0);
     assert!(run.stdout.contains("no capacity is sufficient"), "{}", run.stdout);
@@ -273,7 +274,7 @@ fn the_convention_of_a_column_end_is_named() {
     assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
     let run = scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
     assert!(run.stderr.contains(note), "{}", run.stderr);
-    let bench = ["bench", "t.csv", "--algorithms", "large-first"];
+    let bench = ["bench", "t.csv", "--algorithms", "first-fit-size"];
     let run = scratch.plimsoll(&bench).exits(0);
     assert!(run.stderr.contains("note: 1 instance: 'end' is read as the last live step"), "{}", run.stderr);
     let run = scratch.plimsoll(&[&bench[..], &["--endpoints", "inclusive"]].concat()).exits(0);
@@ -290,7 +291,7 @@ fn a_file_without_rows_is_noted() {
     for words in [&["solve", "t.csv"][..], &["convert", "t.csv", "-o", "t.json"]] {
         assert_eq!(scratch.plimsoll(words).exits(0).stderr, note);
     }
-    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "large-first"]).exits(0);
+    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "first-fit-size"]).exits(0);
     assert!(run.stderr.contains(note), "{}", run.stderr);
 }
 
@@ -301,7 +302,7 @@ fn unknown_columns_are_noted_once() {
     let note = "plimsoll: note: t.csv: column 'colour' ignored\n";
     let run = scratch.plimsoll(&["solve", "t.csv", "-o", "l.csv"]).exits(0);
     assert_eq!(run.stderr, note);
-    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "large-first"]).exits(0);
+    let run = scratch.plimsoll(&["bench", "t.csv", "--algorithms", "first-fit-size"]).exits(0);
     assert!(run.stderr.contains(note) && run.stderr.matches("colour").count() == 1, "{}", run.stderr);
     scratch.write("l.csv", "offset,why,id\n4,so,b\n0,so,a\n");
     let run = scratch.plimsoll(&["verify", "t.csv", "l.csv"]).exits(0);

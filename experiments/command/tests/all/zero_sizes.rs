@@ -3,13 +3,15 @@
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, Observer, Offsets, Outcome, Setup, SpillProblem, Spilling, load,
+    Bytes, Claim, Entry, Instance, Observer, Offsets, Outcome, Parameter, Problem, Setup, SpillProblem,
+    Spilling, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
 use plimsoll::{Registry, registry};
 use plimsoll_datasets::dsa::read_dsa;
 use plimsoll_lab::report::map::Map;
+use std::iter;
 use std::path::Path;
 
 /// An instance: its name, its CSV text, and the position and the expected offset of every buffer of size 0.
@@ -113,6 +115,14 @@ impl<P: Plan> Observer<P> for Watch<'_> {
     }
 }
 
+/// Returns the algorithms, and each algorithm with each of its parameters.
+fn with_parameters<P: Problem>(entries: &[&'static Entry<P>]) -> impl Iterator<Item = &'static Entry<P>> {
+    entries.iter().flat_map(|entry| {
+        let changed = |parameter: Parameter| entry.with(parameter.name).unwrap();
+        iter::once(*entry).chain(entry.parameters().into_iter().map(changed))
+    })
+}
+
 fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     let limits = Limits { nodes: Some(20_000), ..Limits::default() };
     let attempt = run(entry, instance, Setup::default(), limits, &mut Watch(instance));
@@ -123,7 +133,7 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
 /// be equal, and every memory map must show all buffers.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
-    for entry in P::entries(registry).iter().chain(P::variants(registry)) {
+    for entry in with_parameters(P::entries(registry)) {
         let (whole, without) = (solved(entry, instance), solved(entry, &part));
         assert_eq!(whole.value, without.value, "{} on {instance:?}", entry.name);
         assert_eq!(whole.lower_bound.value, without.lower_bound.value, "{}", entry.name);
@@ -235,7 +245,7 @@ fn every_algorithm_proves_contradictory_fixed_offsets_infeasible() {
 }
 
 fn refuted<P: Plan>(registry: &Registry, instance: &Instance, names: &[&str]) {
-    for entry in P::entries(registry).iter().chain(P::variants(registry)) {
+    for entry in with_parameters(P::entries(registry)) {
         let outcome = solved(entry, instance);
         assert_eq!(outcome.claim, Claim::Infeasible, "{}", entry.name);
         let reason = P::explain(instance, &outcome.lower_bound.witness);
@@ -288,7 +298,7 @@ fn the_largest_sizes_are_solved_by_every_algorithm() {
         format!("id,lower,upper,size\na,0,4,{half}\nb,2,5,{half}\nc,4,6,1\n"),
     ] {
         let instance = csv(&text);
-        for entry in registry.offsets.iter().chain(&registry.variants) {
+        for entry in with_parameters(&registry.offsets) {
             let limits = Limits { nodes: Some(20_000), ..Limits::default() };
             let attempt = run(entry, &instance, Setup::default(), limits, &mut Watch(&instance));
             match attempt.result {

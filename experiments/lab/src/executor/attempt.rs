@@ -73,12 +73,8 @@ impl Named<'_> {
     /// algorithm or invalid terms, and `skipped` if the question cannot be posed.
     pub fn attempt(mut self) -> Row {
         let problem = self.asked.problem.clone();
-        visit(&problem, &mut self).unwrap_or_else(|| self.unknown())
-    }
-
-    fn unknown(&self) -> Row {
-        let why = format!("unknown algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
-        self.asked.clone().without(Status::Failed, &why)
+        let unknown = format!("unknown problem '{problem}'");
+        visit(&problem, &mut self).unwrap_or_else(|| self.asked.without(Status::Failed, &unknown))
     }
 }
 
@@ -86,8 +82,11 @@ impl Visitor for Named<'_> {
     type Output = Row;
 
     fn visit<P: Posed>(&mut self) -> Row {
-        let Some(entry) = self.registry.named::<P>(&self.asked.algorithm) else { return self.unknown() };
         let asked = self.asked.clone();
+        let entry = match self.registry.find::<P>(&asked.algorithm) {
+            Ok(entry) => entry,
+            Err(error) => return asked.without(Status::Failed, &error),
+        };
         match P::pose(self.subject, &asked.terms, asked.setup(), asked.limits()) {
             Err(error) => asked.without(Status::Skipped, &error),
             Ok(question) => {

@@ -118,10 +118,12 @@ impl<A: Audience> Visitor for Group<'_, A> {
         for run in interrupt::until_requested(self.runs) {
             let asked = self.experiment.blank(run, self.machine);
             self.audience.starting(&asked);
-            let Some(entry) = self.registry.named::<P>(&asked.algorithm) else {
-                let why = format!("unknown algorithm '{}' for {}", asked.algorithm, P::NAME);
-                self.audience.ended(asked.without(Status::Failed, &why))?;
-                continue;
+            let entry = match self.registry.find::<P>(&asked.algorithm) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.audience.ended(asked.without(Status::Failed, &error))?;
+                    continue;
+                }
             };
             let limits = asked.limits();
             let (row, solution) = attempt::<P>(entry, &question, asked, limits, self.experiment.extras);

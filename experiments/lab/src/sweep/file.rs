@@ -38,7 +38,7 @@
 //!                                     # trips
 //!
 //! [[algorithms]]
-//! names = ["exact", "large-first"]    # or one of the groups heuristics, solvers and all
+//! names = ["exact", "first-fit-size"]    # or one of the groups heuristics, solvers and all
 //! problem = "offsets"                 # default: the first of these that has the algorithm: offsets,
 //!                                     # shared-objects, split-buffers, orders, joint, spilling, timelines,
 //!                                     # tiers, fusion

@@ -7,7 +7,7 @@ use crate::row::AlgorithmKind;
 use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
-use plimsoll::{Registry, excluded, registry};
+use plimsoll::{Registry, registry};
 use plimsoll_model::{Kind, Offsets, Problem, Setup, SharedObjects, SplitBuffers};
 
 /// Returns the names of the problems, in the order in which they are searched for the name of an algorithm.
@@ -124,7 +124,7 @@ fn peer(
     if own.nodes.is_some() {
         return Err("nodes: external planners have no node limit".to_owned());
     }
-    let known = problems().flat_map(|problem| entries(registry, problem));
+    let known = problems().flat_map(|problem| algorithms(registry, problem));
     if ["all", "heuristics", "solvers"].contains(&name.as_str())
         || known.into_iter().any(|own| own.name == name)
     {
@@ -160,17 +160,15 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
             _ => false,
         };
         let found: Vec<Facts> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
-            entries(registry, problem.unwrap_or(Offsets::NAME))
+            algorithms(registry, problem.unwrap_or(Offsets::NAME))
                 .into_iter()
                 .filter(|found| group(found.kind))
                 .collect()
         } else {
-            let named = |problem: &str| algorithm(registry, problem, name);
-            problem.map_or_else(|| problems().find_map(named), named).into_iter().collect()
+            let every: Vec<&str> = problems().collect();
+            let found = algorithm(registry, problem.as_ref().map_or(&*every, std::slice::from_ref), name);
+            vec![found.expect("the problems exist").map_err(|error| error.to_string())?]
         };
-        if found.is_empty() {
-            return Err(unknown(registry, name, problem));
-        }
         let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
         if let Some(other) = found.iter().find(|found| own.decide.is_some() && !decides(found.problem)) {
             return Err(format!(
@@ -183,21 +181,6 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
     Ok(all)
 }
 
-fn unknown(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
-    if let Some(reason) = excluded(name) {
-        return reason.to_string();
-    }
-    let problem = problem.unwrap_or(Offsets::NAME);
-    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.name).collect();
-    format!("unknown algorithm '{name}'; known for {problem}: {}", known.join(", "))
-}
-
 fn show(error: &TermError) -> String {
     format!("terms: {error}")
-}
-
-/// Returns the algorithms of a problem, without variants for ablation.
-fn entries(registry: &Registry, problem: &str) -> Vec<Facts> {
-    let [own, _] = algorithms(registry, problem);
-    own
 }

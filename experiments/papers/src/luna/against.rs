@@ -153,7 +153,7 @@ impl Sample {
     /// Compares merging with sequential branches, both planned with this strategy, as a user of the paper's
     /// method would.
     pub fn duel_of(&self, strategy: &str) -> Duel {
-        let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
+        let of = |scheme| arena(&self.measured.comparison, scheme, strategy);
         match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {
             std::cmp::Ordering::Greater => Duel::Loses,
             std::cmp::Ordering::Less => Duel::Wins,
@@ -315,7 +315,7 @@ mod tests {
         let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];
         let line = |(scheme, (arena, lower_bound))| Line {
             scheme,
-            solver: if scheme == "naive" { "-" } else { "large-first" },
+            solver: if scheme == "naive" { "-" } else { "first-fit-size" },
             arena,
             lower_bound,
             witness: String::new(),

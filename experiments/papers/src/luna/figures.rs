@@ -3,7 +3,7 @@
 use super::measured::{Measured, branches, in_order};
 use super::memory::{BEFORE, arena};
 use super::models::StandIn;
-use super::printed::{Printed, STRATEGIES};
+use super::printed::{Printed, STRATEGIES, registered};
 use crate::{Context, ReproduceError, Reproduction, missing, named};
 use minijinja::context;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};
@@ -50,7 +50,7 @@ pub(super) fn draw(
     large.map_or(Ok(()), |large| maps(context, (&large.graph, Boundary::Outside), LARGE_MAPS, found))
 }
 
-/// Draws memory maps of a graph. Each is given by the number of the figure, a scheme, a solver and a
+/// Draws memory maps of a graph. Each is given by the number of the figure, a scheme, a strategy and a
 /// description.
 fn maps(
     context: &Context<'_>,
@@ -60,18 +60,18 @@ fn maps(
 ) -> Result<(), ReproduceError> {
     let program = in_order(context, graph, boundary)?.program;
     let (names, of) = program_groups(&program);
-    for (number, scheme, solver, about) in maps {
-        let solver = named(&context.registry.offsets, solver)?;
+    for (number, scheme, strategy, about) in maps {
+        let solver = named(&context.registry.offsets, registered(strategy))?;
         let scheme = SCHEMES.iter().find(|entry| entry.scheme == scheme).expect("every scheme is listed");
         let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
         let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };
         let plan = planner.plan(&program).map_err(|error| branches(graph, &error))?;
         let pieces = Offsets::pieces(program.instance(), &plan.layout);
-        let algorithm = format!("{} with {}", scheme.name, solver.name);
+        let algorithm = format!("{} with {strategy}", scheme.name);
         let (instance, bound) = (program.instance(), plan.bound);
         let map = Map::new(instance, Offsets::NAME, &algorithm, &pieces, bound);
         let map = map.grouped(Groups { names: &names, of: &of });
-        let it = context! { number, graph => graph.name(), about, solver => solver.name };
+        let it = context! { number, graph => graph.name(), about, solver => strategy };
         found.map("map", &it, &map)?;
     }
     Ok(())

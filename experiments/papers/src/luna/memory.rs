@@ -4,7 +4,7 @@
 use super::inputs::Inputs;
 use super::measured::Measured;
 use super::models::StandIn;
-use super::printed::{Printed, STRATEGIES, gain};
+use super::printed::{Printed, STRATEGIES, gain, registered};
 use crate::Reproduction;
 use minijinja::{Value, context};
 use plimsoll::branches::{Comparison, Scheme};
@@ -15,7 +15,7 @@ pub(super) const BEFORE: [(Scheme, &str); 2] =
 
 /// Returns the size of the arena that a strategy finds under a scheme, in bytes.
 pub(super) fn arena(one: &Comparison, scheme: Scheme, strategy: &str) -> u64 {
-    one.arena(scheme, strategy).unwrap_or(0)
+    one.arena(scheme, registered(strategy)).unwrap_or(0)
 }
 
 /// Returns the size of the smallest arena found for a scheme, in bytes.

@@ -7,6 +7,15 @@ use serde::{Deserialize, Serialize};
 /// The three strategies, in the order of the columns of tables 1 and 2.
 pub(super) const STRATEGIES: [&str; 3] = ["large-first", "short-first", "sequential"];
 
+/// Returns the name in the registry of a strategy of the paper. Other names are returned unchanged.
+pub(super) fn registered(strategy: &str) -> &str {
+    match strategy {
+        "large-first" => "first-fit-size",
+        "sequential" => "first-fit-start",
+        other => other,
+    }
+}
+
 /// One model of tables 1 and 2. All values are in bytes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]

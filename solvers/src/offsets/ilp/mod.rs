@@ -26,16 +26,27 @@
 //! variables.
 
 mod model;
-mod variants;
 
 pub use model::Formulation;
-pub(crate) use variants::VARIANTS;
 
 use crate::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use crate::offsets::bounds::has_few_conflicts;
 use crate::offsets::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use model::Model;
-use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
+use plimsoll_model::{
+    Budget, Change, Instance, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
+    parameters,
+};
+
+/// The parameters of `ilp` in its name, for ablation studies.
+const PARAMETERS: &[Change<Formulation>] = &[
+    ("-bridges", "no bridges between cliques", |f| f.bridges = 0),
+    ("-stacking", "no stacking cuts", |f| f.stacking = false),
+    ("-positions", "does not propagate offset ranges", |f| f.positions = false),
+    ("-absorb", "keeps dominated buffers", |f| f.absorb = false),
+    ("-symmetry", "keeps twins and mirror images", |f| f.symmetry = false),
+    ("-decide", "minimises without first solving at the bound", |f| f.decide = false),
+];
 
 /// The integer program for offsets, solved by `HiGHS`. Its name in the registry is `ilp`.
 ///
@@ -48,9 +59,9 @@ pub struct Ilp {
 }
 
 impl Ilp {
-    /// Creates the solver with the default formulation.
+    /// Creates the solver with the parameters in `setup`.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, formulation: Formulation::default() }
+        Self { setup, formulation: setup.settings(PARAMETERS) }
     }
 
     /// Replaces the formulation.
@@ -190,6 +201,10 @@ impl Solver<Offsets> for Ilp {
 
     fn supports_groups(&self) -> bool {
         true
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        parameters(PARAMETERS)
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {

@@ -25,6 +25,7 @@ mod decide;
 pub mod learn;
 mod memo;
 pub(crate) mod minimise;
+mod parameters;
 mod peaks;
 mod portfolio;
 mod reorder;
@@ -35,4 +36,6 @@ pub mod windows;
 
 pub(crate) use decide::Verdict;
 pub(crate) use decide::{Decide, deepen};
-pub(crate) use solver::{Branching, Search, SearchParams, most_live};
+#[cfg(test)]
+pub(crate) use parameters::{Branching, SearchParams};
+pub(crate) use solver::{Search, most_live};

@@ -1,20 +1,22 @@
 //! The solver `search`.
 
-use super::arrangements::{ArrangementRules, Arrangements};
+use super::arrangements::Arrangements;
 use super::canonical::{self, Canonical};
 use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Alternating, Decide, NAME};
-use super::learn::{LearnRules, Learner};
+use super::learn::Learner;
 use super::minimise::{ARRANGEMENT_LIVE, Improve, Pace, Progress, Prover, minimise, only_help, raise};
+use super::parameters::{Branching, PARAMETERS, SearchParams};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
 use super::valley::{self, Reduced, Rules};
-use super::windows::{Raise, WindowRules, Windows};
+use super::windows::{Raise, Windows};
 use crate::offsets::bounds::{has_few_conflicts, quick_bound};
 use plimsoll_heuristics::offsets::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop,
+    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
+    Stop, parameters,
 };
 use std::sync::OnceLock;
 
@@ -36,50 +38,6 @@ const CLIQUES_HELPED: u64 = 150;
 /// live. Learning and windows refute higher capacities faster.
 const NARROW_WASTE: usize = 3;
 
-/// How [`Search`] decides whether a layout within a capacity exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Branching {
-    /// Valley branching if it applies, otherwise branching over cliques alternating with canonical branching.
-    Suitable,
-    /// Branching over cliques, even if valley branching applies.
-    Cliques,
-    /// Canonical branching, even if valley branching applies.
-    Canonical,
-}
-
-/// Parameters of [`Search`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SearchParams {
-    /// The branching method.
-    pub branching: Branching,
-    /// Switches for valley branching.
-    pub rules: Rules,
-    /// Switches for windows and sweeps; `None` disables both.
-    pub windows: Option<WindowRules>,
-    /// Switches for clause learning; `None` disables it.
-    pub learn: Option<LearnRules>,
-    /// Switches for sweeps over arrangements; `None` disables them.
-    pub arrangements: Option<ArrangementRules>,
-    /// Whether to raise the bounds of tight instances by searches on cores.
-    pub cores: bool,
-    /// Whether to improve layouts of tight instances by ejection search over orders.
-    pub reorder: bool,
-}
-
-impl Default for SearchParams {
-    fn default() -> Self {
-        Self {
-            branching: Branching::Suitable,
-            rules: Rules::default(),
-            windows: Some(WindowRules::default()),
-            learn: Some(LearnRules::default()),
-            arrangements: Some(ArrangementRules::default()),
-            cores: true,
-            reorder: true,
-        }
-    }
-}
-
 /// Branch and bound for offsets: improves layouts and proves them optimal. Its name in the registry is
 /// `search`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,9 +47,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// Creates the solver with default parameters.
+    /// Creates the solver with the parameters in `setup`.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, params: SearchParams::default() }
+        Self { setup, params: setup.settings(PARAMETERS) }
     }
 
     /// Replaces the parameters.
@@ -251,6 +209,10 @@ impl Solver<Offsets> for Search {
         self.params.branching != Branching::Canonical
     }
 
+    fn parameters(&self) -> Vec<Parameter> {
+        parameters(PARAMETERS)
+    }
+
     fn solve(
         &self,
         instance: &Instance,
@@ -320,6 +282,7 @@ fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
 mod tests {
     use super::*;
     use crate::offsets::BruteForce;
+    use crate::offsets::search::windows::WindowRules;
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Buffer, Claim, InstanceBuilder, Problem, Silent};
     use proptest::prelude::*;

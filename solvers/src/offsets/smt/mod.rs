@@ -3,8 +3,5 @@
 mod encode;
 mod run;
 mod solver;
-mod variants;
 
-pub(crate) use encode::{Encoding, Theory};
 pub use solver::Smt;
-pub(crate) use variants::VARIANTS;

@@ -23,11 +23,25 @@
 //! **Source.** Job-shop encodings solve scheduling and packing problems in difference logic in the same way.
 //! The bridges were developed in this project (see `formulation::bridges`).
 
-use super::encode::Encoding;
+use super::encode::{Encoding, Theory};
 use super::run::{Answer, decide};
 use crate::offsets::bounds::has_few_conflicts;
 use crate::offsets::formulation::{Domain, Engine, Found, Task, Verdict, drive};
-use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
+use plimsoll_model::{
+    Budget, Change, Instance, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
+    parameters,
+};
+
+/// The parameters of `smt` in its name, for ablation studies.
+const PARAMETERS: &[Change<Encoding>] = &[
+    ("-bridges", "no bridges between cliques", |e| e.bridges = 0),
+    ("-positions", "does not propagate offset ranges", |e| e.positions = false),
+    ("-absorb", "keeps dominated buffers", |e| e.absorb = false),
+    ("-symmetry", "keeps twins and mirror images", |e| e.symmetry = false),
+    ("theory=linear", "linear integer arithmetic instead of difference logic", |e| {
+        e.theory = Theory::Linear;
+    }),
+];
 
 /// Offset assignment by z3. Its name in the registry is `smt`.
 ///
@@ -40,16 +54,9 @@ pub struct Smt {
 }
 
 impl Smt {
-    /// Creates the solver with every component of the encoding.
+    /// Creates the solver with the parameters in `setup`.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, encoding: Encoding::default() }
-    }
-
-    /// Replaces the encoding.
-    #[must_use]
-    pub(crate) fn with_encoding(mut self, encoding: Encoding) -> Self {
-        self.encoding = encoding;
-        self
+        Self { setup, encoding: setup.settings(PARAMETERS) }
     }
 
     /// Asks for a layout with a peak of at most `peak`. If propagation already refutes this peak, z3 is not
@@ -140,6 +147,10 @@ impl Solver<Offsets> for Smt {
 
     fn supports_groups(&self) -> bool {
         true
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        parameters(PARAMETERS)
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {

@@ -1,4 +1,5 @@
 use crate::args::{EndpointsArg, OpenArgs, bytes, problem, seconds, threads};
+use crate::commands::choose::in_order;
 use crate::format;
 use crate::input::input_name;
 use clap::Args;
@@ -17,9 +18,9 @@ pub struct BenchArgs {
     /// character
     #[arg(long, value_name = "P,Q,..", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Algorithms by name (see `plimsoll list`), or the groups `heuristics`, `solvers`, `all` [default: every
-    /// heuristic and the default exact method of each problem]
-    #[arg(long = "algorithms", value_name = "A,B,..", value_delimiter = ',')]
+    /// Algorithms by name (see `plimsoll list`), also with parameters, as in search:-memo, or the groups
+    /// `heuristics`, `solvers`, `all` [default: every heuristic and the default exact method of each problem]
+    #[arg(long = "algorithms", value_name = "A,B,..", value_delimiter = ',', value_parser = in_order)]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If every input is a graph or a model, problems on instances
     /// use instances derived from these inputs. Spilling skips instances unless this option names spilling
@@ -74,7 +75,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub import: OpenArgs,
     /// Compare times with those of this algorithm: ratios per instance and a performance profile
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = in_order)]
     pub reference: Option<String>,
     /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds)]

@@ -1,12 +1,12 @@
 //! Builds the experiment that the options of `bench` describe.
 
 use super::args::BenchArgs;
-use crate::commands::choose::{leading, names, unknown};
+use crate::commands::choose::{leading, names, refused};
 use crate::failure::Failure;
 use plimsoll::model::{Kind, Offsets, Orders, Problem, Spilling};
 use plimsoll::posed::{
-    Facts, PROBLEMS, Subject, SubjectKind, TermError, Terms, algorithms, check_terms, instance_terms,
-    is_on_instances, profile, takes, terms_in_full,
+    Facts, PROBLEMS, Subject, SubjectKind, TermError, Terms, algorithm, algorithms, check_terms,
+    instance_terms, is_on_instances, profile, takes, terms_in_full,
 };
 use plimsoll::{Registry, registry};
 use plimsoll_lab::experiment::{Experiment, Input, Task};
@@ -36,18 +36,17 @@ impl<'a> Selection<'a> {
         let registry = registry();
         let problems = problems(args)?;
         let known = names(&registry, &problems);
-        let mut wanted = args.solvers.iter().map(String::as_str);
-        if let Some(bad) = wanted.find(|name| !GROUPS.contains(name) && !known.contains(name)) {
-            let is_external =
-                |text: &String| text.split_once('=').is_some_and(|(name, _)| name.trim() == bad);
+        for name in args.solvers.iter().map(String::as_str).filter(|name| !GROUPS.contains(name)) {
+            let Some(Err(error)) = algorithm(&registry, &problems, name) else { continue };
+            let is_external = |text: &String| text.split_once('=').is_some_and(|(own, _)| own.trim() == name);
             if args.external.iter().any(is_external) {
                 let message = format!(
-                    "--algorithms '{bad}': this external program always runs; --algorithms selects built-in algorithms"
+                    "--algorithms '{name}': this external program always runs; --algorithms selects built-in algorithms"
                 );
                 return Err(Failure::input(message));
             }
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
-            return Err(unknown("algorithm", bad, &all, "plimsoll list algorithms"));
+            return Err(refused(error, "algorithm", &all, "plimsoll list algorithms"));
         }
         let given = if args.terms.is_empty() { &[String::new()][..] } else { &args.terms };
         let terms = given.iter().map(|text| {
@@ -262,7 +261,7 @@ fn distinct(given: impl Iterator<Item = Terms>) -> Vec<Terms> {
 
 /// Returns the requested algorithms of a problem: by default every heuristic and the default exact method.
 fn chosen(args: &BenchArgs, registry: &Registry, problem: &str) -> Vec<Facts> {
-    let [own, variants] = algorithms(registry, problem);
+    let own = algorithms(registry, problem);
     let default = leading(&own).map(|facts| facts.name);
     let is_chosen = |facts: &Facts| {
         let group = match facts.kind {
@@ -274,8 +273,13 @@ fn chosen(args: &BenchArgs, registry: &Registry, problem: &str) -> Vec<Facts> {
         }
         args.solvers.iter().any(|name| name == facts.name || name == "all" || name == group)
     };
-    let is_named = |facts: &Facts| args.solvers.iter().any(|name| name == facts.name);
-    own.into_iter().filter(is_chosen).chain(variants.into_iter().filter(is_named)).collect()
+    let mut chosen: Vec<Facts> = own.into_iter().filter(is_chosen).collect();
+    for facts in args.solvers.iter().filter_map(|name| algorithm(registry, &[problem], name)?.ok()) {
+        if !chosen.contains(&facts) {
+            chosen.push(facts);
+        }
+    }
+    chosen
 }
 
 /// Adds a hint to an error about `--terms`. Every selected problem must accept the terms, so the hint is to
