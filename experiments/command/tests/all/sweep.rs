@@ -433,12 +433,17 @@ fn errors_in_sweep_files_name_line_key_and_value() {
     for (text, parts) in [
         (
             "names = \"first-fit-siz\"\n",
-            &["line 3: algorithms[1]: unknown algorithm 'first-fit-siz'; expected one of "][..],
+            &["line 3: algorithms[1]: unknown algorithm 'first-fit-siz' for offsets; expected one of "][..],
+        ),
+        ("names = \"search:-mem\"\n", &["line 3: algorithms[1]: 'search' has no parameter '-mem'"]),
+        (
+            "names = [\"search:-memo:-twins\", \"search:-twins:-memo\"]\n",
+            &["run 1 duplicates run 0: i.csv i by search:-memo:-twins (offsets)"],
         ),
         ("names = \"first-fit-size\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
             "names = \"first-fit-size\"\nproblem = \"pools\"\n",
-            &["unknown algorithm 'first-fit-size'; known for shared-objects: "],
+            &["unknown algorithm 'first-fit-size' for shared-objects; expected one of "],
         ),
         ("names = \"first-fit-size\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
         (
