@@ -102,7 +102,7 @@ slim() { # folder of a record
         *-anytime) find "$folder/charts" -type f ! -name gap.svg -delete ;;
         *) rm -rf "$folder/charts" ;;
     esac
-    for name in 'maps' 'layouts' 'trace.csv' 'charts/profile.svg' 'charts/gap'; do
+    for name in 'experiment.json' 'maps' 'layouts' 'trace.csv' 'charts/profile.svg' 'charts/gap'; do
         compgen -G "$folder/$name*" >/dev/null || sed -i "\#^| .$name#d" "$folder/README.md"
     done
     python3 - "$folder/rows.csv" <<'EOF'

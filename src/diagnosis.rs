@@ -11,8 +11,7 @@ use std::collections::BinaryHeap;
 /// ```
 /// use plimsoll::Diagnosis;
 /// use plimsoll::model::csv::{ReadOptions, read_instance};
-/// use plimsoll::model::{Bytes, Layout, Offsets};
-/// use plimsoll::plan::Plan;
+/// use plimsoll::model::{Bytes, InstanceProblem, Layout, Offsets};
 ///
 /// let rows = "id,lower,upper,size\na,0,2,4\nb,0,4,2\nc,2,4,4\n";
 /// let instance = read_instance("t", rows.as_bytes(), ReadOptions::default())?;
@@ -32,7 +31,7 @@ pub struct Diagnosis {
     pub above: Vec<BufferId>,
     /// Maximal intervals of steps with constant extent and constant live bytes, in order of time. Steps
     /// at which no placed buffer is live are omitted.
-    pub sections: Vec<Section>,
+    pub sections: Vec<ExtentSection>,
     /// The buffers that are live at the first step whose extent is the peak, in descending order of their
     /// lowest address.
     pub at_peak: Vec<BufferId>,
@@ -45,7 +44,7 @@ pub struct Diagnosis {
 
 /// An interval of steps with constant extent and constant live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct ExtentSection {
     /// The steps, half-open.
     pub steps: Interval,
     /// The highest address in use, in bytes.
@@ -54,7 +53,7 @@ pub struct Section {
     pub live: Bytes,
 }
 
-impl Section {
+impl ExtentSection {
     /// Returns the bytes below the extent that no live buffer occupies. Mutually exclusive buffers may share
     /// addresses, but each of them is counted in full. With exclusions, the result may therefore be too low.
     pub fn free(&self) -> Bytes {
@@ -64,7 +63,8 @@ impl Section {
 
 impl Diagnosis {
     /// Diagnoses a layout. `pieces` contains the address ranges of every buffer, as returned by
-    /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on the peak, in bytes.
+    /// [`InstanceProblem::pieces`](plimsoll_model::InstanceProblem::pieces). `bound` is a lower bound on the
+    /// peak, in bytes.
     ///
     /// Takes O(n log n) time, where n is the sum, over all buffers, of the number of address ranges times the
     /// number of lifespan intervals.
@@ -91,12 +91,12 @@ impl Diagnosis {
     }
 
     /// Returns the sections whose extent exceeds the bound, in order of time.
-    pub fn above_bound(&self) -> impl Iterator<Item = &Section> {
+    pub fn above_bound(&self) -> impl Iterator<Item = &ExtentSection> {
         self.sections.iter().filter(|section| section.extent > self.bound)
     }
 
     /// Returns the first section whose extent is the peak, or `None` if no buffer has bytes.
-    pub fn worst(&self) -> Option<&Section> {
+    pub fn worst(&self) -> Option<&ExtentSection> {
         self.sections.iter().find(|section| section.extent == self.peak)
     }
 }
@@ -106,7 +106,7 @@ fn sections(
     instance: &Instance,
     placed: impl Fn(BufferId) -> bool,
     end: impl Fn(BufferId) -> Bytes,
-) -> Vec<Section> {
+) -> Vec<ExtentSection> {
     // The event at the start of an interval contains the end of the interval; the event at the end contains
     // `None`. At the same step, ends precede starts.
     let mut events: Vec<(Step, Option<Step>, BufferId)> = Vec::with_capacity(2 * instance.len());
@@ -121,7 +121,7 @@ fn sections(
     // longer live are removed when they reach the top.
     let mut ends: BinaryHeap<(Bytes, Step)> = BinaryHeap::new();
     let mut live = 0u64;
-    let mut found: Vec<Section> = Vec::new();
+    let mut found: Vec<ExtentSection> = Vec::new();
     for (at, &(step, upper, id)) in events.iter().enumerate() {
         let size = instance.buffer(id).size().get();
         match upper {
@@ -138,7 +138,7 @@ fn sections(
             ends.pop();
         }
         let Some(&(extent, _)) = ends.peek() else { continue };
-        let one = Section { steps: Interval::new(step, next), extent, live: Bytes::new(live) };
+        let one = ExtentSection { steps: Interval::new(step, next), extent, live: Bytes::new(live) };
         match found.last_mut() {
             Some(last) if (last.steps.upper, last.extent, last.live) == (step, extent, one.live) => {
                 last.steps.upper = next;
@@ -152,8 +152,7 @@ fn sections(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
-    use plimsoll_model::{Buffer, InstanceBuilder, Layout, Lifespan, Offsets};
+    use plimsoll_model::{Buffer, InstanceBuilder, InstanceProblem, Layout, Lifespan, Offsets};
 
     fn instance(rows: &[(u64, u64, u64)]) -> Instance {
         let buffer = |(at, &(lower, upper, size)): (usize, &(u64, u64, u64))| {

@@ -26,6 +26,7 @@ const DEFAULT: &str = "exact";
 
 /// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// The name refers to no algorithm.
     #[error(transparent)]
@@ -129,7 +130,7 @@ impl Engine {
     /// Returns an error if the name is unknown, the algorithm does not support the input or fails, or the
     /// checker rejects its answer.
     pub fn answer<P: Listed>(&self, solver: &str, input: &P::Input) -> Result<Outcome<P>, EngineError> {
-        Ok(run(self.registry.find::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
+        Ok(run(self.registry.find::<P>(solver)?, input, self.setup, self.limits(), &mut Silent)?)
     }
 
     /// Minimises the peak of a layout with one offset per buffer.

@@ -28,6 +28,7 @@ pub struct FuseRun<'a> {
 
 /// The reason why a graph could not be fused.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FuseError {
     /// An operator has no unit.
     #[error(transparent)]
@@ -60,8 +61,6 @@ pub struct FusedRegion {
     pub fused: Fused,
     /// Optimised relations, recounted from the groups.
     pub coverage: Coverage,
-    /// Wall-clock time of the algorithm, in seconds.
-    pub seconds: f64,
 }
 
 impl FuseRun<'_> {
@@ -82,8 +81,7 @@ impl FuseRun<'_> {
             FuseError::Run { fuser: self.entry.name, region, source }
         };
         let refused = |reason: String| failed(RunError::Refused(vec![reason]));
-        let attempt = run(self.entry, &problem, self.setup, limits, &mut Silent);
-        let outcome = attempt.result.map_err(failed)?;
+        let outcome = run(self.entry, &problem, self.setup, limits, &mut Silent).map_err(failed)?;
         let chosen = outcome.solution.as_deref().unwrap_or_default();
         let fused = problem.fused(graph, chosen).map_err(|error| refused(error.to_string()))?;
         if let Some(first) = check_fusion(graph, self.patterns, self.units, self.rule, &fused).first() {
@@ -97,7 +95,7 @@ impl FuseRun<'_> {
                 "the groups optimise {optimised} relations, but the reported value is {reported}"
             )));
         }
-        Ok(FusedRegion { region, problem, outcome, fused, coverage, seconds: attempt.seconds })
+        Ok(FusedRegion { region, problem, outcome, fused, coverage })
     }
 }
 

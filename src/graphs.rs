@@ -5,7 +5,7 @@
 //! (LUNA, Alg. 2, with one block per operator). Every order and every layout passes the checker, like every
 //! answer of [`run`](mod@crate::run).
 
-use crate::run::{Attempt, Limits, RunError, run};
+use crate::run::{Limits, RunError, run};
 use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
 use plimsoll_model::orders::{Order, OrderError, OrderProblem, around_bound};
 use plimsoll_model::structure::StructureError;
@@ -16,6 +16,7 @@ use plimsoll_model::{
 
 /// The reason why a graph could not be ordered or planned.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GraphRunError {
     /// A region does not define a valid order problem.
     #[error("region '{region}': {source}")]
@@ -94,7 +95,8 @@ pub struct OrderedRegion {
     pub region: RegionId,
     /// The order problem, and the operators and tensors of the graph to which its ids refer.
     pub storages: Storages,
-    /// The answer of the order algorithm. For joint plans, it is derived from the answer of the joint solver.
+    /// The answer of the order algorithm. For joint plans, it is derived from the answer of the joint solver,
+    /// with the time of that solver.
     pub outcome: Outcome<Orders>,
     /// The order found, or the file order if none was found.
     pub order: Order,
@@ -102,8 +104,6 @@ pub struct OrderedRegion {
     pub peak: Bytes,
     /// Peak live bytes of the file order.
     pub file_peak: Bytes,
-    /// Running time of the order algorithm, in seconds; 0 for joint plans.
-    pub seconds: f64,
 }
 
 /// One region with its order and its layout.
@@ -117,8 +117,13 @@ pub struct PlannedRegion {
     pub layout: Outcome<Offsets>,
     /// A lower bound over all orders and all layouts.
     pub joint_bound: LowerBound,
-    /// Running time of the solver that placed the buffers, in seconds.
-    pub seconds: f64,
+}
+
+impl PlannedRegion {
+    /// Returns the running time of the algorithms for this region, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.ordered.outcome.stats.seconds + self.layout.stats.seconds
+    }
 }
 
 impl OrderedRegion {
@@ -255,14 +260,14 @@ impl GraphRun<'_> {
         let problem = &ordered.storages.problem;
         let instance =
             problem.instance(&ordered.order, self.liveness.align).map_err(|e| invalid(graph, region, e))?;
-        let attempt = run(solver, &instance, self.setup, self.limits.share(stages - 1), &mut Silent);
-        let (layout, seconds) = outcome(graph, region, solver.name, attempt)?;
+        let limits = self.limits.share(stages - 1);
+        let layout = self.run(graph, region, solver, &instance, limits)?;
         if layout.solution.is_none() {
             let region = graph.region_called(region);
             return Err(GraphRunError::Nothing { region, algorithm: solver.name });
         }
         let joint_bound = ordered.outcome.lower_bound.clone();
-        Ok(PlannedRegion { ordered, instance, layout, joint_bound, seconds })
+        Ok(PlannedRegion { ordered, instance, layout, joint_bound })
     }
 
     fn plan_joint(
@@ -276,8 +281,7 @@ impl GraphRun<'_> {
         let problem = JointProblem::new(storages.problem.clone(), self.liveness.align)
             .map_err(|e| invalid(graph, region, e))?;
         let limits = self.limits.share(region.index() + 1);
-        let attempt = run(solver, &problem, self.setup, limits, &mut Silent);
-        let (found, seconds) = outcome(graph, region, solver.name, attempt)?;
+        let found = self.run(graph, region, solver, &problem, limits)?;
         let Some(plan) = found.solution else {
             let region = graph.region_called(region);
             return Err(GraphRunError::Nothing { region, algorithm: solver.name });
@@ -291,19 +295,21 @@ impl GraphRun<'_> {
             found.stop,
             found.stats.clone(),
         );
+        // The time counts once, with the order.
+        let mut placing = found.stats;
+        placing.seconds = 0.0;
         let arena = plan.layout.peak(&instance);
         let layout = Outcome::conclude(
             &instance,
             Some((plan.layout, arena)),
             simple_bound(&instance),
             found.stop,
-            found.stats,
+            placing,
         );
         let file_peak = storages.problem.as_in_file().peak(&storages.problem);
         let order = plan.order;
-        let ordered =
-            OrderedRegion { region, storages, outcome: ordered, order, peak, file_peak, seconds: 0.0 };
-        Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound, seconds })
+        let ordered = OrderedRegion { region, storages, outcome: ordered, order, peak, file_peak };
+        Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound })
     }
 
     /// Returns the order problem of a region. `blocks` contains the peak or the arena of every inner region,
@@ -332,13 +338,28 @@ impl GraphRun<'_> {
         limits: Limits,
     ) -> Result<OrderedRegion, GraphRunError> {
         let storages = self.storages(graph, region, blocks)?;
-        let attempt = run(self.order, &storages.problem, self.setup, limits, &mut Silent);
-        let (outcome, seconds) = outcome(graph, region, self.order.name, attempt)?;
+        let outcome = self.run(graph, region, self.order, &storages.problem, limits)?;
         let in_file = storages.problem.as_in_file();
         let file_peak = in_file.peak(&storages.problem);
         let order = outcome.solution.clone().unwrap_or(in_file);
         let peak = order.peak(&storages.problem);
-        Ok(OrderedRegion { region, storages, outcome, order, peak, file_peak, seconds })
+        Ok(OrderedRegion { region, storages, outcome, order, peak, file_peak })
+    }
+
+    /// Runs an algorithm on the problem of one region.
+    pub(crate) fn run<P: Problem>(
+        &self,
+        graph: &Graph,
+        region: RegionId,
+        entry: &Entry<P>,
+        input: &P::Input,
+        limits: Limits,
+    ) -> Result<Outcome<P>, GraphRunError> {
+        run(entry, input, self.setup, limits, &mut Silent).map_err(|source| GraphRunError::Run {
+            region: graph.region_called(region),
+            algorithm: entry.name,
+            source,
+        })
     }
 }
 
@@ -348,18 +369,6 @@ fn collisions(count: usize) -> String {
 
 fn invalid(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {
     GraphRunError::Problem { region: graph.region_called(region), source }
-}
-
-pub(crate) fn outcome<P: Problem>(
-    graph: &Graph,
-    region: RegionId,
-    algorithm: &'static str,
-    attempt: Attempt<P>,
-) -> Result<(Outcome<P>, f64), GraphRunError> {
-    match attempt.result {
-        Ok(outcome) => Ok((outcome, attempt.seconds)),
-        Err(source) => Err(GraphRunError::Run { region: graph.region_called(region), algorithm, source }),
-    }
 }
 
 /// Returns the reason for a bound as text, with the names of operators.

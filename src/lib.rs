@@ -64,7 +64,6 @@
 //! | Which memory should hold which tensor to minimise the transfer time? | graph, machine | [`Engine::tiers`] |
 //! | Which operators should be fused to optimise as many relations as possible? | graph, patterns | [`Engine::fuse`] |
 //! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
-//! | How do all algorithms of a problem compare? | a list of inputs | [`Engine::compare`] |
 //!
 //! ```
 //! # #[cfg(feature = "datasets")] {
@@ -125,8 +124,8 @@
 //! # Your own algorithm
 //!
 //! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then has
-//! the same limits and the same checker as every other algorithm, and [`Engine::compare`] includes it.
-//! `examples/own_heuristic.rs` does this in 40 lines of code.
+//! the same limits and the same checker as every other algorithm. `experiments/lab/examples/own_heuristic.rs`
+//! does this in 40 lines of code, and compares the algorithm with all others.
 //!
 //! # Limits
 //!
@@ -163,7 +162,6 @@
 //! | [`mod@spilling`] | spill traffic of graphs, and why a capacity cannot be met |
 //! | [`posed`] | one interface that poses any of the nine problems on an instance or a graph |
 //! | [`arithmetic`] | whether a bound was proved in integers or in floating point |
-//! | [`mod@plan`] | bounds, output files and memory maps for instance problems |
 //!
 //! # Where to go next
 //!
@@ -182,12 +180,10 @@ pub use plimsoll_solvers as solvers;
 pub mod arithmetic;
 pub mod assumptions;
 pub mod branches;
-mod compare;
 mod diagnosis;
 mod engine;
 pub mod fusion;
 pub mod graphs;
-pub mod plan;
 pub mod posed;
 mod registry;
 pub mod spilling;
@@ -195,8 +191,7 @@ pub mod structure;
 pub mod tiers;
 pub mod timelines;
 
-pub use compare::{Comparison, Standing};
-pub use diagnosis::{Diagnosis, Section};
+pub use diagnosis::{Diagnosis, ExtentSection};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{
     Excluded, Listed, NameError, NameTaken, Registry, excluded, first_found, named, registry,

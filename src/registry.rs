@@ -252,8 +252,8 @@ mod tests {
         let buffer = Buffer::new("a", 300, Lifespan::single(0, 1).unwrap());
         let instance = InstanceBuilder::new("t").buffer(buffer).build().unwrap();
         let value = |entry: &Entry<SharedObjects>| {
-            let run = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
-            run.result.unwrap().value.unwrap().get()
+            let outcome = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
+            outcome.unwrap().value.unwrap().get()
         };
         assert_eq!((value(plain), value(exact)), (512, 300));
     }
@@ -277,8 +277,8 @@ mod tests {
         };
         let problem =
             TimelineProblem::new("p", (0..3).map(operator).collect(), dma, Bytes::new(64), Bytes::new(1));
-        let attempt = run(own, &problem.unwrap(), Setup::default(), Limits::default(), &mut Silent);
-        assert_eq!(attempt.result.unwrap().claim, Claim::Optimal);
+        let outcome = run(own, &problem.unwrap(), Setup::default(), Limits::default(), &mut Silent);
+        assert_eq!(outcome.unwrap().claim, Claim::Optimal);
     }
 
     /// Places each buffer in a bank of its own.
@@ -314,7 +314,7 @@ mod tests {
                 let instance = instance.clone().with_capacity(capacity);
                 let run =
                     run(registry.offsets[0], &instance, Setup::default(), Limits::default(), &mut Silent);
-                run.result.map(|outcome| (outcome.claim, outcome.value)).unwrap()
+                run.map(|outcome| (outcome.claim, outcome.value)).unwrap()
             };
             let value = Some(Bytes::new(peak));
             assert_eq!((claim(None), claim(value)), ((Claim::Feasible, value), (Claim::Feasible, value)));

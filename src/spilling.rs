@@ -123,7 +123,7 @@ pub fn capacity(
     let core = irreducible(instance, &all, &reason, patience, setup, &mut part).map_err(solve)?;
     let free = instance.clone().with_capacity(None);
     let limits = if unlimited { Limits { nodes: Some(DECISION_NODES), ..limits } } else { limits };
-    let outcome = run(entry, &free, setup, limits, &mut Silent).result?;
+    let outcome = run(entry, &free, setup, limits, &mut Silent)?;
     let found = matches!(outcome.claim, Claim::Optimal | Claim::Feasible);
     let mut bound = outcome.lower_bound;
     bound.raise(reason);

@@ -7,15 +7,13 @@
 //! assumes.
 
 use crate::arithmetic::Arithmetic;
-use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
-use crate::plan::Plan;
-use crate::run::run;
+use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use plimsoll_model::graph::{Graph, Storages};
 use plimsoll_model::orders::Order;
 use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{
-    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, Lifespan, Offsets, OperatorId, Outcome, Piece,
-    Precedences, Race, RegionId, Silent, SplitBuffers,
+    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Lifespan, Offsets, OperatorId,
+    Outcome, Piece, Precedences, Race, RegionId, SplitBuffers,
 };
 use plimsoll_solvers::offsets::bounds::clique_bound;
 use serde::Serialize;
@@ -153,7 +151,7 @@ impl Watch<'_> {
 
 /// One region with its conflicts and its placement.
 #[derive(Debug)]
-pub struct RelatedPlan<P: Plan> {
+pub struct RelatedPlan<P: InstanceProblem> {
     /// The region and its conflicts.
     pub related: RelatedRegion,
     /// The placement, and the bound under these conflicts.
@@ -162,28 +160,17 @@ pub struct RelatedPlan<P: Plan> {
     pub pieces: Vec<Vec<Piece>>,
     /// The pairs of allocations that collide.
     pub safety: Safety,
-    /// Running time of the algorithm, in seconds.
-    pub seconds: f64,
 }
 
-/// The placement of one region.
-struct Placed<P: Plan> {
-    outcome: Outcome<P>,
-    pieces: Vec<Vec<Piece>>,
-    seconds: f64,
-}
-
-impl<P: Plan> Placed<P> {
-    fn arena(&self) -> Bytes {
-        self.outcome.value.unwrap_or(Bytes::ZERO)
-    }
-}
-
-impl<P: Plan> RelatedPlan<P> {
+impl<P: InstanceProblem> RelatedPlan<P> {
     /// Returns the size of the arena in bytes.
     pub fn arena(&self) -> Bytes {
-        self.outcome.value.unwrap_or(Bytes::ZERO)
+        arena(&self.outcome)
     }
+}
+
+fn arena<P: InstanceProblem>(outcome: &Outcome<P>) -> Bytes {
+    outcome.value.unwrap_or(Bytes::ZERO)
 }
 
 impl GraphRun<'_> {
@@ -216,16 +203,15 @@ impl GraphRun<'_> {
     ///
     /// # Errors
     /// See [`GraphRunError`].
-    fn place<P: Plan>(
+    fn place<P: InstanceProblem>(
         &self,
         graph: &Graph,
         related: &RelatedRegion,
         watch: Option<&Watch<'_>>,
         entry: &Entry<P>,
-    ) -> Result<Placed<P>, GraphRunError> {
+    ) -> Result<(Outcome<P>, Vec<Vec<Piece>>), GraphRunError> {
         let limits = self.limits.share(related.region.index() + 1);
-        let attempt = run(entry, &related.instance, self.setup, limits, &mut Silent);
-        let (outcome, seconds) = outcome(graph, related.region, entry.name, attempt)?;
+        let outcome = self.run(graph, related.region, entry, &related.instance, limits)?;
         let name = || graph.region(related.region).name.clone();
         let Some(solution) = &outcome.solution else {
             return Err(GraphRunError::Nothing { region: name(), algorithm: entry.name });
@@ -236,7 +222,7 @@ impl GraphRun<'_> {
             let (region, algorithm, count) = (name(), entry.name, broken.len());
             return Err(GraphRunError::Races { region, algorithm, count, first });
         }
-        Ok(Placed { outcome, pieces, seconds })
+        Ok((outcome, pieces))
     }
 
     /// Places every region under one relation, innermost first, with the given orders ([`GraphRun::order`]).
@@ -244,7 +230,7 @@ impl GraphRun<'_> {
     ///
     /// # Errors
     /// See [`GraphRunError`].
-    pub fn plan_related<P: Plan>(
+    pub fn plan_related<P: InstanceProblem>(
         &self,
         graph: &Graph,
         orders: &[OrderedRegion],
@@ -258,7 +244,7 @@ impl GraphRun<'_> {
             let watched = match related.complete.then(|| self.watch(&related)).flatten() {
                 Some(watch) => {
                     let placed = self.place(graph, &related, Some(&watch), entry)?;
-                    let safety = watch.safety(&placed.pieces);
+                    let safety = watch.safety(&placed.1);
                     Some((placed, safety))
                 }
                 None => None,
@@ -269,8 +255,8 @@ impl GraphRun<'_> {
                 related = related.apart();
                 (self.place(graph, &related, None, entry)?, Safety::default())
             };
-            let Placed { outcome, pieces, seconds } = placed;
-            let plan = RelatedPlan { related, outcome, pieces, safety, seconds };
+            let (outcome, pieces) = placed;
+            let plan = RelatedPlan { related, outcome, pieces, safety };
             blocks[ordered.region.index()] = plan.arena();
             done.push(plan);
         }
@@ -294,7 +280,7 @@ pub struct ComparedAlgorithms<'a> {
 /// The results of one relation on one graph. Sizes in bytes refer to the body. Overlooked, exposed and
 /// colliding pairs are counted over all regions.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct RelationRow {
     /// Name of the graph.
     pub graph: String,
     /// Number of operators of the body.
@@ -353,9 +339,9 @@ pub fn compare(
     graph: &Graph,
     run: &GraphRun<'_>,
     algorithms: ComparedAlgorithms<'_>,
-) -> Result<Vec<Row>, GraphRunError> {
+) -> Result<Vec<RelationRow>, GraphRunError> {
     let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<RelationRow> = Vec::new();
     for relation in COMPARED {
         let base = rows.first().map(|row| row.exact);
         rows.push(row(graph, run, &orders, relation, algorithms, base)?);
@@ -370,7 +356,7 @@ fn row(
     relation: Relation,
     algorithms: ComparedAlgorithms<'_>,
     base: Option<u64>,
-) -> Result<Row, GraphRunError> {
+) -> Result<RelationRow, GraphRunError> {
     let first = GraphRun { limits: run.limits.from_now(), ..*run };
     let mut regions = first.plan_related(graph, orders, relation, algorithms.exact)?;
     let exact = regions.pop().expect("a graph has a body");
@@ -379,20 +365,20 @@ fn row(
         let region = graph.region(exact.related.region).name.clone();
         return Err(GraphRunError::Nothing { region, algorithm: CONFLICTS });
     }
-    let patent = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent)?;
-    let patent_split = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent_split)?;
-    let split = run.place(graph, &exact.related, watch.as_ref(), algorithms.split)?;
+    let (patent, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent)?;
+    let (patent_split, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.patent_split)?;
+    let (split, _) = run.place(graph, &exact.related, watch.as_ref(), algorithms.split)?;
     let one = &exact.related;
     // Collisions can also occur in inner regions; the body comes first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());
     let witness = all().find_map(|one| one.safety.in_order.first());
     let witness = witness.or_else(|| all().find_map(|one| one.safety.concurrent.first()));
     // A layout is also a split layout, and a bound on split layouts holds for every layout.
-    let bound = exact.outcome.lower_bound.value.max(split.outcome.lower_bound.value);
-    let pieces = split.arena().min(exact.arena());
+    let bound = exact.outcome.lower_bound.value.max(split.lower_bound.value);
+    let pieces = arena(&split).min(exact.arena());
     let claim = |value: Bytes, bound: Bytes| Claim::drawn(Some(value), bound, None, None);
     let base = base.unwrap_or(exact.arena().get());
-    Ok(Row {
+    Ok(RelationRow {
         graph: graph.name().to_owned(),
         operators: one.storages.problem.len(),
         buffers: one.instance.len(),
@@ -402,21 +388,24 @@ fn row(
         exposed: all().map(|one| one.related.exposed).sum(),
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
-        patent: patent.arena().get(),
-        patent_split: patent_split.arena().get(),
+        patent: arena(&patent).get(),
+        patent_split: arena(&patent_split).get(),
         exact: exact.arena().get(),
         exact_bound: bound.get(),
         exact_claim: claim(exact.arena(), bound),
         split: pieces.get(),
-        split_bound: split.outcome.lower_bound.value.get(),
-        split_claim: claim(pieces, split.outcome.lower_bound.value),
+        split_bound: split.lower_bound.value.get(),
+        split_claim: claim(pieces, split.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
         collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
         collide: all().map(|one| one.safety.concurrent.len()).sum(),
-        seconds: exact.seconds + patent.seconds + patent_split.seconds + split.seconds,
+        seconds: exact.outcome.stats.seconds
+            + patent.stats.seconds
+            + patent_split.stats.seconds
+            + split.stats.seconds,
         witness: witness.map(ToString::to_string),
         arithmetic: Arithmetic::of_best(
-            [&exact.outcome.lower_bound, &split.outcome.lower_bound]
+            [&exact.outcome.lower_bound, &split.lower_bound]
                 .map(|bound| (bound.value, Arithmetic::of(&bound.witness))),
         ),
     })

@@ -15,6 +15,7 @@ use plimsoll_solvers::fusion::ENTRIES as FUSIONS;
 
 /// The reason why a graph does not define a tier problem on a machine.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TierCaseError {
     /// A region cannot be ordered.
     #[error(transparent)]
@@ -121,7 +122,7 @@ fn fused(
     let problem =
         FusionProblem::new(graph, Graph::BODY, fusing.patterns, &own.collect::<Vec<_>>(), fusing.rule)?;
     let found = run(&FUSIONS[0], &problem, Setup::default(), limits, &mut Silent);
-    let chosen = found.result.map_err(|error| TierCaseError::Fusion(error.to_string()))?.solution;
+    let chosen = found.map_err(|error| TierCaseError::Fusion(error.to_string()))?.solution;
     let chosen = chosen.unwrap_or_default();
     let fused = problem.fused(graph, &chosen);
     Ok(fused.map_err(|error| TierCaseError::Fusion(error.to_string()))?.fusion)

@@ -8,7 +8,7 @@ use plimsoll::model::{
     Bytes, Claim, Entry, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Setup,
     Silent, Stop,
 };
-use plimsoll::run::{Attempt, Limits, RunError, run_within};
+use plimsoll::run::{Limits, RunError, run_within};
 use plimsoll::{Engine, NameError};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,6 @@ static SOLUTIONS: Table<Arc<Solved>> = Table::new("solution");
 struct Solved {
     instance: Arc<Instance>,
     outcome: Outcome<Offsets>,
-    seconds: f64,
 }
 
 /// The answer to a solve. Free it with `plimsoll_solution_free`.
@@ -133,7 +132,7 @@ const DEFAULTS: plimsoll_options = plimsoll_options {
 enum News {
     Peak(u64),
     Bound(u64),
-    End(Attempt<Offsets>),
+    End(Result<Outcome<Offsets>, RunError>),
 }
 
 struct Reporter(Sender<News>);
@@ -173,13 +172,20 @@ fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure>
     ENGINE.registry.find(name).map_err(unsupported)
 }
 
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Solve(error) => Failure::new(Code::PLIMSOLL_UNSUPPORTED, error.to_string()),
+        other => Failure::new(Code::PLIMSOLL_INTERNAL, other.to_string()),
+    }
+}
+
 /// Runs the algorithm. If the options contain a progress function, the algorithm runs in a new thread, and
 /// the calling thread calls the function.
-fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
+fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Outcome<Offsets>, Failure> {
     let (entry, limits) = (entry(options)?, limits(options)?);
     let setup = Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
     let Some(progress) = options.progress else {
-        return Ok(run_within(entry, instance, setup, &mut limits.budget(), &mut Silent));
+        return run_within(entry, instance, setup, &mut limits.budget(), &mut Silent).map_err(failure);
     };
     let cancelled = Arc::new(AtomicBool::new(false));
     let (send, receive) = channel();
@@ -187,8 +193,8 @@ fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<O
         let flag = Arc::clone(&cancelled);
         let work = move || {
             let mut budget = limits.budget().with_cancel(flag);
-            let attempt = run_within(entry, instance, setup, &mut budget, &mut Reporter(send.clone()));
-            let _ = send.send(News::End(attempt));
+            let outcome = run_within(entry, instance, setup, &mut budget, &mut Reporter(send.clone()));
+            let _ = send.send(News::End(outcome));
         };
         let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
         spawned.map_err(|error| {
@@ -197,7 +203,7 @@ fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<O
         let (mut peak, mut bound) = (u64::MAX, 0);
         loop {
             match receive.recv_timeout(PATIENCE) {
-                Ok(News::End(attempt)) => return Ok(attempt),
+                Ok(News::End(outcome)) => return outcome.map_err(failure),
                 Ok(News::Peak(value)) => peak = value,
                 Ok(News::Bound(value)) => bound = value,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -244,12 +250,8 @@ pub unsafe extern "C" fn plimsoll_solve(
         }
         let draft = INSTANCES.get(instance.handle)?;
         let instance = lock(&draft).instance()?;
-        let attempt = attended(options, &instance)?;
-        let outcome = attempt.result.map_err(|error| match error {
-            RunError::Solve(error) => Failure::new(Code::PLIMSOLL_UNSUPPORTED, error.to_string()),
-            other => Failure::new(Code::PLIMSOLL_INTERNAL, other.to_string()),
-        })?;
-        place.handle = SOLUTIONS.insert(Arc::new(Solved { instance, outcome, seconds: attempt.seconds }));
+        let outcome = attended(options, &instance)?;
+        place.handle = SOLUTIONS.insert(Arc::new(Solved { instance, outcome }));
         Ok(())
     })
 }
@@ -289,7 +291,7 @@ pub unsafe extern "C" fn plimsoll_solution_summary(
             peak: outcome.value.map_or(u64::MAX, Bytes::get),
             lower_bound: outcome.lower_bound.value.get(),
             nodes: outcome.stats.nodes,
-            seconds: solved.seconds,
+            seconds: outcome.stats.seconds,
         };
         Ok(())
     })

@@ -24,7 +24,7 @@
 //! ```
 
 use crate::error::{GenerateError, at_least};
-use crate::rows::Row;
+use crate::rows::PlainBuffer;
 use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval, interrupt};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
@@ -162,7 +162,7 @@ pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
     seed: u64,
-) -> Result<(impl Iterator<Item = Row>, bool), GenerateError> {
+) -> Result<(impl Iterator<Item = PlainBuffer>, bool), GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lives = if late { late_lives(params, &mut rng) } else { hard_lives(params, &mut rng) };
@@ -173,7 +173,7 @@ pub(crate) fn above_load_rows(
         return Err(GenerateError::Interrupted);
     }
     made.shuffle(&mut rng);
-    let row = move |(size, life): (u64, Interval)| Row {
+    let row = move |(size, life): (u64, Interval)| PlainBuffer {
         lower: life.lower.get(),
         upper: life.upper.get(),
         size: size * params.unit,

@@ -57,7 +57,7 @@ pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use refill::{FULL_PERCENT, refilled, welded};
 pub use rewrite::{ModelFile, ModelFormat};
-pub use rows::{Generated, Row, Written};
+pub use rows::{Generated, PlainBuffer, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
     ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, attributed_suite,

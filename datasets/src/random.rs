@@ -5,7 +5,7 @@
 //! also takes time linear in the number of live buffers.
 
 use crate::error::{GenerateError, at_least, share};
-use crate::rows::Row;
+use crate::rows::PlainBuffer;
 use plimsoll_model::{Instance, InstanceBuilder, Interval};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -149,7 +149,7 @@ pub fn random_intervals(params: IntervalParams, seed: u64) -> Result<Instance, G
 pub(crate) fn interval_rows(
     params: IntervalParams,
     seed: u64,
-) -> Result<impl Iterator<Item = Row>, GenerateError> {
+) -> Result<impl Iterator<Item = PlainBuffer>, GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lives = match params.lives {
@@ -160,7 +160,7 @@ pub(crate) fn interval_rows(
         let size = size(params.sizes, &mut rng);
         // A size that overflows when it is rounded up is rejected later, with the sum of all sizes.
         let size = size.checked_next_multiple_of(params.unit).unwrap_or(u64::MAX);
-        Row { lower: life.lower.get(), upper: life.upper.get(), size }
+        PlainBuffer { lower: life.lower.get(), upper: life.upper.get(), size }
     }))
 }
 

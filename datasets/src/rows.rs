@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 /// A plain buffer. Its number is its position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PlainBuffer {
     /// The first live step.
     pub lower: u64,
     /// The step after the last live one.
@@ -21,7 +21,7 @@ pub struct Row {
     pub size: u64,
 }
 
-impl Row {
+impl PlainBuffer {
     /// Returns buffer `bN` for number N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
         let lifespan = Lifespan::single(self.lower, self.upper).expect("a lifespan contains a step");
@@ -40,7 +40,7 @@ pub struct Generated {
     pub at_least: Option<Bytes>,
     /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,
-    pub(crate) rows: Box<dyn Iterator<Item = Row>>,
+    pub(crate) rows: Box<dyn Iterator<Item = PlainBuffer>>,
 }
 
 /// A summary of an instance that was written.
@@ -56,7 +56,7 @@ pub struct Written {
 }
 
 impl Generated {
-    pub(crate) fn plain(rows: impl Iterator<Item = Row> + 'static) -> Self {
+    pub(crate) fn plain(rows: impl Iterator<Item = PlainBuffer> + 'static) -> Self {
         let rows = Box::new(rows);
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
     }
@@ -86,7 +86,7 @@ impl Generated {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();
         let (mut buffers, mut total) = (0, 0u64);
-        for Row { lower, upper, size } in self.rows {
+        for PlainBuffer { lower, upper, size } in self.rows {
             // Add one byte per buffer, as for an instance, so that rounding up cannot exceed the address
             // space.
             let sum = size.checked_add(1).and_then(|size| total.checked_add(size));

@@ -1,8 +1,8 @@
 //! Heuristics for fusion.
 
-use crate::offsets::report::{Bounded, single};
-use plimsoll_model::fusion::{FusionProblem, Fusions, fusion_bound};
-use plimsoll_model::{Bound, Entry, Kind};
+use crate::offsets::report::{Fallback, single};
+use plimsoll_model::fusion::{FusionProblem, Fusions};
+use plimsoll_model::{Entry, Kind};
 
 /// All heuristics for the fusion problem.
 pub const ENTRIES: &[Entry<Fusions>] = &[Entry {
@@ -19,11 +19,7 @@ pub const ENTRIES: &[Entry<Fusions>] = &[Entry {
     },
 }];
 
-impl Bounded for Fusions {
-    fn bound(problem: &FusionProblem) -> Bound<Self> {
-        fusion_bound(problem)
-    }
-}
+impl Fallback for Fusions {}
 
 /// Returns the indices of the matches that one pass over the operators chooses, in ascending order.
 ///

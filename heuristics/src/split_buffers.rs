@@ -1,6 +1,6 @@
 //! Heuristics for split buffers.
 
-use crate::offsets::descending::patent_split;
+use crate::offsets::descending::descending_split;
 use crate::offsets::report::single;
 use crate::sources::PATENT;
 use plimsoll_model::{Entry, Kind, SplitBuffers};
@@ -12,5 +12,5 @@ pub const ENTRIES: &[Entry<SplitBuffers>] = &[Entry {
     about: "places buffers by descending size, split over the memory of placed buffers without a conflict",
     source: PATENT,
     time: "O(n^2 log n) for n buffers",
-    build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
+    build: &|_| single("patent-scattered", |instance, budget| descending_split(instance, budget).map(Some)),
 }];

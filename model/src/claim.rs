@@ -94,18 +94,27 @@ display_as_serialised! {
     }
 }
 
-/// Counters and phase times of one run.
+/// Counters and times of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// Search nodes, placements tried, or iterations, depending on the algorithm.
     pub nodes: u64,
     /// The phases in execution order, each with its duration in seconds.
     pub phases: Vec<(String, f64)>,
+    /// The wall-clock time of the algorithm in seconds, without the checker. [`run`](crate::run::run) measures
+    /// it.
+    pub seconds: f64,
     /// Further counters by name.
     pub counters: BTreeMap<String, u64>,
 }
 
 impl Stats {
+    /// Returns the statistics of a run that counted `nodes` nodes.
+    pub fn of_nodes(nodes: u64) -> Self {
+        Self { nodes, ..Self::default() }
+    }
+
     /// Adds `by` to a named counter.
     pub fn count(&mut self, name: &str, by: u64) {
         *self.counters.entry(name.to_owned()).or_default() += by;

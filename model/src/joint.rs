@@ -80,6 +80,10 @@ impl Problem for Joint {
         }
     }
 
+    fn floor(input: &JointProblem) -> LowerBound {
+        Orders::floor(&input.orders)
+    }
+
     fn check(input: &JointProblem, plan: &JointPlan) -> Vec<Violation> {
         let violations = check_order(&input.orders, &plan.order);
         if violations.is_empty() {

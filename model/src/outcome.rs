@@ -9,6 +9,7 @@ use crate::problem::{Bound, Problem};
 /// the bound. A `Feasible` outcome has a solution. An `Infeasible` outcome has a bound above the capacity.
 /// An `Infeasible` or `Unknown` outcome may have a complete solution that exceeds the capacity.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome<P: Problem> {
     /// The solution status: what is proved.
     pub claim: Claim,

@@ -1,8 +1,7 @@
 //! The trait that all problems implement.
 
-use crate::bound::{BoundError, LowerBound, Reason, Witness};
-use crate::instance::Instance;
-use crate::units::{BufferId, Bytes};
+use crate::bound::{BoundError, LowerBound, Reason};
+use crate::units::BufferId;
 use crate::value::Value;
 use std::fmt;
 
@@ -36,6 +35,9 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     fn limit(input: &Self::Input) -> Option<Self::Value> {
         Self::capacity(input)
     }
+
+    /// Returns a lower bound that takes little time to compute.
+    fn floor(input: &Self::Input) -> Bound<Self>;
 
     /// Returns true if the input has rigid groups, which only some algorithms support.
     fn has_groups(_input: &Self::Input) -> bool {
@@ -107,8 +109,3 @@ pub enum Reduced<P: Problem> {
         kept: Vec<BufferId>,
     },
 }
-
-/// A problem whose input is an [`Instance`] and whose value is in bytes.
-pub trait InstanceProblem: Problem<Input = Instance, Value = Bytes, Witness = Witness> {}
-
-impl<P: Problem<Input = Instance, Value = Bytes, Witness = Witness>> InstanceProblem for P {}

@@ -89,4 +89,8 @@ impl<P: Problem> Observer<P> for Reporting<'_, P> {
         name.clone_into(&mut self.progress.phase);
         self.report();
     }
+
+    fn ended(&mut self) {
+        self.observer.ended();
+    }
 }

@@ -89,6 +89,7 @@ impl Limits {
 
 /// The reason why a run has no answer to report.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RunError {
     /// The algorithm does not support the input, or failed internally.
     Solve(SolveError),
@@ -116,61 +117,31 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// The result of one run (an outcome or an error), and its measurements.
-#[derive(Debug)]
-pub struct Attempt<P: Problem> {
-    /// The audited outcome, or the reason why there is no valid answer.
-    pub result: Result<Outcome<P>, RunError>,
-    /// The wall-clock time of the algorithm in seconds, without the checker.
-    pub seconds: f64,
-    /// The peak resident memory of the process during the run, in bytes; `None` if [`run_measured`] could
-    /// not read it or was not used.
-    pub peak_memory: Option<u64>,
-}
-
 /// Runs an algorithm and audits its answer. Panics of the algorithm are caught.
+///
+/// # Errors
+/// See [`RunError`].
 pub fn run<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
     setup: Setup,
     limits: Limits,
     observer: &mut dyn Observer<P>,
-) -> Attempt<P> {
-    run_measured(entry, input, setup, limits, observer, || None)
-}
-
-/// Runs an algorithm as [`run`] does, and calls `peak_memory` to read the peak resident memory of the
-/// process. This call takes place after the algorithm has ended and before the checker runs.
-pub fn run_measured<P: Problem>(
-    entry: &Entry<P>,
-    input: &P::Input,
-    setup: Setup,
-    limits: Limits,
-    observer: &mut dyn Observer<P>,
-    peak_memory: impl FnOnce() -> Option<u64>,
-) -> Attempt<P> {
-    attempt(entry, input, setup, &mut limits.budget(), observer, peak_memory)
+) -> Result<Outcome<P>, RunError> {
+    run_within(entry, input, setup, &mut limits.budget(), observer)
 }
 
 /// Runs an algorithm as [`run`] does, within a budget that may have cancellation flags of its own.
+///
+/// # Errors
+/// See [`RunError`].
 pub fn run_within<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
     setup: Setup,
     budget: &mut Budget,
     observer: &mut dyn Observer<P>,
-) -> Attempt<P> {
-    attempt(entry, input, setup, budget, observer, || None)
-}
-
-fn attempt<P: Problem>(
-    entry: &Entry<P>,
-    input: &P::Input,
-    setup: Setup,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<P>,
-    peak_memory: impl FnOnce() -> Option<u64>,
-) -> Attempt<P> {
+) -> Result<Outcome<P>, RunError> {
     let started = Instant::now();
     let mut observer = Reporting::start(entry.name, observer);
     let answer = on_own_stack(|| {
@@ -179,17 +150,15 @@ fn attempt<P: Problem>(
         solver.solve(input, budget, &mut observer)
     });
     let seconds = started.elapsed().as_secs_f64();
-    let peak_memory = peak_memory();
-    let result = match answer {
-        Err(payload) => Err(RunError::Panicked(panic_message(&*payload))),
-        Ok(Err(error)) => Err(RunError::Solve(error)),
-        Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
-            Ok(reasons) if reasons.is_empty() => Ok(outcome),
-            Ok(reasons) => Err(RunError::Refused(reasons)),
-            Err(_) => Err(RunError::Refused(vec!["the checker panicked on the answer".to_owned()])),
-        },
-    };
-    Attempt { result, seconds, peak_memory }
+    observer.ended();
+    let answer = answer.map_err(|payload| RunError::Panicked(panic_message(&*payload)))?;
+    let mut outcome = answer.map_err(RunError::Solve)?;
+    outcome.stats.seconds = seconds;
+    match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
+        Ok(reasons) if reasons.is_empty() => Ok(outcome),
+        Ok(reasons) => Err(RunError::Refused(reasons)),
+        Err(_) => Err(RunError::Refused(vec!["the checker panicked on the answer".to_owned()])),
+    }
 }
 
 /// Runs `work` on a large stack of its own, at a lower cost than a new thread. If `work` panics, returns the
@@ -337,8 +306,8 @@ mod tests {
     }
 
     fn reasons(entry: &Entry<Offsets>, capacity: Option<u64>) -> String {
-        let attempt = run(entry, &instance(capacity), Setup::default(), Limits::default(), &mut Silent);
-        attempt.result.map_or_else(|error| error.to_string(), |outcome| outcome.claim.to_string())
+        let result = run(entry, &instance(capacity), Setup::default(), Limits::default(), &mut Silent);
+        result.map_or_else(|error| error.to_string(), |outcome| outcome.claim.to_string())
     }
 
     fn high() -> LowerBound {

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 /// The reason why an algorithm returns no outcome: an unsupported input or an internal failure. Exhausting
 /// the budget is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {
     #[error("{solver} does not support this instance: {reason}")]
@@ -30,6 +31,9 @@ pub trait Observer<P: Problem> {
 
     /// Called when a new phase of the algorithm begins.
     fn phase(&mut self, _name: &str) {}
+
+    /// Called when a [run](crate::run::run) of an algorithm has ended, before the checker runs.
+    fn ended(&mut self) {}
 }
 
 /// A no-op observer.

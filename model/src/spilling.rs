@@ -187,6 +187,10 @@ impl Problem for Spilling {
         Some(input.total)
     }
 
+    fn floor(_: &SpillProblem) -> LowerBound {
+        LowerBound::trivial()
+    }
+
     /// Removes buffers of size 0. Contradictory fixed offsets do not prove infeasibility, because spilling
     /// may resolve them.
     fn reduced(input: &SpillProblem) -> Reduced<Self> {

@@ -4,7 +4,8 @@ use crate::budget::Budget;
 use crate::claim::{Stats, Stop};
 use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
-use crate::solver::Observer;
+use crate::solver::{Observer, SolveError};
+use crate::value::Value as _;
 
 /// The best solution and the best bound of a run. Improvements are reported to the observer when they occur.
 pub struct Tracker<'a, P: Problem> {
@@ -32,15 +33,26 @@ impl<'a, P: Problem> Tracker<'a, P> {
         Self::new(input, bound, observer)
     }
 
-    /// Keeps a solution if it is better than the best one so far. Returns true if it is kept.
-    pub fn offer(&mut self, solution: P::Solution) -> bool {
+    /// Keeps a solution if it is better than the best one so far. Returns its value in either case.
+    pub fn offer(&mut self, solution: P::Solution) -> P::Value {
         let value = P::value(self.input, &solution);
-        let better = self.value().is_none_or(|best| value < best);
-        if better {
+        if self.value().is_none_or(|best| value < best) {
             self.observer.incumbent(&solution, value);
             self.best = Some((solution, value));
         }
-        better
+        value
+    }
+
+    /// Checks a solution, and keeps it if it is better than the best one so far. Returns its value in either
+    /// case.
+    ///
+    /// # Errors
+    /// [`SolveError::Internal`] if the checker rejects the solution for a reason other than the capacity.
+    pub fn accept(&mut self, solver: &'static str, solution: P::Solution) -> Result<P::Value, SolveError> {
+        match P::check_unlimited(self.input, &solution).first() {
+            None => Ok(self.offer(solution)),
+            Some(fault) => Err(SolveError::Internal { solver, reason: fault.to_string() }),
+        }
     }
 
     /// Keeps a bound if it is better than the best one so far.
@@ -48,6 +60,20 @@ impl<'a, P: Problem> Tracker<'a, P> {
         if self.bound.raise(bound) {
             self.observer.bound(&self.bound);
         }
+    }
+
+    /// Keeps a bound from a library if it is better than the best one so far.
+    ///
+    /// # Errors
+    /// [`SolveError::Internal`] if the bound excludes the value of the best solution.
+    pub fn believe(&mut self, solver: &'static str, bound: Bound<P>) -> Result<(), SolveError> {
+        if let Some(value) = self.value().filter(|value| *value < bound.value) {
+            let (bound, value) = (bound.value.with_unit(), value.with_unit());
+            let reason = format!("the bound of {bound} exceeds the value of a valid solution, {value}");
+            return Err(SolveError::Internal { solver, reason });
+        }
+        self.raise(bound);
+        Ok(())
     }
 
     /// Returns the value of the best solution so far, if any.
@@ -72,6 +98,13 @@ impl<'a, P: Problem> Tracker<'a, P> {
             return Some(Stop::Completed);
         }
         self.is_good(budget).then_some(Stop::Target)
+    }
+
+    /// Returns the reason to end the run of an exact solver now, if any: those of [`enough`](Self::enough), or
+    /// the bound exceeds the capacity.
+    pub fn settled(&self, budget: &Budget) -> Option<Stop> {
+        let is_excluded = P::capacity(self.input).is_some_and(|capacity| self.bound.value > capacity);
+        if is_excluded { Some(Stop::Completed) } else { self.enough(budget) }
     }
 
     /// Records a phase that ends now and began `since` seconds after the creation of the budget.

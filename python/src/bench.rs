@@ -4,17 +4,14 @@ use crate::attended::attended;
 use crate::instance::{Instance, layout_of};
 use crate::solution::{instance_of, number_of_threads, time, unknown};
 use plimsoll::model::{
-    Budget, Entry, Kind, Observer, Offsets, Outcome, Problem as _, SolveError, Solver, Stats, Stop,
-    simple_bound,
+    Budget, Entry, Kind, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop, simple_bound,
 };
-use plimsoll::posed::{Subject, Terms};
-use plimsoll_lab::executor::{Audience, run_here};
+use plimsoll::run::Limits;
+use plimsoll_lab::executor::rows;
 use plimsoll_lab::experiment::{Experiment, Input, Task};
-use plimsoll_lab::row::{Row, settle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
-use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
 /// Returns the algorithms for offsets as dictionaries with name, kind, description, source and parameters.
@@ -86,17 +83,6 @@ fn register(
     Ok(name)
 }
 
-/// The rows of an experiment that runs in this process.
-#[derive(Default)]
-struct Rows(Vec<Row>);
-
-impl Audience for Rows {
-    fn ended(&mut self, row: Row) -> ControlFlow<()> {
-        self.0.push(row);
-        ControlFlow::Continue(())
-    }
-}
-
 /// Runs algorithms on instances. Returns one dictionary per run, with the columns of the command `bench`.
 #[pyfunction]
 #[pyo3(signature = (instances, algorithms, *, time_limit = Some(10.0), seed = 0, threads = 1),
@@ -111,40 +97,24 @@ pub fn bench<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (limit, threads) = (time(time_limit)?, number_of_threads(threads)?);
     let mut registry = plimsoll::registry();
-    let mut experiment = Experiment { name: "bench".to_owned(), ..Experiment::default() };
+    let setup = Setup { seed, threads, ..Setup::default() };
+    let limits = Limits { time: limit, ..Limits::default() };
+    let mut tasks = Vec::new();
     for algorithm in &algorithms {
         let name = match algorithm.cast::<PyString>() {
             Ok(name) => name.to_string(),
             Err(_) => register(&mut registry, algorithm, time_limit)?,
         };
         let entry = registry.find::<Offsets>(&name).map_err(|error| unknown(&error))?;
-        experiment.tasks.push(Task {
-            problem: Offsets::NAME,
-            algorithm: entry.name.to_owned(),
-            kind: entry.kind.into(),
-            peer: None,
-            threads,
-            terms: Terms::default(),
-            decide: None,
-            times: vec![limit],
-            nodes: vec![None],
-            seeds: vec![seed],
-            repetitions: 1,
-        });
+        tasks.push(Task::of(entry, setup, limits));
     }
+    let mut inputs = Vec::new();
     for one in instances.try_iter()? {
         let instance = instance_of(&one?, None)?;
-        let subject = Subject::Instance(instance.bind(py).get().0.clone());
-        experiment.inputs.push(Input::of("python", subject));
+        inputs.push(Input::of("python", instance.bind(py).get().0.clone().into()));
     }
-    experiment.list_runs();
-    let work = |_: Sender<()>| {
-        let mut rows = Rows::default();
-        run_here(&experiment, &registry, &mut rows);
-        settle(&mut rows.0);
-        rows.0
-    };
-    let rows = attended(py, work, |()| Ok(()))?;
+    let experiment = Experiment::new("bench", inputs, tasks);
+    let rows = attended(py, |_: Sender<()>| rows(&experiment, &registry), |()| Ok(()))?;
     let text = serde_json::to_string(&rows).map_err(|error| PyValueError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
 }

@@ -5,8 +5,9 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use plimsoll::model::csv::{
     CsvError, CsvErrorKind, Pins, ReadOptions, read_instance_file_noted, write_instance, write_layout,
 };
-use plimsoll::model::{Buffer, Bytes, InstanceBuilder, Interval, Layout, Lifespan, load, simple_bound};
-use plimsoll::plan::Plan as _;
+use plimsoll::model::{
+    Buffer, Bytes, InstanceBuilder, InstanceProblem, Interval, Layout, Lifespan, load, simple_bound,
+};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

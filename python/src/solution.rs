@@ -21,7 +21,6 @@ pub struct Solution {
     instance: Py<Instance>,
     outcome: Outcome<Offsets>,
     algorithm: String,
-    seconds: f64,
 }
 
 /// Progress of a search: the best value so far, or the best bound so far, in bytes.
@@ -91,7 +90,7 @@ pub fn solve(
     let entry = engine.registry.find::<Offsets>(algorithm).map_err(|error| unknown(&error))?;
     let own = &instance.bind(py).get().0;
     let (mut value, mut bound) = (None, 0);
-    let attempt = attended(
+    let outcome = attended(
         py,
         |send| run(entry, own, engine.setup, limits, &mut Reporter(send)),
         |message| {
@@ -105,11 +104,11 @@ pub fn solve(
             }
         },
     )?;
-    let outcome = attempt.result.map_err(|error| match error {
+    let outcome = outcome.map_err(|error| match error {
         RunError::Solve(error) => PyValueError::new_err(error.to_string()),
         other => PyRuntimeError::new_err(other.to_string()),
     })?;
-    Ok(Solution { instance, outcome, algorithm: entry.name.to_owned(), seconds: attempt.seconds })
+    Ok(Solution { instance, outcome, algorithm: entry.name.to_owned() })
 }
 
 /// The error for an instance in which every buffer has an offset.
@@ -196,7 +195,7 @@ impl Solution {
 
     #[getter]
     fn seconds(&self) -> f64 {
-        self.seconds
+        self.outcome.stats.seconds
     }
 
     #[getter]

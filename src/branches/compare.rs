@@ -51,7 +51,7 @@ pub struct Broken {
 
 /// The results of all schemes on one program.
 #[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
+pub struct SchemeComparison {
     /// Name of the graph.
     pub graph: String,
     /// Number of regions, including the body.
@@ -66,7 +66,7 @@ pub struct Comparison {
     pub missing: Vec<String>,
 }
 
-impl Comparison {
+impl SchemeComparison {
     /// Returns the line with the smallest arena among the lines of a scheme.
     pub fn best(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).min_by_key(|line| line.arena)
@@ -175,7 +175,7 @@ pub fn compare(
     setup: Setup,
     limits: Limits,
     execution: ExecutionOptions,
-) -> Result<Comparison, BranchError> {
+) -> Result<SchemeComparison, BranchError> {
     let fast = FAST.iter().filter_map(|name| registry.find(name).ok());
     let mut entries: Vec<&Entry<Offsets>> = fast.collect();
     entries.extend(solvers.iter().filter(|solver| !FAST.contains(&solver.name)));
@@ -208,7 +208,7 @@ pub fn compare(
         }
     }
     let load: Bytes = load(program.instance()).0;
-    Ok(Comparison {
+    Ok(SchemeComparison {
         graph: program.graph().name().to_owned(),
         regions: program.graph().regions().len(),
         buffers: program.buffers().len(),

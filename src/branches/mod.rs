@@ -21,7 +21,7 @@
 mod compare;
 mod groups;
 
-pub use compare::{Broken, Comparison, Line, compare};
+pub use compare::{Broken, Line, SchemeComparison, compare};
 pub use groups::{held, program_groups};
 
 use crate::arithmetic::Arithmetic;
@@ -119,6 +119,7 @@ impl SchemeEntry {
 
 /// The reason why a program could not be planned.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BranchError {
     /// The graph cannot be executed as a program.
     #[error(transparent)]
@@ -321,15 +322,16 @@ impl Planner<'_> {
             let arithmetic = Arithmetic::Exact;
             return Ok(Placed { layout, bound: Bytes::ZERO, witness, load: None, arithmetic, seconds: 0.0 });
         }
-        let attempt = run(self.solver, instance, self.setup, limits, &mut Silent);
-        let outcome = attempt.result.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
+        let outcome = run(self.solver, instance, self.setup, limits, &mut Silent);
+        let outcome = outcome.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
+        let seconds = outcome.stats.seconds;
         let layout = outcome.solution.ok_or(BranchError::Nothing { scheme, algorithm })?;
         let floor = simple_bound(instance);
         let bound = if floor.value > outcome.lower_bound.value { floor } else { outcome.lower_bound };
         let witness = bound.witness.in_words(instance);
         let arithmetic = Arithmetic::of(&bound.witness);
         let load = if let Witness::Load { step } = bound.witness { Some(step) } else { None };
-        Ok(Placed { layout, bound: bound.value, witness, load, arithmetic, seconds: attempt.seconds })
+        Ok(Placed { layout, bound: bound.value, witness, load, arithmetic, seconds })
     }
 
     /// Plans every frame separately, innermost first. The block of an operator is as large as the largest

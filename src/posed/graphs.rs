@@ -2,8 +2,8 @@
 //! body is used, and the answers for the parts are combined.
 
 use super::{
-    Answer, Answered, Asked, PoseError, Posed, Proof, Provable, Subject, SubjectKind, TermError, Terms,
-    Unanswered,
+    Answer, By, PoseError, Posed, Provable, ProvedBound, Subject, SubjectKind, TermError, Terms, Unanswered,
+    answer,
 };
 use crate::arithmetic::Arithmetic;
 use crate::fusion::{FuseRun, FusionTotals};
@@ -18,8 +18,8 @@ use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::tiers::{Addresses, TierMachine, TierTimes, Tiers, on_and_off_chip};
 use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
 use plimsoll_model::{
-    Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SpillProblem, Spilling, Stats, Stop,
-    WitnessSummary, load, written_and_read,
+    Bytes, Claim, Entry, Joint, Observer, Orders, Problem, Relations, Setup, SpillProblem, Spilling, Stats,
+    Stop, WitnessSummary, load, written_and_read,
 };
 
 /// A graph, and the options under which its regions become order problems.
@@ -104,9 +104,9 @@ fn first_stop(stops: impl IntoIterator<Item = Stop>) -> Stop {
 /// Returns the counters of the last part, with the nodes summed over all parts.
 fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
     let all: Vec<&Stats> = stats.into_iter().collect();
-    let nodes = all.iter().map(|one| one.nodes).sum();
-    let counters = all.last().map(|last| last.counters.clone()).unwrap_or_default();
-    Stats { nodes, counters, ..Stats::default() }
+    let mut stats = Stats::of_nodes(all.iter().map(|one| one.nodes).sum());
+    stats.counters = all.last().map(|last| last.counters.clone()).unwrap_or_default();
+    stats
 }
 
 fn in_order<'a, P: Problem>(subject: &'a Subject, terms: &Terms) -> Result<InOrder<'a>, PoseError> {
@@ -125,32 +125,34 @@ impl Posed for Orders {
     /// The value and the bound are those of the body, the last region. The bound assumes the peaks of the
     /// inner regions in the orders found, so it is valid for the graph only if these orders are proved
     /// optimal.
-    fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
-        let (entry, setup) = (asked.entry, asked.setup);
-        asked.through(|limits| {
-            let run = GraphRun { liveness: question.liveness, order: entry, setup, limits };
-            let regions = match regions(run.order(question.graph))? {
-                Ok(regions) => regions,
-                Err(nothing) => return Ok(nothing),
-            };
-            let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
-            let stats = summed(regions.iter().map(|one| &one.outcome.stats));
-            let Some((body, inner)) = regions.split_last() else {
-                return Err(Unanswered::NoRegion);
-            };
-            let holds = inner.iter().all(|one| one.outcome.claim == Claim::Optimal);
-            let mut answer = Answer::of(&body.storages.problem, body.outcome.clone());
-            if let Some(proof) = &mut answer.proof {
-                proof.arithmetic = arithmetic.unwrap_or_default();
+    fn ask(
+        question: &InOrder<'_>,
+        (entry, setup, limits): By<Self>,
+        _: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
+        let limits = limits.from_now();
+        let run = GraphRun { liveness: question.liveness, order: entry, setup, limits };
+        let regions = match regions(run.order(question.graph))? {
+            Ok(regions) => regions,
+            Err(nothing) => return Ok(nothing),
+        };
+        let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
+        let stats = summed(regions.iter().map(|one| &one.outcome.stats));
+        let Some((body, inner)) = regions.split_last() else {
+            return Err(Unanswered::NoRegion);
+        };
+        let holds = inner.iter().all(|one| one.outcome.claim == Claim::Optimal);
+        let mut answer = Answer::of(&body.storages.problem, body.outcome.clone());
+        if let Some(proof) = &mut answer.proof {
+            proof.arithmetic = arithmetic.unwrap_or_default();
+        }
+        if !holds {
+            answer.proof = None;
+            if answer.value.is_some() {
+                answer.claim = Claim::of_solution(false);
             }
-            if !holds {
-                answer.proof = None;
-                if answer.value.is_some() {
-                    answer.claim = Claim::of_solution(false);
-                }
-            }
-            Ok(Answer { stats, regions, ..answer })
-        })
+        }
+        Ok(Answer { stats, regions, ..answer })
     }
 
     fn provable<'a>(question: &'a InOrder<'_>, answer: &'a Answer<Self>) -> Option<Provable<'a>> {
@@ -169,31 +171,30 @@ impl Posed for Joint {
 
     /// Every region is ordered and placed jointly, innermost first. The value and the bound are those of the
     /// body. The bound is valid only if the plans of the inner regions are proved optimal.
-    fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
-        let (entry, setup) = (asked.entry, asked.setup);
-        asked.through(|limits| {
-            // This order algorithm does not run: the joint solver returns its own order with the layout.
-            let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
-            let planned = run.plan(question.graph, Placement::Joint(entry));
-            let regions = match regions(planned)? {
-                Ok(regions) => regions,
-                Err(nothing) => return Ok(nothing),
-            };
-            let Some((body, inner)) = regions.split_last() else {
-                return Err(Unanswered::NoRegion);
-            };
-            let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
-            let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| Proof {
-                bound: body.joint_bound.value,
-                witness: WitnessSummary::of::<Orders>(
-                    &body.ordered.storages.problem,
-                    &body.joint_bound.witness,
-                ),
-                arithmetic: witnesses.max().unwrap_or_default(),
-            });
-            let stop = first_stop(regions.iter().map(|one| one.layout.stop));
-            Ok(Answer::whole(body.arena(), proof, stop, summed(regions.iter().map(|one| &one.layout.stats))))
-        })
+    fn ask(
+        question: &InOrder<'_>,
+        (entry, setup, limits): By<Self>,
+        _: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
+        let limits = limits.from_now();
+        // This order algorithm does not run: the joint solver returns its own order with the layout.
+        let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
+        let planned = run.plan(question.graph, Placement::Joint(entry));
+        let regions = match regions(planned)? {
+            Ok(regions) => regions,
+            Err(nothing) => return Ok(nothing),
+        };
+        let Some((body, inner)) = regions.split_last() else {
+            return Err(Unanswered::NoRegion);
+        };
+        let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
+        let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| ProvedBound {
+            bound: body.joint_bound.value,
+            witness: WitnessSummary::of::<Orders>(&body.ordered.storages.problem, &body.joint_bound.witness),
+            arithmetic: witnesses.max().unwrap_or_default(),
+        });
+        let stop = first_stop(regions.iter().map(|one| one.layout.stop));
+        Ok(Answer::whole(body.arena(), proof, stop, summed(regions.iter().map(|one| &one.layout.stats))))
     }
 }
 
@@ -256,8 +257,13 @@ impl Posed for Spilling {
         Ok(SpillProblem::new(instance.with_capacity(Some(capacity)), traffic)?)
     }
 
-    fn ask(question: &SpillProblem, asked: Asked<'_, Self>) -> Answered<Self> {
-        asked.on(question).counting(|spill| vec![("spilled", spill.spilled().count() as u64)])
+    fn ask(
+        question: &SpillProblem,
+        by: By<Self>,
+        observer: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
+        let answer = answer(question, by, observer)?;
+        Ok(answer.counting(|spill| vec![("spilled", spill.spilled().count() as u64)]))
     }
 
     fn capacity_of(question: &SpillProblem) -> Option<u64> {
@@ -292,13 +298,20 @@ impl Posed for Timelines {
 
     /// Segments are scheduled separately. The value is the makespan of the longest control path through the
     /// segments.
-    fn ask(question: &OverlapProgram, asked: Asked<'_, Self>) -> Answered<Self> {
-        let (entry, setup) = (asked.entry, asked.setup);
-        asked.through(|limits| match schedule(question, entry, setup, limits) {
+    fn ask(
+        question: &OverlapProgram,
+        (entry, setup, limits): By<Self>,
+        _: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
+        let limits = limits.from_now();
+        match schedule(question, entry, setup, limits) {
             Ok(found) => {
-                let proof =
-                    Proof { bound: found.lower_bound, witness: found.witness, arithmetic: found.arithmetic };
-                let stats = Stats { nodes: found.nodes, ..Stats::default() };
+                let proof = ProvedBound {
+                    bound: found.lower_bound,
+                    witness: found.witness,
+                    arithmetic: found.arithmetic,
+                };
+                let stats = Stats::of_nodes(found.nodes);
                 Ok(Answer::whole(found.makespan, Some(proof), found.stop, stats))
             }
             Err(error @ ScheduleError::Infeasible { .. }) => {
@@ -308,7 +321,7 @@ impl Posed for Timelines {
                 Ok(Answer::nothing(Claim::without_solution(false), error.to_string()))
             }
             Err(error) => Err(error.into()),
-        })
+        }
     }
 }
 
@@ -361,15 +374,20 @@ impl Posed for Tiers {
 
     /// The inference time is the sum of the times of computations, operator starts, weight transfers and
     /// tensor transfers.
-    fn ask(question: &TierCase, asked: Asked<'_, Self>) -> Answered<Self> {
+    fn ask(
+        question: &TierCase,
+        by: By<Self>,
+        observer: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
         let TierCase { problem, times: TierTimes { compute, overhead, weights }, .. } = question;
         let rest = [*compute, *overhead, weights.time].map(Time::get);
-        asked.on(problem).counting(|plan| {
+        let answer = answer(problem, by, observer)?;
+        Ok(answer.counting(|plan| {
             let (_, off_chip) = on_and_off_chip(problem, &plan.traffic(problem));
             let transfers = Self::value(problem, plan).get();
             let inference = rest.iter().fold(transfers, |sum, part| sum.saturating_add(*part));
             vec![("off_chip_bytes", off_chip), ("inference_ps", inference)]
-        })
+        }))
     }
 }
 
@@ -397,25 +415,27 @@ impl Posed for Fusions {
     }
 
     /// Regions are fused separately. The value and the bound are sums over the regions.
-    fn ask(question: &ToFuse<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
-        let (entry, setup) = (asked.entry, asked.setup);
+    fn ask(
+        question: &ToFuse<'_>,
+        (entry, setup, limits): By<Self>,
+        _: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered> {
+        let limits = limits.from_now();
         let ToFuse { graph, patterns, units, rule } = question;
-        asked.through(|limits| {
-            let run = FuseRun { patterns, units, rule: *rule, entry, setup, limits };
-            let regions = run.fuse(graph)?;
-            let totals = FusionTotals::of(&regions);
-            let witness = match regions.as_slice() {
-                [only] => WitnessSummary::of::<Self>(&only.problem, &only.outcome.lower_bound.witness),
-                all => WitnessSummary::combined("sum", "regions", all.len()),
-            };
-            let bound = Relations::new(totals.bound);
-            let proof = Proof { bound, witness, arithmetic: totals.arithmetic };
-            let stop = first_stop(regions.iter().map(|one| one.outcome.stop));
-            let mut stats = summed(regions.iter().map(|one| &one.outcome.stats));
-            stats.count("relations", totals.coverage.relations as u64);
-            stats.count("groups", totals.groups as u64);
-            Ok(Answer::whole(Relations::new(totals.coverage.optimised), Some(proof), stop, stats))
-        })
+        let run = FuseRun { patterns, units, rule: *rule, entry, setup, limits };
+        let regions = run.fuse(graph)?;
+        let totals = FusionTotals::of(&regions);
+        let witness = match regions.as_slice() {
+            [only] => WitnessSummary::of::<Self>(&only.problem, &only.outcome.lower_bound.witness),
+            all => WitnessSummary::combined("sum", "regions", all.len()),
+        };
+        let bound = Relations::new(totals.bound);
+        let proof = ProvedBound { bound, witness, arithmetic: totals.arithmetic };
+        let stop = first_stop(regions.iter().map(|one| one.outcome.stop));
+        let mut stats = summed(regions.iter().map(|one| &one.outcome.stats));
+        stats.count("relations", totals.coverage.relations as u64);
+        stats.count("groups", totals.groups as u64);
+        Ok(Answer::whole(Relations::new(totals.coverage.optimised), Some(proof), stop, stats))
     }
 }
 

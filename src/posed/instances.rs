@@ -3,13 +3,14 @@
 
 use super::graphs::order_of;
 use super::terms::instance_keys;
-use super::{Answer, Answered, Asked, PoseError, Posed, Provable, Subject, SubjectKind, TermError, Terms};
+use super::{Answer, By, PoseError, Posed, Provable, Subject, SubjectKind, TermError, Terms, Unanswered};
 use crate::graphs::GraphRun;
-use crate::plan::Plan;
 use crate::registry::registry;
 use crate::run::Limits;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Instance, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers};
+use plimsoll_model::{
+    Bytes, Instance, InstanceProblem, Observer, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers,
+};
 use std::io::{self, Write};
 
 /// Node limit of each run that orders the operators or lays out an inner region. A time limit would make the
@@ -72,12 +73,16 @@ macro_rules! posed_on_instances {
                 }
             }
 
-            fn ask(question: &&Instance, asked: Asked<'_, Self>) -> Answered<Self> {
-                asked.on(question)
+            fn ask(
+                question: &&Instance,
+                by: By<Self>,
+                observer: &mut dyn Observer<Self>,
+            ) -> Result<Answer<Self>, Unanswered> {
+                super::answer::<Self>(question, by, observer)
             }
 
             fn floor_of(question: &&Instance) -> Option<Bytes> {
-                Some(<Self as Plan>::floor(question).value)
+                Some(Self::floor(question).value)
             }
 
             fn capacity_of(question: &&Instance) -> Option<u64> {
@@ -88,7 +93,7 @@ macro_rules! posed_on_instances {
                 question: &'a &Instance,
                 solution: &Self::Solution,
             ) -> Option<(&'a Instance, Vec<Vec<Piece>>)> {
-                Some((question, <Self as Plan>::pieces(question, solution)))
+                Some((question, Self::pieces(question, solution)))
             }
 
             fn written(
@@ -96,7 +101,7 @@ macro_rules! posed_on_instances {
                 solution: &Self::Solution,
                 output: &mut dyn Write,
             ) -> io::Result<bool> {
-                <Self as Plan>::write(question, solution, output).map(|()| true)
+                Self::write(question, solution, output).map(|()| true)
             }
 
             $($($provable)*)?

@@ -17,7 +17,7 @@ use crate::arithmetic::Arithmetic;
 use crate::fusion::FuseError;
 use crate::graphs::{GraphRunError, OrderedRegion};
 use crate::registry::{Listed, NameError, Registry, first_found};
-use crate::run::{Attempt, Limits, RunError};
+use crate::run::{Limits, RunError, run};
 use crate::tiers::TierCaseError;
 use crate::timelines::ScheduleError;
 use plimsoll_model::fusion::Fusions;
@@ -32,7 +32,6 @@ use plimsoll_model::{
 };
 use std::fmt;
 use std::io::{self, Write};
-use std::time::Instant;
 
 /// The input on which problems are posed.
 #[derive(Clone, Debug)]
@@ -61,6 +60,12 @@ impl fmt::Display for SubjectKind {
     }
 }
 
+impl From<Instance> for Subject {
+    fn from(instance: Instance) -> Self {
+        Self::Instance(instance)
+    }
+}
+
 impl Subject {
     /// Returns the name of the instance or graph.
     pub fn name(&self) -> &str {
@@ -81,7 +86,7 @@ impl Subject {
 
 /// A bound that is valid for the whole subject, and its reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Proof<V> {
+pub struct ProvedBound<V> {
     /// The bound: no solution has a better value.
     pub bound: V,
     /// The reason why the bound is valid.
@@ -109,7 +114,7 @@ pub struct Answer<P: Problem> {
     /// The value of the best solution.
     pub value: Option<P::Value>,
     /// The bound; `None` if the bounds of the parts do not imply a bound for the whole.
-    pub proof: Option<Proof<P::Value>>,
+    pub proof: Option<ProvedBound<P::Value>>,
     /// The bound with its witness, if the whole subject is one input. For orders, this is the bound of the
     /// body.
     pub bound: Option<Bound<P>>,
@@ -127,7 +132,7 @@ impl<P: Problem> Answer<P> {
     /// Builds the answer for a subject that is one input.
     pub fn of(input: &P::Input, outcome: Outcome<P>) -> Self {
         let bound = &outcome.lower_bound;
-        let proof = Proof {
+        let proof = ProvedBound {
             bound: bound.value,
             witness: WitnessSummary::of::<P>(input, &bound.witness),
             arithmetic: Arithmetic::of(&bound.witness),
@@ -146,7 +151,7 @@ impl<P: Problem> Answer<P> {
     }
 
     /// Builds the answer for a subject that was solved in parts, from its value and its bound.
-    fn whole(value: P::Value, proof: Option<Proof<P::Value>>, stop: Stop, stats: Stats) -> Self {
+    fn whole(value: P::Value, proof: Option<ProvedBound<P::Value>>, stop: Stop, stats: Stats) -> Self {
         let met = proof.as_ref().is_some_and(|proof| proof.bound == value);
         let claim = Claim::of_solution(met);
         Self {
@@ -175,6 +180,14 @@ impl<P: Problem> Answer<P> {
             regions: Vec::new(),
             remark,
         }
+    }
+
+    /// Adds figures computed from the solution to the counters.
+    fn counting(mut self, figures: impl Fn(&P::Solution) -> Vec<(&'static str, u64)>) -> Self {
+        for (name, number) in self.solution.iter().flat_map(figures) {
+            self.stats.count(name, number);
+        }
+        self
     }
 }
 
@@ -224,7 +237,7 @@ impl Unanswered {
         let of = |error: &RunError| match error {
             RunError::Refused(_) => Fault::Rejected,
             _ if unsupported(error).is_some() => Fault::Unsupported,
-            RunError::Solve(_) | RunError::Panicked(_) => Fault::Internal,
+            _ => Fault::Internal,
         };
         match self {
             Self::Run(source)
@@ -278,63 +291,18 @@ pub enum PoseError {
     Tiers(#[from] TierCaseError),
 }
 
-/// The algorithm and the settings with which a question is answered.
-pub struct Asked<'a, P: Problem> {
-    /// The algorithm.
-    pub entry: &'static Entry<P>,
-    /// Seed and number of threads.
-    pub setup: Setup,
-    /// Limits. The parts of a subject share the time.
-    pub limits: Limits,
-    /// Receives progress if the whole subject is one input.
-    pub observer: &'a mut dyn Observer<P>,
-    /// Returns the highest resident memory in bytes; called after the algorithm has ended.
-    pub peak_memory: &'a mut dyn FnMut() -> Option<u64>,
-}
+/// The algorithm that answers a question, its parameters, and the limits. The parts of a subject share the
+/// time.
+pub type By<P> = (&'static Entry<P>, Setup, Limits);
 
-impl<P: Problem> Asked<'_, P> {
-    /// Runs the algorithm on one input, which is the whole subject.
-    fn on(self, input: &P::Input) -> Answered<P> {
-        let Self { entry, setup, limits, observer, peak_memory } = self;
-        let Attempt { result, seconds, peak_memory } =
-            crate::run::run_measured(entry, input, setup, limits, observer, peak_memory);
-        let result = match result {
-            Ok(outcome) => Ok(Answer::of(input, outcome)),
-            Err(error) => Err(Unanswered::Run(error)),
-        };
-        Answered { result, seconds, peak_memory }
-    }
-
-    /// Runs `work` on the parts of a subject, with limits whose clock starts now, and measures the total
-    /// time.
-    fn through(self, work: impl FnOnce(Limits) -> Result<Answer<P>, Unanswered>) -> Answered<P> {
-        let started = Instant::now();
-        let result = work(self.limits.from_now());
-        Answered { result, seconds: started.elapsed().as_secs_f64(), peak_memory: (self.peak_memory)() }
-    }
-}
-
-/// The result of a run with its measurements.
-#[derive(Debug)]
-pub struct Answered<P: Problem> {
-    /// The checked answer, or the reason why there is none.
-    pub result: Result<Answer<P>, Unanswered>,
-    /// Wall-clock seconds of the algorithm, or of all parts of a subject.
-    pub seconds: f64,
-    /// Highest resident memory of the process during the run in bytes, if measured.
-    pub peak_memory: Option<u64>,
-}
-
-impl<P: Problem> Answered<P> {
-    /// Adds figures computed from the solution to the counters.
-    fn counting(mut self, figures: impl Fn(&P::Solution) -> Vec<(&'static str, u64)>) -> Self {
-        if let Ok(answer) = &mut self.result {
-            for (name, number) in answer.solution.iter().flat_map(figures) {
-                answer.stats.count(name, number);
-            }
-        }
-        self
-    }
+/// Answers a question whose subject is one input.
+fn answer<P: Problem>(
+    input: &P::Input,
+    (entry, setup, limits): By<P>,
+    observer: &mut dyn Observer<P>,
+) -> Result<Answer<P>, Unanswered> {
+    let outcome = run(entry, input, setup, limits, observer).map_err(Unanswered::Run)?;
+    Ok(Answer::of(input, outcome))
 }
 
 /// A problem that can be posed on instances or graphs.
@@ -383,8 +351,16 @@ pub trait Posed: Listed {
         limits: Limits,
     ) -> Result<Self::Question<'a>, PoseError>;
 
-    /// Answers a question with an algorithm.
-    fn ask(question: &Self::Question<'_>, asked: Asked<'_, Self>) -> Answered<Self>;
+    /// Answers a question with an algorithm. The observer receives progress if the whole subject is one
+    /// input.
+    ///
+    /// # Errors
+    /// See [`Unanswered`].
+    fn ask(
+        question: &Self::Question<'_>,
+        by: By<Self>,
+        observer: &mut dyn Observer<Self>,
+    ) -> Result<Answer<Self>, Unanswered>;
 
     /// Returns a bound that is known before any algorithm runs.
     fn floor_of(_question: &Self::Question<'_>) -> Option<Self::Value> {

@@ -28,6 +28,7 @@ pub const MOST_SEGMENTS: usize = 100_000;
 
 /// The reason why a schedule produced no timelines for a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// No schedule can run the program: an operator does not fit into on-chip memory.
     #[error(
@@ -303,8 +304,8 @@ pub fn schedule(
     let (mut bounds, mut nodes, mut arithmetic) = (Vec::new(), 0u64, Arithmetic::Exact);
     let (mut only, mut stop) = (None, Stop::Completed);
     let draft = Draft::new(program, limits, |problem, limits| {
-        let attempt = run(entry, problem, setup, limits, &mut Silent);
-        let outcome = attempt.result.map_err(|error| unanswered(problem, error))?;
+        let outcome = run(entry, problem, setup, limits, &mut Silent);
+        let outcome = outcome.map_err(|error| unanswered(problem, error))?;
         let timeline = outcome.solution.ok_or(ScheduleError::Nothing)?;
         bounds.push(outcome.lower_bound.value);
         arithmetic = arithmetic.max(Arithmetic::of(&outcome.lower_bound.witness));

@@ -5,7 +5,7 @@ use crate::error::{GenerateError, at_least};
 use crate::family::Params;
 use crate::packing::{PackingParams, Rectangle, pieces};
 use crate::random::{interval_rows, log_uniform_number};
-use crate::rows::{Generated, Row};
+use crate::rows::{Generated, PlainBuffer};
 use crate::{IntervalParams, LifeLaw, SizeLaw};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -84,7 +84,7 @@ pub(super) fn trace(params: &Params, seed: u64) -> Made {
         } else {
             log_uniform_number(64, 1 << 22, &mut rng).next_multiple_of(64)
         };
-        Row { lower, upper: lower + duration, size }
+        PlainBuffer { lower, upper: lower + duration, size }
     })))
 }
 
@@ -107,13 +107,13 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
             let lower = forward + rng.random_range(0..LAYER);
             let upper = back + rng.random_range(1..=LAYER);
             let size = log_uniform_number(1 << 12, 1 << 20, &mut rng).next_multiple_of(64);
-            return Row { lower, upper: upper.max(lower + 1), size };
+            return PlainBuffer { lower, upper: upper.max(lower + 1), size };
         }
         let from = if part < activations + temporaries { forward } else { back };
         let lower = from + rng.random_range(0..LAYER);
         let duration = rng.random_range(1..=3 * LAYER / 2);
         let size = log_uniform_number(1 << 12, 1 << 24, &mut rng).next_multiple_of(64);
-        Row { lower, upper: lower + duration, size }
+        PlainBuffer { lower, upper: lower + duration, size }
     })))
 }
 
@@ -133,7 +133,7 @@ pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError>
 
 fn cut(params: PackingParams, seed: u64) -> Made {
     let pieces = pieces(params, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
-    let row = move |r: Rectangle| Row { lower: r.x, upper: r.x + r.w, size: r.h * params.unit };
+    let row = move |r: Rectangle| PlainBuffer { lower: r.x, upper: r.x + r.w, size: r.h * params.unit };
     let at_most = Some(Bytes::new(params.bytes));
     Ok(Generated { at_most, ..Generated::plain(pieces.into_iter().map(row)) })
 }

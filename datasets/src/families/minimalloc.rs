@@ -39,7 +39,7 @@
 use crate::error::GenerateError;
 use crate::family::Params;
 use crate::packing::{Rectangle, split, whirl};
-use crate::rows::{Generated, Row};
+use crate::rows::{Generated, PlainBuffer};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
@@ -67,7 +67,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let excluded = |x: u64| 100 - (150 * x / width).min(85);
         thinned(buffers, count, (width, full), excluded, cut, &mut rng)
     };
-    let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
+    let row = |r: Rectangle| PlainBuffer { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
     let capacity = Some(Bytes::new(HEIGHT * UNIT));
     Ok(Generated { capacity, at_most: capacity, ..Generated::plain(pieces.into_iter().map(row)) })
 }

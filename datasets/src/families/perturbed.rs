@@ -4,7 +4,7 @@ use super::laws::rectangle;
 use crate::error::GenerateError;
 use crate::family::Params;
 use crate::packing::{PackingParams, Rectangle, pieces};
-use crate::rows::{Generated, Row};
+use crate::rows::{Generated, PlainBuffer};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -31,7 +31,7 @@ pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, Generat
             lower += rng.random_range(0..=part(w, lives).min(w - 1));
             upper -= rng.random_range(0..=part(w, lives).min(upper - lower - 1));
         }
-        Row { lower, upper, size: height * whole.unit }
+        PlainBuffer { lower, upper, size: height * whole.unit }
     });
     Ok(Generated { at_most: Some(Bytes::new(whole.bytes)), ..Generated::plain(rows) })
 }

@@ -3,7 +3,7 @@
 
 use crate::error::GenerateError;
 use crate::family::Params;
-use crate::rows::{Generated, Row};
+use crate::rows::{Generated, PlainBuffer};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -27,7 +27,7 @@ pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, Genera
     for step in 1..steps {
         let (kept, ended): (Vec<_>, Vec<_>) =
             live.into_iter().partition(|_| rng.random_range(0..100) < share);
-        rows.extend(ended.iter().map(|&(lower, size)| Row { lower, upper: step, size: size * unit }));
+        rows.extend(ended.iter().map(|&(lower, size)| PlainBuffer { lower, upper: step, size: size * unit }));
         live = kept;
         if !ended.is_empty() {
             let count = ended.len() as u64 + rng.random_range(0..=2) - 1;
@@ -35,7 +35,7 @@ pub(super) fn recombined(params: &Params, seed: u64) -> Result<Generated, Genera
             live.extend(cut(total, count, &mut rng).into_iter().map(|size| (step, size)));
         }
     }
-    rows.extend(live.into_iter().map(|(lower, size)| Row { lower, upper: steps, size: size * unit }));
+    rows.extend(live.into_iter().map(|(lower, size)| PlainBuffer { lower, upper: steps, size: size * unit }));
     rows.sort_by_key(|row| (row.lower, row.upper));
     Ok(Generated { at_least: Some(Bytes::new(units * unit)), ..Generated::plain(rows.into_iter()) })
 }

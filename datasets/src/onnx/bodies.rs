@@ -2,13 +2,13 @@
 
 use super::loops::{Loop, NO_TRIPS};
 use super::program::Step;
-use super::run::{Made, Origin, Run, nothing};
+use super::run::{Evaluation, Made, Origin, nothing};
 use crate::import::ImportProblem;
 use crate::operators;
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, misfit, show};
 
-impl<'m> Run<'m, '_> {
+impl<'m> Evaluation<'m, '_> {
     /// Returns the first integer of an input, if the input is a constant.
     fn constant(&self, step: &Step, input: usize) -> Option<i64> {
         match self.fact(step, input)?.value.as_deref()? {

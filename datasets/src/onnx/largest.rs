@@ -2,7 +2,7 @@
 
 use super::dims::Change;
 use super::program::{Program, Step};
-use super::run::Run;
+use super::run::Evaluation;
 use crate::import::Source;
 use crate::operators::Share;
 use crate::operators::value::Fact;
@@ -39,7 +39,7 @@ struct Kept {
 
 impl Largest {
     /// Prepares the passes over a body, and discards the facts of earlier passes.
-    pub fn new(run: &mut Run, body: usize) -> Self {
+    pub fn new(run: &mut Evaluation, body: usize) -> Self {
         let block = &run.program.blocks[body];
         let (slots, blocks) = (block.slots.clone(), block.blocks.clone());
         for slot in run.program.slots[slots.clone()].iter_mut().filter(|slot| slot.role != Role::Weight) {
@@ -52,12 +52,12 @@ impl Largest {
         Self { slots, blocks, kept, shares, lines, total: 0, start, passes: 0 }
     }
 
-    pub fn begin(&mut self, run: &mut Run) {
+    pub fn begin(&mut self, run: &mut Evaluation) {
         (_, run.void, run.pruned, run.folded) = self.start;
     }
 
     /// Adds the facts after a pass. O(t + s) for t tensors and s operands of the body.
-    pub fn end(&mut self, run: &mut Run) {
+    pub fn end(&mut self, run: &mut Evaluation) {
         let counts = self.start.0;
         let mut at = 0;
         let fresh = lines(run).map(|list| {
@@ -98,7 +98,7 @@ impl Largest {
 
     /// Writes the largest sizes back. If `uncertain` is true, sizes that differ between passes are upper
     /// bounds.
-    pub fn put(self, run: &mut Run, uncertain: bool) {
+    pub fn put(self, run: &mut Evaluation, uncertain: bool) {
         for (list, new) in lines(run).into_iter().zip(self.lines) {
             for line in new {
                 if !list.contains(&line) {
@@ -132,7 +132,7 @@ impl Kept {
     }
 }
 
-fn lines<'r>(run: &'r mut Run) -> [&'r mut Vec<String>; 3] {
+fn lines<'r>(run: &'r mut Evaluation) -> [&'r mut Vec<String>; 3] {
     [&mut run.assumed, &mut run.declared, &mut run.contradictions]
 }
 

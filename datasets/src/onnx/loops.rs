@@ -9,7 +9,7 @@
 
 use super::largest::Largest;
 use super::program::Step;
-use super::run::Run;
+use super::run::Evaluation;
 use crate::import::ImportProblem;
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, show};
@@ -129,7 +129,7 @@ struct Passes<'l> {
     stop_at: Option<u64>,
 }
 
-impl<'m> Run<'m, '_> {
+impl<'m> Evaluation<'m, '_> {
     /// Infers all iterations of a loop.
     ///
     /// # Errors
@@ -368,7 +368,7 @@ impl<'m> Run<'m, '_> {
 }
 
 impl<'l> Passes<'l> {
-    fn new(run: &mut Run, one: &'l Loop, mode: Mode) -> Self {
+    fn new(run: &mut Evaluation, one: &'l Loop, mode: Mode) -> Self {
         let rounds = Rounds {
             complete: true,
             most: one.most,
@@ -382,14 +382,14 @@ impl<'l> Passes<'l> {
     }
 
     /// Records that the loop may end with these carried values.
-    fn may_end(&mut self, run: &Run, carried: Vec<Fact>) {
+    fn may_end(&mut self, run: &Evaluation, carried: Vec<Fact>) {
         self.exits = Some(match self.exits.take() {
             None => carried,
             Some(exits) => exits.iter().zip(&carried).map(|(a, b)| run.cover(a, b)).collect(),
         });
     }
 
-    fn add_rows(&mut self, run: &Run, results: Vec<Fact>) {
+    fn add_rows(&mut self, run: &Evaluation, results: Vec<Fact>) {
         let results = results.into_iter().map(Fact::variable);
         if self.done == 1 {
             self.rounds.rows = results.map(Ok).collect();

@@ -85,7 +85,7 @@ use open::Trial;
 use program::Program;
 use prost::Message;
 use proto::plain;
-use run::Run;
+use run::Evaluation;
 use std::path::Path;
 pub(crate) use write::{name_in_file, reordered, with_properties};
 
@@ -160,14 +160,14 @@ struct Source<'m> {
 }
 
 impl<'m> Source<'m> {
-    fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Run<'m, 'o>, ImportProblem>
+    fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Evaluation<'m, 'o>, ImportProblem>
     where
         'm: 'o,
     {
         let mut program = Program::new(self.graph, dims)?;
         let assumed = std::mem::take(&mut program.notes);
         let (float, opset) = (self.float, self.opset);
-        Ok(Run {
+        Ok(Evaluation {
             program,
             options,
             float,
@@ -202,7 +202,7 @@ impl<'m> Source<'m> {
     fn explain(
         &self,
         mut problem: ImportProblem,
-        run: &Run,
+        run: &Evaluation,
         dims: &Dims,
         options: &ImportOptions,
     ) -> ImportProblem {

@@ -11,7 +11,7 @@ use crate::operators::value::{Fact, Reason, effective};
 use crate::operators::{self, Share};
 use plimsoll_model::graph::Role;
 
-pub struct Run<'m, 'o> {
+pub struct Evaluation<'m, 'o> {
     pub program: Program<'m>,
     pub options: &'o ImportOptions,
     /// The type that replaces all floating-point types.
@@ -40,7 +40,7 @@ pub struct Run<'m, 'o> {
 /// Facts about the outputs of an operator, or the reasons why there are none.
 pub type Made = Vec<Result<Fact, Reason>>;
 
-impl<'m> Run<'m, '_> {
+impl<'m> Evaluation<'m, '_> {
     /// Determines the sizes of all tensors. Returns false if there is a cycle; some sizes are then missing.
     pub fn run(&mut self) -> Result<bool, ImportProblem> {
         // Constants and inputs come first.

@@ -4,7 +4,7 @@
 
 use super::dims::Change;
 use super::open::argument;
-use super::run::{Origin, Run};
+use super::run::{Evaluation, Origin};
 use crate::import::{ImportProblem, Source};
 use crate::operators::element::{Element, STRING_BYTES};
 use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
@@ -12,7 +12,7 @@ use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
 /// The maximum number of printed lines of one kind.
 const LISTED: usize = 8;
 
-impl Run<'_, '_> {
+impl Evaluation<'_, '_> {
     /// Determines the final fact about a tensor and its size in bytes. `fact` is the inferred fact.
     pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
         let mut source = origin.source;

@@ -107,7 +107,7 @@ impl From<plimsoll::graphs::GraphRunError> for Failure {
             | GraphRunError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
                 Self::input(error)
             }
-            GraphRunError::Run { .. } | GraphRunError::Races { .. } => Self::internal(error),
+            _ => Self::internal(error),
         }
     }
 }
@@ -125,7 +125,7 @@ impl From<plimsoll::branches::BranchError> for Failure {
             | BranchError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
                 Self::input(error)
             }
-            BranchError::Run { .. } | BranchError::Refused { .. } => Self::internal(error),
+            _ => Self::internal(error),
         }
     }
 }

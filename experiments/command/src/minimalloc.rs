@@ -63,8 +63,8 @@ fn answer(arguments: &[String]) -> Result<(), String> {
         std::fs::read_to_string(input).map_err(|error| format!("Opening file {input} failed: {error}."))?;
     let table = Table::read(&text).map_err(|problem| format!("INVALID_ARGUMENT: {input}: {problem}"))?;
     let capacity = flags.capacity()?;
-    let (outcome, seconds) = solve(&table, capacity, &flags)?;
-    eprintln!("Elapsed time {seconds:.3}s");
+    let outcome = solve(&table, capacity, &flags)?;
+    eprintln!("Elapsed time {:.3}s", outcome.stats.seconds);
     let fits = |layout: &Layout| layout.peak(&table.instance) <= capacity;
     let Some(layout) = outcome.solution.filter(fits) else {
         return Err(match outcome.claim {
@@ -84,15 +84,13 @@ fn answer(arguments: &[String]) -> Result<(), String> {
         .map_err(|error| format!("Writing file {output} failed: {error}."))
 }
 
-fn solve(table: &Table, capacity: Bytes, flags: &Flags) -> Result<(Outcome<Offsets>, f64), String> {
+fn solve(table: &Table, capacity: Bytes, flags: &Flags) -> Result<Outcome<Offsets>, String> {
     let registry = plimsoll::registry();
     let exact = registry.offsets.iter().find(|entry| entry.name == "exact").ok_or("no solver 'exact'")?;
     let target = (!flags.is_set("minimize_capacity", false)?).then_some(capacity);
     let limits = Limits { time: flags.timeout()?, target, ..Limits::default() };
     let instance = table.instance.clone().with_capacity(Some(capacity));
-    let attempt = run(exact, &instance, Setup::default(), limits, &mut Silent);
-    let outcome = attempt.result.map_err(|error| format!("INTERNAL: {error}"))?;
-    Ok((outcome, attempt.seconds))
+    run(exact, &instance, Setup::default(), limits, &mut Silent).map_err(|error| format!("INTERNAL: {error}"))
 }
 
 /// The flags of the command line, in the syntax of Abseil.

@@ -74,7 +74,7 @@ pub struct Sample {
 
 /// The results of all runs of one schedule of one graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct ScheduleComparison {
     /// The name of the graph.
     pub graph: String,
     /// The name of the schedule.
@@ -102,7 +102,7 @@ pub struct Measured {
     /// All counted runs, in the order of execution.
     pub samples: Vec<Sample>,
     /// One entry per schedule that has a timeline.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<ScheduleComparison>,
     /// Number of operators after slicing.
     pub steps: usize,
     /// Size of the on-chip memory, in bytes.
@@ -238,14 +238,15 @@ fn plan(
 }
 
 /// Returns one comparison per schedule of a graph, in the order of the first sample of each schedule.
-fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
+fn comparisons(samples: &[Sample]) -> Vec<ScheduleComparison> {
     let mut names: Vec<&'static str> = Vec::new();
     for one in samples {
         if !names.contains(&one.schedule) {
             names.push(one.schedule);
         }
     }
-    let mut all: Vec<Comparison> = names.iter().filter_map(|name| comparison(samples, name)).collect();
+    let mut all: Vec<ScheduleComparison> =
+        names.iter().filter_map(|name| comparison(samples, name)).collect();
     let reference = all.iter().find(|one| one.schedule == "synchronous");
     if let Some((predicted, measured)) = reference.map(|one| (one.predicted_seconds, one.measured_seconds)) {
         for one in &mut all {
@@ -256,12 +257,12 @@ fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
     all
 }
 
-fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
+fn comparison(samples: &[Sample], schedule: &str) -> Option<ScheduleComparison> {
     let own: Vec<&Sample> = samples.iter().filter(|one| one.schedule == schedule).collect();
     let first = own.first()?;
     let measured = || own.iter().map(|one| one.measured_seconds);
     let middle = median(measured())?;
-    Some(Comparison {
+    Some(ScheduleComparison {
         graph: first.graph.clone(),
         schedule: first.schedule,
         predicted_seconds: first.predicted_seconds,
@@ -275,6 +276,6 @@ fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
 }
 
 /// Returns the median of the absolute errors, in percent.
-pub fn median_error(comparisons: &[Comparison]) -> Option<f64> {
+pub fn median_error(comparisons: &[ScheduleComparison]) -> Option<f64> {
     median(comparisons.iter().map(|one| one.error_percent.abs()))
 }

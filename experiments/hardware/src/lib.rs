@@ -33,6 +33,6 @@ pub use calibrate::{
 };
 pub use chains::chain;
 pub use cold::{Cold, Link};
-pub use compare::{CompareError, Comparison, Measured, Sample, Settings, compare};
+pub use compare::{CompareError, Measured, Sample, ScheduleComparison, Settings, compare};
 pub use execute::ExecuteError;
 pub use report::{Question, Record};

@@ -1,7 +1,7 @@
 //! Prints and stores the results of a measurement.
 
 use super::calibrate::Calibration;
-use super::compare::{Comparison, Measured, Sample, median_error};
+use super::compare::{Measured, Sample, ScheduleComparison, median_error};
 use super::fit::median;
 use plimsoll_lab::machine::{Machine as Here, largest_cache, timestamp};
 use plimsoll_lab::report::table::{Align, Table};
@@ -79,7 +79,7 @@ pub struct Record {
     question: Question,
     graphs: Vec<GraphLine>,
     samples: Vec<Sample>,
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<ScheduleComparison>,
     skipped: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ pub struct Report<'a> {
     repeat: u32,
     calibration: Option<&'a Calibration>,
     graphs: &'a [GraphLine],
-    schedules: &'a [Comparison],
+    schedules: &'a [ScheduleComparison],
     /// The median of the absolute errors. The errors in `schedules` are signed.
     median_error_percent: Option<f64>,
     worst_error_percent: Option<f64>,
@@ -148,12 +148,12 @@ impl Record {
     }
 
     /// Returns the comparisons, one per graph and schedule.
-    pub fn comparisons(&self) -> &[Comparison] {
+    pub fn comparisons(&self) -> &[ScheduleComparison] {
         &self.comparisons
     }
 
     /// Returns the comparison with the largest absolute error.
-    fn worst(&self) -> Option<&Comparison> {
+    fn worst(&self) -> Option<&ScheduleComparison> {
         self.comparisons.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()))
     }
 
@@ -346,7 +346,7 @@ mod tests {
         let machine = Machine::find("luna").unwrap();
         let question = Question { command: String::new(), machine, cold: 64, repeat: 1, calibration: None };
         let mut record = Record::new(question);
-        let comparison = Comparison {
+        let comparison = ScheduleComparison {
             graph: "chain-0-rows-2".to_owned(),
             schedule: "eager",
             predicted_seconds: 1.0,

@@ -8,8 +8,9 @@
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
 use plimsoll::heuristics::offsets::{Ejection, ValleyWeights, valley_fit};
-use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_shared_objects, load};
-use plimsoll::plan::Plan;
+use plimsoll::model::{
+    Budget, Entry, InstanceProblem, Kind, Setup, Silent, check_layout, check_shared_objects, load,
+};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -44,7 +45,13 @@ fn checker(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn time<P: Plan>(criterion: &mut Criterion, group: &str, entry: &Entry<P>, buffers: u64, nodes: u64) {
+fn time<P: InstanceProblem>(
+    criterion: &mut Criterion,
+    group: &str,
+    entry: &Entry<P>,
+    buffers: u64,
+    nodes: u64,
+) {
     let instance = packing(buffers).instance;
     let solver = (entry.build)(Setup::default());
     let id = format!("{group}/{}/{}/{buffers}", P::NAME, entry.name);

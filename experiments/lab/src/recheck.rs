@@ -3,24 +3,23 @@
 //!
 //! Runs that stopped at their time limit and runs of external programs are not repeatable, so only their
 //! instances are compared. All other runs are rerun and compared column by column. An instance that was
-//! derived from a model is derived again under the terms in the row.
+//! derived from a model is derived again under the terms in the row. The reruns are an
+//! [`Experiment`].
 
-use crate::executor::Named;
-use crate::experiment::{InputRecord, ModelRecord};
-use crate::row::{CsvFile, Extras, Row, RowError, Status, difference};
-use crate::suite::{Case, Reading, SuiteError, cases, sha256};
-use plimsoll::posed::{PROBLEMS, Subject, algorithm, instance, is_on_instances};
+use crate::executor::run_here;
+use crate::experiment::{Experiment, Input, InputRecord, ModelRecord, Run, Task, Unready};
+use crate::row::{CsvFile, Decide, Extras, Row, RowError, Status, difference};
+use crate::suite::{Reading, SuiteError, cases};
+use plimsoll::posed::{PROBLEMS, Subject, SubjectKind, Terms, algorithm, is_on_instances};
 use plimsoll::{NameError, Registry};
 use plimsoll_datasets::ImportOptions;
-use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Stop};
+use plimsoll_model::{Bytes, Instance, Stop};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::Path;
 
 /// Factor by which the time limit of a rerun is multiplied, so that a slower machine can reproduce the
 /// results.
-const PATIENCE: f64 = 10.0;
+const PATIENCE: u32 = 10;
 
 /// The columns that a comparison needs.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
@@ -108,7 +107,8 @@ pub struct Finding {
 
 /// Reruns rows with the current code and compares the results. Rows are not rerun if they belong to corpora
 /// that are not available, or to files that do not exist. If a sweep wrote the rows, `inputs` are the inputs
-/// in its manifest. Their import options override those of `reading`.
+/// in its manifest. Their import options override those of `reading`. A [request to stop](plimsoll::interrupt)
+/// ends the reruns.
 ///
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
@@ -119,135 +119,173 @@ pub fn recheck(
     effort: Effort,
     reading: &Reading,
 ) -> Result<Vec<Finding>, SuiteError> {
-    let models: BTreeMap<[&str; 3], &ModelRecord> = inputs
+    let models = inputs
         .iter()
-        .filter_map(|input| Some(([&*input.suite, &*input.name, &*input.sha256], input.model.as_ref()?)))
-        .collect();
-    let mut suites: BTreeMap<(&str, &ImportOptions), Cases> = BTreeMap::new();
-    let mut findings = Vec::new();
+        .filter_map(|input| Some(([&*input.suite, &*input.name, &*input.sha256], input.model.as_ref()?)));
+    let mut again = Again {
+        reading,
+        models: models.collect(),
+        suites: BTreeMap::new(),
+        derived: BTreeMap::new(),
+        experiment: Experiment { name: "recheck".to_owned(), ..Experiment::default() },
+    };
+    let mut verdicts = Vec::with_capacity(rows.len());
     let mut chosen = 0;
-    for row in rows {
+    for (at, row) in rows.iter().enumerate() {
         let times = [row.seconds, row.proof_seconds, row.check_seconds];
         let quick = times.into_iter().flatten().sum::<f64>() <= effort.slowest;
         chosen += usize::from(quick);
-        let verdict = if !quick {
+        verdicts.push(if !quick {
             Verdict::Left("slow")
         } else if !chosen.is_multiple_of(effort.every.max(1)) {
             Verdict::Left("not chosen")
         } else {
-            let model = models.get(&[row.suite.as_str(), &row.instance, &row.sha256]);
-            let name = model.map_or(&row.instance, |model| &model.name);
-            let key = (row.suite.as_str(), model.map_or(&reading.import, |model| &model.import));
-            let cases = match suites.entry(key) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(suite(key, reading)?),
-            };
-            match cases {
-                Err(reason) => Verdict::Left(reason),
-                Ok(cases) => check_row(row, cases.get(name), registry),
+            let input = again.input(row)?;
+            let planned = input.and_then(|input| again.plan(at, row, input, registry));
+            planned.err().unwrap_or(Verdict::Left("interrupted"))
+        });
+    }
+    for today in again.rows(rows, registry) {
+        let at = today.run as usize;
+        verdicts[at] = first_difference(&RESULTS, &rows[at], &today).unwrap_or(Verdict::Same);
+    }
+    let finding = |(row, verdict): (&Row, Verdict)| {
+        let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
+        Finding { line: row.line, instance, algorithm, verdict }
+    };
+    Ok(rows.iter().zip(verdicts).map(finding).collect())
+}
+
+/// The inputs of a suite by name, as indices into the experiment, or the reason why its rows cannot be rerun.
+type Suite = Result<BTreeMap<String, usize>, &'static str>;
+
+/// The reruns of rows as an experiment, with one task and one run per row.
+struct Again<'a> {
+    reading: &'a Reading,
+    /// How the models of a sweep were read: by suite, name and hash.
+    models: BTreeMap<[&'a str; 3], &'a ModelRecord>,
+    suites: BTreeMap<(&'a str, &'a ImportOptions), Suite>,
+    /// The instances that were derived from a graph under terms.
+    derived: BTreeMap<(usize, &'a Terms), usize>,
+    experiment: Experiment,
+}
+
+impl<'a> Again<'a> {
+    /// Returns the index of the input of a row, or the verdict if there is none.
+    fn input(&mut self, row: &'a Row) -> Result<Result<usize, Verdict>, SuiteError> {
+        let model = self.models.get(&[row.suite.as_str(), &row.instance, &row.sha256]).copied();
+        let name = model.map_or(&row.instance, |model| &model.name);
+        let key = (row.suite.as_str(), model.map_or(&self.reading.import, |model| &model.import));
+        if !self.suites.contains_key(&key) {
+            let suite = self.suite(key)?;
+            self.suites.insert(key, suite);
+        }
+        let found = match &self.suites[&key] {
+            Err(reason) => return Ok(Err(Verdict::Left(reason))),
+            Ok(names) => names.get(name).copied(),
+        };
+        let Some(at) = found else {
+            return Ok(Err(differs("instance", &row.instance, "no instance of that name")));
+        };
+        let all = &mut self.experiment.inputs;
+        if all[at].kind == SubjectKind::Instance || !is_on_instances(&row.problem) {
+            return Ok(Ok(at));
+        }
+        Ok(Ok(*self.derived.entry((at, &row.terms)).or_insert_with(|| {
+            all.push(all[at].derived(&row.terms));
+            all.len() - 1
+        })))
+    }
+
+    fn suite(&mut self, (name, import): (&str, &ImportOptions)) -> Result<Suite, SuiteError> {
+        let found = match cases(name, &Reading { import: import.clone(), ..self.reading.clone() }) {
+            Ok(found) => found,
+            Err(SuiteError::NoCorpora(_)) => return Ok(Err("no corpora")),
+            Err(SuiteError::Unknown(path)) if path.contains('/') => return Ok(Err("no such file or folder")),
+            Err(error) => return Err(error),
+        };
+        let names = (self.experiment.inputs.len()..).zip(&found).map(|(at, case)| (case.name.clone(), at));
+        let names = names.collect();
+        self.experiment.inputs.extend(found.into_iter().map(Input::from_case));
+        Ok(Ok(names))
+    }
+
+    /// Adds the run of a row, or returns the verdict if the input differs or the run is not repeated.
+    fn plan(&mut self, at: usize, row: &Row, input: usize, registry: &Registry) -> Result<(), Verdict> {
+        let own = &self.experiment.inputs[input];
+        let columns = match &own.subject {
+            Ok(_) if row.status == Status::Unreadable => {
+                return Err(differs("status", row.status.as_str(), "readable"));
+            }
+            Ok(Subject::Instance(_)) => &["sha256", "buffers", "load"][..],
+            Ok(Subject::Graph(_)) => &["sha256"],
+            Err(Unready::Unreadable(_)) if row.status == Status::Unreadable => {
+                return Err(Verdict::Left("unreadable, as recorded"));
+            }
+            Err(Unready::NotPosed(_)) if [Status::Unreadable, Status::Skipped].contains(&row.status) => {
+                return Err(Verdict::Left("no instance, as recorded"));
+            }
+            Err(Unready::Unreadable(why) | Unready::NotPosed(why)) => {
+                return Err(differs("instance", &row.instance, why));
             }
         };
-        let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
-        findings.push(Finding { line: row.line, instance, algorithm, verdict });
-    }
-    Ok(findings)
-}
-
-/// The cases of a suite by name, or the reason why its rows cannot be rerun.
-type Cases = Result<BTreeMap<String, Case>, &'static str>;
-
-fn suite((name, import): (&str, &ImportOptions), reading: &Reading) -> Result<Cases, SuiteError> {
-    match cases(name, &Reading { import: import.clone(), ..reading.clone() }) {
-        Ok(cases) => Ok(Ok(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
-        Err(SuiteError::NoCorpora(_)) => Ok(Err("no corpora")),
-        Err(SuiteError::Unknown(path)) if path.contains('/') => Ok(Err("no such file or folder")),
-        Err(error) => Err(error),
-    }
-}
-
-fn check_row(row: &Row, case: Option<&Case>, registry: &Registry) -> Verdict {
-    let made = match case.map(|case| &case.subject) {
-        Some(Ok(Subject::Graph(graph))) if is_on_instances(&row.problem) => Some(made(row, graph)),
-        _ => None,
-    };
-    let subject = match made.as_ref().map(Result::as_ref) {
-        Some(Err(_)) if [Status::Unreadable, Status::Skipped].contains(&row.status) => {
-            return Verdict::Left("no instance, as recorded");
+        let buffers = own.instance().map(Instance::len);
+        let load = own.load.map(Bytes::get);
+        let today = Row { sha256: own.sha256.clone(), buffers, load, ..Row::default() };
+        if let Some(differing) = first_difference(columns, row, &today) {
+            return Err(differing);
         }
-        Some(Err(why)) => return differs("instance", &row.instance, why),
-        Some(Ok(subject)) => Some(Ok(subject)),
-        None => case.map(|case| case.subject.as_ref()),
-    };
-    let subject = match subject {
-        Some(Ok(_)) if row.status == Status::Unreadable => {
-            return differs("status", row.status.as_str(), "readable");
+        if row.is_external() {
+            return Err(Verdict::Left("external program"));
         }
-        Some(Err(_)) if row.status == Status::Unreadable => return Verdict::Left("unreadable, as recorded"),
-        Some(Ok(subject)) => subject,
-        Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
-        None => return differs("instance", &row.instance, "no instance of that name"),
-    };
-    if let Some(differing) = subject_differs(row, subject) {
-        return differing;
-    }
-    if row.is_external() {
-        return Verdict::Left("external program");
-    }
-    let capacity = row.capacity.map(Bytes::new);
-    match subject {
-        Subject::Instance(instance) if instance.capacity() != capacity => {
-            rerun(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
+        let Some(&problem) = PROBLEMS.iter().find(|problem| **problem == row.problem) else {
+            return Err(differs("problem", &row.problem, "no problem of that name"));
+        };
+        let facts = match algorithm(registry, &[problem], &row.algorithm) {
+            Some(Ok(facts)) => facts,
+            Some(Err(NameError::Excluded(_))) => return Err(Verdict::Left("not in this build")),
+            _ => return Err(differs("algorithm", &row.algorithm, "no algorithm of that name")),
+        };
+        if row.stop == Some(Stop::TimeLimit) {
+            return Err(Verdict::Left("ended by its time limit"));
         }
-        _ => rerun(row, subject, registry),
+        if row.decides() && row.capacity.is_none() {
+            return Err(Verdict::Left("nothing to decide"));
+        }
+        let (time, nodes) = (row.time().map(|time| time.saturating_mul(PATIENCE)), row.node_limit);
+        let (seed, repetition, task) = (row.seed, row.repetition, self.experiment.tasks.len());
+        self.experiment.tasks.push(Task {
+            problem,
+            algorithm: row.algorithm.clone(),
+            kind: facts.kind.into(),
+            peer: None,
+            threads: row.threads,
+            terms: row.terms.clone(),
+            // The recorded capacity, which may differ from that in the file today.
+            decide: row.decide.and(row.capacity).map(Decide::Bytes),
+            times: vec![time],
+            nodes: vec![nodes],
+            seeds: vec![seed],
+            repetitions: 1,
+        });
+        let key = row.key.clone();
+        let run = Run { index: at as u64, input, task, seed, repetition, time, nodes, key };
+        self.experiment.runs.push(run);
+        Ok(())
     }
-}
 
-/// Derives the instance from a model under the terms of a row.
-fn made(row: &Row, graph: &Graph) -> Result<Subject, String> {
-    instance(graph, &row.terms).map(Subject::Instance).map_err(|error| error.to_string())
-}
-
-fn subject_differs(row: &Row, subject: &Subject) -> Option<Verdict> {
-    let hash = sha256(subject);
-    let today = Row::default().about(&row.suite, subject, &hash);
-    let columns = match subject {
-        Subject::Instance(_) => &["sha256", "buffers", "load"][..],
-        Subject::Graph(_) => &["sha256"],
-    };
-    first_difference(columns, row, &today)
-}
-
-/// Repeats a run if that is possible, and compares the results.
-fn rerun(row: &Row, subject: &Subject, registry: &Registry) -> Verdict {
-    if !PROBLEMS.contains(&row.problem.as_str()) {
-        return differs("problem", &row.problem, "no problem of that name");
+    /// Attempts the planned runs. The bounds of those rows that were certified are certified again.
+    fn rows(mut self, rows: &[Row], registry: &Registry) -> Vec<Row> {
+        let certified = |run: &Run| rows[run.index as usize].certified.is_some();
+        let (with, without) = std::mem::take(&mut self.experiment.runs).into_iter().partition(certified);
+        let mut found = Vec::new();
+        for (runs, proofs) in [(without, false), (with, true)] {
+            self.experiment.runs = runs;
+            self.experiment.extras = Extras { proofs, ..Extras::default() };
+            run_here(&self.experiment, registry, &mut found);
+        }
+        found
     }
-    match algorithm(registry, &[&row.problem], &row.algorithm) {
-        Some(Ok(_)) => {}
-        Some(Err(NameError::Excluded(_))) => return Verdict::Left("not in this build"),
-        _ => return differs("algorithm", &row.algorithm, "no algorithm of that name"),
-    }
-    if row.stop == Some(Stop::TimeLimit) {
-        return Verdict::Left("ended by its time limit");
-    }
-    if row.decides() && row.capacity.is_none() {
-        return Verdict::Left("nothing to decide");
-    }
-    let asked = Row {
-        problem: row.problem.clone(),
-        algorithm: row.algorithm.clone(),
-        terms: row.terms.clone(),
-        threads: row.threads,
-        seed: row.seed,
-        decide: row.decide,
-        capacity: row.capacity,
-        time_limit: row.time_limit.map(|limit| limit * PATIENCE),
-        node_limit: row.node_limit,
-        ..Row::default()
-    };
-    let extras = Extras { proofs: row.certified.is_some(), ..Extras::default() };
-    let today = Named { registry, subject, asked, extras, keep: None }.attempt();
-    first_difference(&RESULTS, row, &today).unwrap_or(Verdict::Same)
 }
 
 /// Returns the first of the given columns in which two rows differ.
@@ -268,7 +306,8 @@ mod tests {
     use super::*;
     use crate::row::AlgorithmKind;
     use plimsoll::registry;
-    use plimsoll_model::{Claim, WitnessSummary};
+    use plimsoll::run::Limits;
+    use plimsoll_model::{Claim, Offsets, Setup, WitnessSummary};
 
     const ALL: Effort = Effort { slowest: 1.0, every: 1 };
 
@@ -282,13 +321,11 @@ mod tests {
     /// Returns a row as `bench embedded` stores it.
     fn fresh(algorithm: &str) -> Row {
         let case = cases("embedded", &Reading::default()).unwrap().remove(0);
-        let Ok(Subject::Instance(instance)) = case.subject else { panic!("no instance") };
-        let subject = Subject::Instance(instance.with_capacity(None));
-        let [problem, algorithm] = ["offsets", algorithm].map(str::to_owned);
-        let blank = Row { problem, algorithm, threads: 1, ..Row::default() };
-        let asked = blank.about("embedded", &subject, &sha256(&subject));
-        Named { registry: &registry(), subject: &subject, asked, extras: Extras::default(), keep: None }
-            .attempt()
+        let registry = registry();
+        let entry = registry.find::<Offsets>(algorithm).unwrap();
+        let task = Task::of(entry, Setup::default(), Limits::default());
+        let experiment = Experiment::new("bench", vec![Input::from_case(case)], vec![task]);
+        crate::executor::rows(&experiment, &registry).remove(0)
     }
 
     fn verdict(row: Row) -> Verdict {

@@ -2,14 +2,14 @@
 
 use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, storages};
 use minijinja::{Value, context};
-use plimsoll::plan::Plan;
+use plimsoll::posed::InOrder;
 use plimsoll_datasets::{Worked, cann};
 use plimsoll_heuristics::orders::{Adjust, Base, OrderRule};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::Map;
 use plimsoll_model::graph::LivenessOptions;
 use plimsoll_model::orders::{OrderProblem, check_order};
-use plimsoll_model::{Budget, Offsets, Problem, SharedObjects, load};
+use plimsoll_model::{Budget, InstanceProblem, Offsets, Orders, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
 /// A network of the article.
@@ -73,29 +73,28 @@ fn worked_example(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
-    let (pools, offsets) = (&context.registry.shared_objects, &context.registry.offsets);
-    let max_block = context.answer(pools, "max-block", "cann", instance)?;
-    let two_level = context.answer(offsets, "ge-two-level", "cann", instance)?;
-    let exact = context.answer(offsets, "exact", "cann", instance)?;
+    let (max_block, objects, _) = context.answer::<SharedObjects>("max-block", "cann", &instance)?;
+    let (two_level, layout, _) = context.answer::<Offsets>("ge-two-level", "cann", &instance)?;
+    let (exact, optimum, row) = context.answer::<Offsets>("exact", "cann", &instance)?;
     let bound = load(instance).0;
     let rows = [
         ("no reuse", "no-sharing", instance.total_size().get(), "sum of the five"),
         ("theoretical minimum", "load", bound.get(), "most bytes alive at a position"),
-        ("Max-block", "max-block", max_block.value, "max-block"),
-        ("two-level reuse", "two-level", two_level.value, "ge-two-level"),
+        ("Max-block", "max-block", max_block, "max-block"),
+        ("two-level reuse", "two-level", two_level, "ge-two-level"),
     ];
     let rows = rows.map(|(what, method, ours, by)| {
         let printed = worked.facts.iter().find(|fact| fact.method == method && fact.printed);
         context! { what, printed => printed.map(|fact| fact.value.get()), ours, by }
     });
     found.fact("worked", rows);
-    found.fact("blocks", max_block.solution.sizes().len());
-    found.fact("exact", exact.value);
-    found.fact("claim", exact.claim);
+    found.fact("blocks", objects.sizes().len());
+    found.fact("exact", exact);
+    found.fact("claim", row.claim);
     let maps = [
-        ("max-block", SharedObjects::NAME, SharedObjects::pieces(instance, &max_block.solution)),
-        ("ge-two-level", Offsets::NAME, Offsets::pieces(instance, &two_level.solution)),
-        ("exact", Offsets::NAME, Offsets::pieces(instance, &exact.solution)),
+        ("max-block", SharedObjects::NAME, SharedObjects::pieces(instance, &objects)),
+        ("ge-two-level", Offsets::NAME, Offsets::pieces(instance, &layout)),
+        ("exact", Offsets::NAME, Offsets::pieces(instance, &optimum)),
     ];
     for (algorithm, problem, pieces) in &maps {
         let map = Map::new(instance, problem, algorithm, pieces, bound);
@@ -128,8 +127,9 @@ fn rules(
     for Setting { name: setting, params } in settings {
         let graph = generated(family, params, 0)?;
         let problem = storages(graph.name(), &graph, &LivenessOptions::default())?;
-        let exact = context.answer(&context.registry.orders, "exact", name, &problem)?;
-        let (least, bound) = (exact.value, exact.bound.get());
+        let question = InOrder { graph: &graph, liveness: LivenessOptions::default() };
+        let (least, _, row) = context.answer::<Orders>("exact", name, &question)?;
+        let bound = row.lower_bound.unwrap_or_default();
         operators = operators.max(problem.len());
         let (mut most, mut groups) = (None, Vec::new());
         for (base, start, rule) in BASES {

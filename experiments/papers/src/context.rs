@@ -1,13 +1,19 @@
 //! The environment of a reproduction: algorithms by name, limits, corpora.
 
 use crate::ReproduceError;
-use plimsoll::run::{Limits, RunError, run};
+use plimsoll::posed::Posed;
+use plimsoll::run::Limits;
 use plimsoll::{NameError, Registry};
-use plimsoll_model::{Bytes, Entry, Kind, Outcome, Problem, Setup, Silent, SolveError, Stop};
+use plimsoll_lab::executor::attempt;
+use plimsoll_lab::row::{Extras, Row, Status};
+use plimsoll_model::{Entry, Kind, Problem, Setup, Stop};
 use std::path::PathBuf;
 
+/// The row of a run, and its solution if it found one.
+pub type Solved<P> = (Row, Option<<P as Problem>::Solution>);
+
 /// The environment of a reproduction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Context<'a> {
     /// The available algorithms.
     pub registry: &'a Registry,
@@ -43,82 +49,70 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Runs an algorithm by name and checks its answer. Returns `None` if this build does not contain the
-    /// algorithm, or if the algorithm does not support the input.
+    /// Returns a row with the seed and the number of threads.
+    pub(crate) fn asked(&self) -> Row {
+        Row { seed: self.setup.seed, threads: self.setup.threads, ..Row::default() }
+    }
+
+    /// Runs an algorithm by name on a question, and checks its answer. Returns the row of the run, and the
+    /// solution if there is one. Returns `None` if this build does not contain the algorithm, or if the
+    /// algorithm does not support the question.
     ///
     /// # Errors
     /// [`ReproduceError::Defect`] if no build contains an algorithm with that name, if the algorithm fails,
     /// or if its answer is rejected.
-    pub fn try_solve<P: Problem>(
+    pub fn try_solve<P: Posed>(
         &self,
-        entries: &[&'static Entry<P>],
         name: &str,
         label: &str,
-        input: &P::Input,
-    ) -> Result<Option<Outcome<P>>, ReproduceError> {
-        let entry = match plimsoll::named(entries, name) {
+        question: &P::Question<'_>,
+    ) -> Result<Option<Solved<P>>, ReproduceError> {
+        let entry = match self.registry.find::<P>(name) {
             Err(NameError::Excluded(_)) => return Ok(None),
             entry => entry.map_err(ReproduceError::defect)?,
         };
-        match run(entry, input, self.setup, self.limits, &mut Silent).result {
-            Err(RunError::Solve(SolveError::Unsupported { .. })) => Ok(None),
+        let (row, solution) = attempt::<P>(entry, question, self.asked(), self.limits, Extras::default());
+        match row.status {
+            Status::Skipped => Ok(None),
             // A heuristic that ends at a limit returns some solution, but not that of the algorithm.
-            Ok(outcome) if entry.kind == Kind::Heuristic && outcome.stop != Stop::Completed => {
-                Ok(Some(Outcome { solution: None, value: None, ..outcome }))
+            Status::Done if entry.kind == Kind::Heuristic && row.stop != Some(Stop::Completed) => {
+                Ok(Some((Row { value: None, ..row }, None)))
             }
-            result => result.map(Some).map_err(ReproduceError::on(format!("{name} on {label}"))),
+            Status::Done => Ok(Some((row, solution))),
+            _ => Err(ReproduceError::on(format!("{name} on {label}"))(row.error)),
         }
     }
 
-    /// Runs an algorithm that must be available and support the input.
+    /// Runs an algorithm that must be available and support the question.
     ///
     /// # Errors
     /// The errors of [`Self::try_solve`], and [`ReproduceError::Defect`] if it returns `None`.
-    pub fn solve<P: Problem>(
+    pub fn solve<P: Posed>(
         &self,
-        entries: &[&'static Entry<P>],
         name: &str,
         label: &str,
-        input: &P::Input,
-    ) -> Result<Outcome<P>, ReproduceError> {
+        question: &P::Question<'_>,
+    ) -> Result<Solved<P>, ReproduceError> {
         let missing =
             || ReproduceError::Defect(format!("{name} on {label}: not in this build, or not supported"));
-        self.try_solve(entries, name, label, input)?.ok_or_else(missing)
+        self.try_solve::<P>(name, label, question)?.ok_or_else(missing)
     }
 
-    /// Runs an algorithm that must return a solution.
+    /// Runs an algorithm that must return a solution. Returns its value and the row of the run as well.
     ///
     /// # Errors
     /// The errors of [`Self::solve`], and [`ReproduceError::Limit`] if there is no solution.
-    pub fn answer<P: Problem<Value = Bytes>>(
+    pub fn answer<P: Posed>(
         &self,
-        entries: &[&'static Entry<P>],
         name: &str,
         label: &str,
-        input: &P::Input,
-    ) -> Result<Answer<P::Solution>, ReproduceError> {
-        let outcome = self.solve(entries, name, label, input)?;
-        let claim = outcome.claim.to_string();
-        match (outcome.solution, outcome.value) {
-            (Some(solution), Some(value)) => {
-                Ok(Answer { solution, value: value.get(), bound: outcome.lower_bound.value, claim })
-            }
-            _ => Err(ReproduceError::Limit(format!("{name} on {label}: nothing found within the limits"))),
-        }
+        question: &P::Question<'_>,
+    ) -> Result<(u64, P::Solution, Row), ReproduceError> {
+        let (row, solution) = self.solve::<P>(name, label, question)?;
+        let nothing = || ReproduceError::Limit(format!("{name} on {label}: nothing found within the limits"));
+        let (value, solution) = row.value.zip(solution).ok_or_else(nothing)?;
+        Ok((value, solution, row))
     }
-}
-
-/// An outcome with a solution.
-#[derive(Debug)]
-pub struct Answer<S> {
-    /// The solution, which the checker has accepted.
-    pub solution: S,
-    /// The value of the solution in bytes.
-    pub value: u64,
-    /// The best proved lower bound in bytes.
-    pub bound: Bytes,
-    /// The solution status.
-    pub claim: String,
 }
 
 /// Returns the algorithm with this name.

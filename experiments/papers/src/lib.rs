@@ -23,7 +23,7 @@ mod row;
 mod sheet;
 mod sources;
 
-pub use context::{Answer, Context};
+pub use context::Context;
 pub(crate) use context::{missing, named};
 pub use document::{File, Reproduction};
 pub use error::ReproduceError;

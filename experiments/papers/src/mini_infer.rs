@@ -6,13 +6,13 @@ use crate::{
 };
 use minijinja::{Value, context};
 use plimsoll::excluded;
-use plimsoll::plan::Plan;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::gap_percent;
 use plimsoll_lab::report::map::Map;
+use plimsoll_lab::row::Row;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Problem, SharedObjects, load};
+use plimsoll_model::{Claim, Instance, InstanceProblem, Offsets, PoolPlan, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
 /// The printed parts of the sample report.
@@ -54,13 +54,13 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let mut form = None;
     for (name, graph) in &graphs {
         let instance = intermediates(name, graph, true, inputs.alignment)?;
-        let greedy = context.answer(&context.registry.shared_objects, "mini-infer", name, &instance)?;
-        let saving = 100.0 - greedy.value as f64 * 100.0 / instance.total_size().get().max(1) as f64;
+        let (greedy, plan, _) = context.answer::<SharedObjects>("mini-infer", name, &&instance)?;
+        let saving = 100.0 - greedy as f64 * 100.0 / instance.total_size().get().max(1) as f64;
         inside += usize::from((low..=high).contains(&saving));
-        let (row, panel) = saved(context, (name, &instance), (greedy.value, &greedy.solution), saving)?;
+        let (row, panel) = saved(context, (name, &instance), (greedy, &plan), saving)?;
         rows.push(row);
         panels.push(panel);
-        form.get_or_insert((name, instance, greedy.solution));
+        form.get_or_insert((name, instance, plan));
     }
     found.fact("inputs", inputs);
     found.fact("networks", rows);
@@ -111,30 +111,26 @@ fn saved(
     (greedy, plan): (u64, &PoolPlan),
     saving: f64,
 ) -> Result<(Value, Panel), ReproduceError> {
-    let registry = context.registry;
-    let pools = context.try_solve(&registry.shared_objects, "pool-ilp", name, instance)?;
-    let arena = context.solve(&registry.offsets, "exact", name, instance)?;
+    let pools = context.try_solve::<SharedObjects>("pool-ilp", name, &instance)?;
+    let pools = pools.map(|(row, _)| row);
+    let (arena, _) = context.solve::<Offsets>("exact", name, &instance)?;
     let (least, load) = (pools.as_ref().and_then(|pools| pools.value), load(instance).0.get());
     let row = context! {
         name, tensors => instance.len(), original => instance.total_size().get(), greedy,
         pools => plan.sizes().len(), saving, least_pools => pools.as_ref().map(proved),
-        over => least.and_then(|least| gap_percent(greedy, least.get())),
+        over => least.and_then(|least| gap_percent(greedy, least)),
         least_arena => proved(&arena), load,
     };
-    let bars = [
-        ("planner", Some(greedy)),
-        ("least pools", least.map(Bytes::get)),
-        ("least arena", arena.value.map(Bytes::get)),
-    ];
+    let bars = [("planner", Some(greedy)), ("least pools", least), ("least arena", arena.value)];
     let groups = bars.map(|(name, bytes)| (name.to_owned(), vec![bytes])).to_vec();
     Ok((row, Panel { name: name.to_owned(), groups, mark: Some(load) }))
 }
 
 /// Formats the optimum if it is proved, and its bounds otherwise.
-pub(crate) fn proved<P: Problem>(outcome: &Outcome<P>) -> String {
-    let bound = outcome.lower_bound.value;
-    match (outcome.value, outcome.claim) {
-        (Some(value), Claim::Optimal) => value.to_string(),
+pub(crate) fn proved(row: &Row) -> String {
+    let bound = row.lower_bound.unwrap_or_default();
+    match (row.value, row.claim) {
+        (Some(value), Some(Claim::Optimal)) => value.to_string(),
         (Some(value), _) => format!("{bound} to {value}"),
         (None, _) => format!("at least {bound}"),
     }

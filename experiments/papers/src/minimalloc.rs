@@ -6,22 +6,24 @@
 //! timed in the same run, and its times are also shown.
 
 use crate::mini_infer::proved;
-use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
+use crate::{Context, ReproduceError, Reproduction, files, sheet};
 use minijinja::{Value, context};
-use plimsoll::plan::Plan;
-use plimsoll::run::{Limits, run};
+use plimsoll::run::Limits;
 use plimsoll_datasets::{Worked, minimalloc_five};
-use plimsoll_lab::external::{External, Task};
+use plimsoll_lab::external::{External, answer};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::Map;
+use plimsoll_lab::row::{Row, Status};
 use plimsoll_model::csv::{ReadOptions, read_instance_file};
-use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, load};
+use plimsoll_model::{Bytes, Claim, Instance, InstanceProblem, Layout, Offsets, Problem, Stop, load};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The text that is shown if the checker accepts the layout of a peer, or if the capacity is proved to
 /// suffice.
 const FITS: &str = "fits";
+/// The answer if the limits ended the run before it decided the capacity.
+const OPEN: &str = "open";
 
 /// The instances, and the printed numbers.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -70,7 +72,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
         found.skip(format!("the instances A to K: {}", context.no_folder(&inputs.folder)));
     }
     found.fact("solved", solved.iter().map(Solved::row).collect::<Vec<_>>());
-    found.fact("proved", solved.iter().filter(|one| one.least.claim == Claim::Optimal).count());
+    found.fact("proved", solved.iter().filter(|one| one.is_proved()).count());
     found.fact("at_load", solved.iter().filter(|one| one.least.value == Some(one.load)).count());
     found.finish()
 }
@@ -78,29 +80,30 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
 /// Computes the example in the README of MiniMalloc, which has five buffers.
 fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
-    let exact = context.solve(&context.registry.offsets, "exact", worked.name, instance)?;
+    let (exact, best) = context.solve::<Offsets>("exact", worked.name, &instance)?;
     found.fact("printed", worked.fact("minimalloc").unwrap_or(Bytes::ZERO).get());
     let layout = worked.layout.as_ref().map(|layout| match Offsets::check(instance, layout).first() {
         None => context! { peak => layout.peak(instance).get(), by => "its offsets, which pass the checker" },
         Some(fault) => context! { peak => "refused", by => fault.to_string() },
     });
     found.fact("layout", layout);
-    found.fact("exact", exact.value.map_or_else(|| "none".into(), |value| Value::from(value.get())));
-    found.fact("claim", exact.claim.to_string());
-    map(instance, &exact, found)
+    found.fact("exact", exact.value.map_or_else(|| "none".into(), Value::from));
+    found.fact("claim", exact.claim);
+    map(instance, &exact, best.as_ref(), found)
 }
 
 /// Adds the memory map of the best layout, if there is one.
 fn map(
     instance: &Instance,
-    outcome: &Outcome<Offsets>,
+    row: &Row,
+    layout: Option<&Layout>,
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
-    let Some(layout) = &outcome.solution else { return Ok(()) };
-    let (problem, bound) = (Offsets::NAME, outcome.lower_bound.value);
+    let Some(layout) = layout else { return Ok(()) };
+    let (problem, bound) = (Offsets::NAME, Bytes::new(row.lower_bound.unwrap_or_default()));
     let pieces = &Offsets::pieces(instance, layout);
     let drawn = Map::new(instance, problem, "exact", pieces, bound);
-    found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)
+    found.map("map", &context! { name => instance.name(), claim => row.claim }, &drawn)
 }
 
 /// Returns MiniMalloc as an external planner, if its binary is given.
@@ -138,10 +141,10 @@ struct Peer {
 struct Solved {
     instance: Instance,
     capacity: Bytes,
-    load: Bytes,
-    decided: (Claim, f64),
-    least: Outcome<Offsets>,
-    minimised: f64,
+    load: u64,
+    decided: Row,
+    least: Row,
+    layout: Option<Layout>,
     peer: Option<Peer>,
 }
 
@@ -156,35 +159,35 @@ impl Solved {
         let instance = read_instance_file(path, ReadOptions::default()).map_err(ReproduceError::input)?;
         let capacity = instance.capacity().unwrap_or(Bytes::new(capacity));
         let instance = instance.with_name(name).with_capacity(None);
-        let exact = named(&context.registry.offsets, "exact")?;
-        let timed = |instance: &Instance, target| {
-            let limits = Limits { target, ..context.limits };
-            let attempt = run(exact, instance, context.setup, limits, &mut Silent);
-            let outcome = attempt.result.map_err(ReproduceError::on(format!("exact on {name}")))?;
-            Ok::<_, ReproduceError>((outcome, attempt.seconds))
-        };
         let within = instance.clone().with_capacity(Some(capacity));
-        let (decided, seconds) = timed(&within, Some(capacity))?;
-        let (least, minimised) = timed(&instance, None)?;
-        let peer = peer.map(|peer| ask(context, peer, &within, capacity));
-        let (load, decided) = (load(&instance).0, (decided.claim, seconds));
-        Ok(Self { instance, capacity, load, decided, least, minimised, peer })
+        let limits = Limits { target: Some(capacity), ..context.limits };
+        let to_decide = Context { limits, ..context.clone() };
+        let (decided, _) = to_decide.solve::<Offsets>("exact", name, &&within)?;
+        let (least, layout) = context.solve::<Offsets>("exact", name, &&instance)?;
+        let peer = peer.map(|peer| ask(context, peer, &within, capacity)).transpose()?;
+        let load = load(&instance).0.get();
+        Ok(Self { instance, capacity, load, decided, least, layout, peer })
     }
 
     fn decision(&self) -> &'static str {
-        match self.decided.0 {
-            Claim::Optimal | Claim::Feasible => FITS,
-            Claim::Infeasible => "does not fit",
-            Claim::Unknown => "open",
+        match self.decided.claim {
+            Some(Claim::Optimal | Claim::Feasible) => FITS,
+            Some(Claim::Infeasible) => "does not fit",
+            Some(Claim::Unknown) | None => OPEN,
         }
+    }
+
+    /// Returns true if the minimum is proved.
+    fn is_proved(&self) -> bool {
+        self.least.claim == Some(Claim::Optimal)
     }
 
     fn row(&self) -> Value {
         context! {
-            name => self.instance.name(), buffers => self.instance.len(), load => self.load.get(),
-            capacity => self.capacity.get(), decision => self.decision(), decided => self.decided.1,
-            least => proved(&self.least), claim => self.least.claim.to_string(),
-            minimised => self.minimised, peer => &self.peer,
+            name => self.instance.name(), buffers => self.instance.len(), load => self.load,
+            capacity => self.capacity.get(), decision => self.decision(), decided => self.decided.seconds,
+            least => proved(&self.least), claim => self.least.claim,
+            minimised => self.least.seconds, peer => &self.peer,
         }
     }
 
@@ -197,32 +200,35 @@ impl Solved {
         };
         let peer = self.peer.iter().map(|peer| group("MiniMalloc", peer.answer == FITS, peer.seconds));
         let own = [
-            group("decide", self.decided.0 != Claim::Unknown, self.decided.1),
-            group("minimise", self.least.claim == Claim::Optimal, self.minimised),
+            group("decide", self.decision() != OPEN, self.decided.seconds.unwrap_or_default()),
+            group("minimise", self.is_proved(), self.least.seconds.unwrap_or_default()),
         ];
         let groups = own.into_iter().chain(peer).collect();
         Panel { name: self.instance.name().to_owned(), groups, mark: None }
     }
 }
 
-fn ask(context: &Context<'_>, peer: &External, instance: &Instance, capacity: Bytes) -> Peer {
-    let (limit, seed, threads) = (context.limits.time, context.setup.seed, context.setup.threads);
-    let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
-    let answer = match &attempt.layout {
-        _ if attempt.timed_out => "killed at the time limit".to_owned(),
-        Err(why) => format!("no layout: {why}"),
-        Ok(layout) => match Offsets::check(instance, layout).first() {
-            None => FITS.to_owned(),
-            Some(fault) => format!("the checker rejected its layout: {fault}"),
-        },
+fn ask(
+    context: &Context<'_>,
+    peer: &External,
+    instance: &Instance,
+    capacity: Bytes,
+) -> Result<Peer, ReproduceError> {
+    let asked = Row { time_limit: context.limits.time.map(|time| time.as_secs_f64()), ..context.asked() };
+    let (row, layout) = answer(peer, instance, capacity, asked, false)
+        .ok_or_else(|| ReproduceError::Limit(format!("minimalloc on {}: interrupted", instance.name())))?;
+    let answer = match row.status {
+        _ if row.stop == Some(Stop::TimeLimit) => "killed at the time limit".to_owned(),
+        _ if layout.is_some() => FITS.to_owned(),
+        Status::Refused => format!("the checker rejected its layout: {}", row.error),
+        _ => format!("no layout: {}", row.error),
     };
-    let own = attempt.elapsed.and_then(Result::ok).map(|elapsed| elapsed.seconds);
-    Peer { answer, seconds: attempt.seconds, own }
+    Ok(Peer { answer, seconds: row.seconds.unwrap_or_default(), own: row.own_seconds })
 }
 
 fn figures(inputs: &Inputs, solved: &[Solved], found: &mut Reproduction) -> Result<(), ReproduceError> {
     for one in solved.iter().filter(|one| inputs.maps.iter().any(|name| name == one.instance.name())) {
-        map(&one.instance, &one.least, found)?;
+        map(&one.instance, &one.least, one.layout.as_ref(), found)?;
     }
     if solved.is_empty() {
         return Ok(());

@@ -1,15 +1,17 @@
 //! The worked example of the memory-planning patent, in which mutually exclusive operators must not share
 //! memory.
 
-use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
+use crate::{Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};
-use plimsoll::plan::Plan;
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::Map;
+use plimsoll_lab::row::Row;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Problem};
+use plimsoll_model::{
+    Budget, BufferId, Bytes, ConflictGraph, Instance, InstanceProblem, Layout, Offsets, Problem, SplitBuffers,
+};
 use plimsoll_solvers::clique::heaviest_clique;
 use serde::{Deserialize, Serialize};
 
@@ -71,20 +73,19 @@ const LISTED: &str = "8 reads what 6 makes, as listed";
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("patent");
     let instance = &inputs.instance;
-    let solve =
-        |name: &str, instance: &Instance| context.answer(&context.registry.offsets, name, "patent", instance);
-    let (placed, exact) = (solve("patent-descending", instance)?, solve("exact", instance)?);
-    let split = context.answer(&context.registry.split_buffers, "patent-scattered", "patent", instance)?;
+    let solve = |name: &str, instance: &Instance| context.answer::<Offsets>(name, "patent", &instance);
+    let (placed, by_size, _) = solve("patent-descending", instance)?;
+    let (exact, optimum, row) = solve("exact", instance)?;
+    let (split, ..) = context.answer::<SplitBuffers>("patent-scattered", "patent", &instance)?;
     found.fact("inputs", inputs);
     found.fact("sum", instance.total_size().get());
-    found.fact("placed", placed.value);
-    found.fact("split", split.value);
-    found.fact("exact", exact.value);
-    found.fact("claim", &exact.claim);
+    found.fact("placed", placed);
+    found.fact("split", split);
+    found.fact("exact", exact);
+    found.fact("claim", row.claim);
     found.fact("clique", clique(instance));
-    let place = |id: BufferId| {
-        format!("{}:[{})", instance.buffer(id).name(), range(instance, &exact.solution, id, ","))
-    };
+    let place =
+        |id: BufferId| format!("{}:[{})", instance.buffer(id).name(), range(instance, &optimum, id, ","));
     found.fact("layout", instance.ids().map(place).collect::<Vec<_>>().join(" "));
     graphs(inputs, context, &mut found)?;
     let (six, seven, eight) = (5, 6, 7);
@@ -93,11 +94,11 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
         [("with 6 and 8 exclusive too", None), ("with 6 and 8 in place of 7 and 8", Some((seven, eight)))]
     {
         let other = changed(instance, (six, eight), dropped);
-        let (exact, placed) = (solve("exact", &other)?.value, solve("patent-descending", &other)?.value);
+        let (exact, placed) = (solve("exact", &other)?.0, solve("patent-descending", &other)?.0);
         edges.push(context! { what, exact, placed });
     }
     found.fact("edges", edges);
-    figures(inputs, (&placed, &exact), &mut found)?;
+    figures(inputs, (&by_size, &optimum), &row, &mut found)?;
     found.finish()
 }
 
@@ -131,14 +132,14 @@ fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> R
             let conflicts = conflicts.map_err(ReproduceError::on("patent"))?;
             let instance = structure.instance(relation, Bytes::new(1), &mut unlimited);
             let instance = instance.map_err(ReproduceError::on("patent"))?;
-            let exact = context.answer(&context.registry.offsets, "exact", "patent", &instance)?;
+            let (optimum, ..) = context.answer::<Offsets>("exact", "patent", &&instance)?;
             let pairs: Vec<(usize, usize)> = conflicts.iter().collect();
             let beyond = pairs.iter().filter(|&&(a, b)| !printed.conflict(BufferId::at(a), BufferId::at(b)));
             let beyond: Vec<String> =
                 beyond.map(|&(a, b)| format!("{}-{}", structure.name(a), structure.name(b))).collect();
             relations.push(context! {
                 graph => what, relation => relation.to_string(), pairs => conflicts.count(),
-                beyond => beyond.join(" "), optimum => exact.value,
+                beyond => beyond.join(" "), optimum,
             });
             match (relation, what) {
                 (Relation::Mutex, DRAWN) => found.fact("exclusive", exclusive(printed, &pairs)),
@@ -197,31 +198,33 @@ fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
 /// Draws figure 5: its steps, its layout and an optimal layout.
 fn figures(
     inputs: &Inputs,
-    (placed, exact): (&Answer<Layout>, &Answer<Layout>),
+    (placed, optimum): (&Layout, &Layout),
+    exact: &Row,
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
     let order = descending(instance);
-    let tops = tops(instance, &placed.solution, &order);
+    let tops = tops(instance, placed, &order);
     let name = |&id: &BufferId| instance.buffer(id).name();
     found.fact("order", order.iter().map(name).collect::<Vec<_>>().join(" "));
     let (mut steps, mut groups) = (Vec::new(), Vec::new());
     for Step { operator, place: (from, to), memory } in &inputs.steps {
         let at = order.iter().position(|id| name(id) == operator);
-        let place = at.map(|at| format!("[{})", range(instance, &placed.solution, order[at], ", ")));
+        let place = at.map(|at| format!("[{})", range(instance, placed, order[at], ", ")));
         let top = at.map(|at| tops[at]);
         let by = if at.is_some() { "patent-descending" } else { "there is no such operator" };
         groups.push((operator.clone(), vec![Some(*memory), top]));
         steps.push(context! { operator, printed => format!("[{from}, {to})"), memory, place, top, by });
     }
     found.fact("steps", steps);
-    for (figure, algorithm, answer) in [("placed", "patent-descending", placed), ("optimum", "exact", exact)]
+    let bound = Bytes::new(exact.lower_bound.unwrap_or_default());
+    for (figure, algorithm, layout) in
+        [("placed", "patent-descending", placed), ("optimum", "exact", optimum)]
     {
-        let pieces = &Offsets::pieces(instance, &answer.solution);
-        let (problem, bound) = (Offsets::NAME, exact.bound);
+        let (problem, pieces) = (Offsets::NAME, &Offsets::pieces(instance, layout));
         found.map(figure, &().into(), &Map::new(instance, problem, algorithm, pieces, bound))?;
     }
-    let panel = Panel { name: "operators by memory, descending".to_owned(), groups, mark: Some(exact.value) };
+    let panel = Panel { name: "operators by memory, descending".to_owned(), groups, mark: exact.value };
     found.bars("steps", &().into(), vec![panel])
 }
 

@@ -11,16 +11,17 @@ use crate::{
 };
 use minijinja::{Value, context};
 use plimsoll::excluded;
-use plimsoll::plan::Plan;
+use plimsoll::posed::Posed;
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, Worked, pisarchyk_lee};
 use plimsoll_heuristics::shared_objects::positional_maxima;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::{gap_percent, percent};
+use plimsoll_lab::row::Row;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{
-    Bytes, Claim, Entry, Instance, InstanceProblem, Layout, Offsets, Outcome, Problem, load,
+    Bytes, Claim, Instance, InstanceProblem, Layout, Offsets, Problem, SharedObjects, load,
 };
 use serde::{Deserialize, Serialize};
 
@@ -198,23 +199,25 @@ struct Shared {
 
 impl Shared {
     /// Runs every strategy. A value below the lower bound is an error.
-    fn of<P: InstanceProblem>(
+    fn of<P: for<'i> Posed<Question<'i> = &'i Instance>>(
         context: &Context<'_>,
-        (kind, entries): (&'static Kind, &[&'static Entry<P>]),
+        kind: &'static Kind,
         instance: &Instance,
         bound: Bytes,
-        exact: Option<&Outcome<P>>,
+        exact: Option<&Row>,
     ) -> Result<Self, ReproduceError> {
         let mut by = Vec::new();
         for name in kind.strategies {
-            let value = context.solve(entries, name, instance.name(), instance)?.value;
+            let (row, _) = context.solve::<P>(name, instance.name(), &instance)?;
+            let value = row.value.map(Bytes::new);
             if let Some(value) = value.filter(|&value| value < bound) {
                 let what = format!("{name} on {} takes {value} bytes", instance.name());
                 return Err(ReproduceError::Defect(format!("{what}, below the lower bound of {bound}")));
             }
             by.push(value);
         }
-        let least = |exact: &Outcome<_>| Some((exact.value?, exact.lower_bound.value, exact.claim));
+        let least =
+            |exact: &Row| Some((Bytes::new(exact.value?), Bytes::new(exact.lower_bound?), exact.claim?));
         Ok(Self { kind, by, bound, least: exact.and_then(least) })
     }
 
@@ -270,14 +273,14 @@ struct Model {
 impl Model {
     fn of(context: &Context<'_>, name: String, instance: Instance) -> Result<Self, ReproduceError> {
         let instance = instance.with_name(&name);
-        let (bound, registry) = (load(&instance).0, context.registry);
-        let exact = context.solve(&registry.offsets, OFFSETS.exact, &name, &instance)?;
-        let offsets = Shared::of(context, (&OFFSETS, &registry.offsets), &instance, bound, Some(&exact))?;
+        let bound = load(&instance).0;
+        let (exact, layout) = context.solve::<Offsets>(OFFSETS.exact, &name, &&instance)?;
+        let offsets = Shared::of::<Offsets>(context, &OFFSETS, &instance, bound, Some(&exact))?;
         let bound = Bytes::new(positional_maxima(&instance).iter().map(|bytes| bytes.get()).sum());
-        let pools = context.try_solve(&registry.shared_objects, OBJECTS.exact, &name, &instance)?;
-        let objects =
-            Shared::of(context, (&OBJECTS, &registry.shared_objects), &instance, bound, pools.as_ref())?;
-        Ok(Self { name, layout: exact.solution, instance, offsets, objects })
+        let pools = context.try_solve::<SharedObjects>(OBJECTS.exact, &name, &&instance)?;
+        let pools = pools.map(|(row, _)| row);
+        let objects = Shared::of::<SharedObjects>(context, &OBJECTS, &instance, bound, pools.as_ref())?;
+        Ok(Self { name, instance, layout, offsets, objects })
     }
 
     fn offsets(&self) -> &Shared {

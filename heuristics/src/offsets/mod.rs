@@ -18,7 +18,7 @@ mod valley;
 
 pub(crate) use buffer_orders::log2;
 pub use buffer_orders::{Order, conflict_counts};
-pub use descending::patent_split;
+pub use descending::descending_split;
 pub use ejection::{Ejection, EjectionSearch};
 pub use heat::{Heat, Peak};
 pub use iterated::{Effort, IteratedSearch, Iteration};

@@ -8,7 +8,7 @@ use super::ordered::ordered;
 use super::two_level::two_level;
 use super::valley::{ValleyWeights, valley_fit};
 use super::{Fit, Order};
-use crate::offsets::descending::patent_descending;
+use crate::offsets::descending::descending_contiguous;
 use crate::offsets::report::{anytime_with_groups, single, single_with_groups};
 use crate::sources::{CANN, CLASSICAL, LUNA, PATENT, PISARCHYK};
 use plimsoll_model::{Entry, Kind, Offsets, guarded};
@@ -77,7 +77,7 @@ pub const ENTRIES: &[Entry<Offsets>] = &[
         about: "places buffers by descending size, preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
         time: "O(n^2 log n) for n buffers",
-        build: &|_| single("patent-descending", patent_descending),
+        build: &|_| single("patent-descending", descending_contiguous),
     },
     Entry {
         name: "ge-two-level",

@@ -1,16 +1,13 @@
 //! Adapters that turn a function into a solver, shared by all heuristics.
 
 use crate::offsets::laid_end_to_end;
-use plimsoll_model::orders::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Bound, Budget, Instance, Layout, Observer, Offsets, Orders, Outcome, Parameter, Piece, Problem,
-    SolveError, Solver, SplitBuffers, SplitLayout, Stop, Tracker, guarded, simple_bound,
+    Budget, Instance, Layout, Observer, Offsets, Orders, Outcome, Parameter, Piece, Problem, SolveError,
+    Solver, SplitBuffers, SplitLayout, Stop, Tracker, guarded,
 };
 
-/// A problem with a bound that all its heuristics report.
-pub(crate) trait Bounded: Problem {
-    fn bound(input: &Self::Input) -> Bound<Self>;
-
+/// A problem with heuristics that end at limits.
+pub(crate) trait Fallback: Problem {
     /// Returns a simple solution in O(n log n) time, if there is one. It is the answer of a run that reaches
     /// a limit before it finds a solution.
     fn fallback(_input: &Self::Input) -> Option<Self::Solution> {
@@ -19,7 +16,7 @@ pub(crate) trait Bounded: Problem {
 }
 
 /// Offers the simple solution if a run ended at a limit and found none.
-pub(crate) fn or_fallback<P: Bounded>(run: &mut Tracker<P>, stop: Stop) {
+pub(crate) fn or_fallback<P: Fallback>(run: &mut Tracker<P>, stop: Stop) {
     if stop != Stop::Completed
         && run.best.is_none()
         && let Some(solution) = P::fallback(run.input)
@@ -28,33 +25,19 @@ pub(crate) fn or_fallback<P: Bounded>(run: &mut Tracker<P>, stop: Stop) {
     }
 }
 
-impl Bounded for Offsets {
-    fn bound(instance: &Instance) -> Bound<Self> {
-        simple_bound(instance)
-    }
-
+impl Fallback for Offsets {
     fn fallback(instance: &Instance) -> Option<Layout> {
         laid_end_to_end(instance)
     }
 }
 
-/// Conflicting buffers never share addresses, whether they are split or not. The simple bound therefore also
-/// holds for split buffers.
-impl Bounded for SplitBuffers {
-    fn bound(instance: &Instance) -> Bound<Self> {
-        simple_bound(instance)
-    }
-
+impl Fallback for SplitBuffers {
     fn fallback(instance: &Instance) -> Option<SplitLayout> {
         Some(unsplit(instance, &laid_end_to_end(instance)?))
     }
 }
 
-impl Bounded for Orders {
-    fn bound(problem: &OrderProblem) -> Bound<Self> {
-        around_bound(problem)
-    }
-}
+impl Fallback for Orders {}
 
 /// Returns a layout of one piece per buffer.
 pub fn unsplit(instance: &Instance, layout: &Layout) -> SplitLayout {
@@ -75,7 +58,7 @@ struct Heuristic<F> {
 
 impl<P, F> Solver<P> for Heuristic<F>
 where
-    P: Bounded,
+    P: Fallback,
     F: Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync,
 {
     fn name(&self) -> &'static str {
@@ -96,7 +79,7 @@ where
         budget: &mut Budget,
         observer: &mut dyn Observer<P>,
     ) -> Result<Outcome<P>, SolveError> {
-        let (mut run, before) = (Tracker::start(input, P::bound(input), observer), budget.nodes());
+        let (mut run, before) = (Tracker::start(input, P::floor(input), observer), budget.nodes());
         let stop = (self.search)(input, budget, &mut run).err().unwrap_or(Stop::Completed);
         or_fallback(&mut run, stop);
         Ok(run.conclude(stop, budget.nodes() - before))
@@ -104,7 +87,7 @@ where
 }
 
 /// Creates an anytime heuristic, which may offer many solutions.
-pub(crate) fn anytime<P: Bounded>(
+pub(crate) fn anytime<P: Fallback>(
     name: &'static str,
     search: impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
@@ -128,7 +111,7 @@ pub(crate) fn single_with_groups(
 }
 
 /// Creates a heuristic that finds at most one solution.
-pub(crate) fn single<P: Bounded>(
+pub(crate) fn single<P: Fallback>(
     name: &'static str,
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
 ) -> Box<dyn Solver<P>> {
@@ -136,7 +119,7 @@ pub(crate) fn single<P: Bounded>(
 }
 
 /// Creates a heuristic that finds at most one solution and accepts parameters.
-pub(crate) fn single_with_parameters<P: Bounded>(
+pub(crate) fn single_with_parameters<P: Fallback>(
     name: &'static str,
     parameters: &'static [Parameter],
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
@@ -145,7 +128,7 @@ pub(crate) fn single_with_parameters<P: Bounded>(
 }
 
 /// Returns a function that offers the solution that another function finds.
-fn offering<P: Bounded>(
+fn offering<P: Fallback>(
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
 ) -> impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static {
     move |input, budget, run| {

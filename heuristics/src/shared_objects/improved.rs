@@ -118,7 +118,6 @@ impl Pending {
 mod tests {
     use super::super::assigning;
     use super::*;
-    use crate::offsets::report::Bounded;
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Bytes, PoolPlan, Problem, Setup, SharedObjects, Silent};
 
@@ -166,7 +165,7 @@ mod tests {
             assert_eq!(SharedObjects::check(&instance, &plan), [], "{instance:?}");
             let bound: u64 = positional_maxima(&instance).iter().map(|bytes| bytes.get()).sum();
             if instance.exclusions().is_empty() {
-                assert!(bound >= SharedObjects::bound(&instance).value.get());
+                assert!(bound >= SharedObjects::floor(&instance).value.get());
                 assert!(plan.total().get() >= bound, "{instance:?}");
             }
         }

@@ -41,10 +41,9 @@ pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 pub use registry::ENTRIES;
 
-use crate::offsets::report::{Bounded, single_with_parameters};
+use crate::offsets::report::{Fallback, single_with_parameters};
 use plimsoll_model::{
-    Budget, Bytes, Instance, LowerBound, Parameter, PoolId, PoolPlan, Setup, SharedObjects, Solver, Stop,
-    Witness, load,
+    Budget, Bytes, Instance, Parameter, PoolId, PoolPlan, Setup, SharedObjects, Solver, Stop,
 };
 
 /// Creates a heuristic that assigns buffers to shared objects. Sizes of objects are rounded up to the
@@ -65,24 +64,9 @@ pub(crate) fn assigning(
 /// The parameter of heuristics that round up sizes.
 const ROUNDING: Parameter = Parameter { name: "-rounding", about: "sizes are not rounded up" };
 
-impl Bounded for SharedObjects {
+impl Fallback for SharedObjects {
     /// Gives every buffer an object of its own.
     fn fallback(instance: &Instance) -> Option<PoolPlan> {
         Some(PoolPlan::fitted(instance, (0..instance.len()).map(PoolId::at).collect(), Bytes::new(1)))
-    }
-
-    /// Returns the load or, with exclusions, the largest size. O(n log n) for n buffers.
-    fn bound(instance: &Instance) -> LowerBound {
-        if instance.exclusions().is_empty() {
-            if instance.is_empty() {
-                return LowerBound::trivial();
-            }
-            let (value, step) = load(instance);
-            return LowerBound::new(value, Witness::Load { step });
-        }
-        let largest = instance.ids().rev().max_by_key(|&id| instance.buffer(id).size());
-        largest.map_or_else(LowerBound::trivial, |id| {
-            LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
-        })
     }
 }

@@ -1,8 +1,9 @@
 //! A partial tier plan that keeps track of the free space.
 
-use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
+use crate::offsets::report::{Fallback, anytime};
+use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers};
 use plimsoll_model::timelines::Time;
-use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats, Stop, TierId, guarded};
+use plimsoll_model::{Budget, Bytes, Solver, TierId};
 
 /// The contents of a tier.
 #[derive(Clone, Debug)]
@@ -177,38 +178,17 @@ pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) ->
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// A heuristic that runs a planning function.
-struct Planner<F> {
-    name: &'static str,
-    plan: F,
-}
-
-impl<F: Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync> Solver<Tiers> for Planner<F> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Reports [`fitting_bound`] as the lower bound.
-    fn solve(
-        &self,
-        problem: &TierProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Tiers>,
-    ) -> Result<Outcome<Tiers>, SolveError> {
-        let plan = (self.plan)(problem, budget);
-        let bound = fitting_bound(problem);
-        observer.bound(&bound);
-        let nodes = budget.nodes() + problem.tensors().len() as u64;
-        let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
-        let stats = Stats { nodes, ..Stats::default() };
-        Ok(Outcome::of(problem, plan, bound, stop, stats))
-    }
-}
+impl Fallback for Tiers {}
 
 /// Creates a heuristic with the given name from a planning function.
 pub(super) fn planner(
     name: &'static str,
     plan: impl Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync + 'static,
 ) -> Box<dyn Solver<Tiers>> {
-    guarded(Planner { name, plan })
+    anytime(name, move |problem: &TierProblem, budget, run| {
+        if let Some(plan) = plan(problem, budget) {
+            run.offer(plan);
+        }
+        budget.spend(problem.tensors().len() as u64).map_or(Ok(()), Err)
+    })
 }

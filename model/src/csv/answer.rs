@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// An answer to an instance. The columns of the file determine its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Given {
     /// One offset per buffer, in column `offset`.
     Layout(Layout),
     /// One shared object per buffer, in columns `pool` and `pool_size`.
@@ -57,7 +57,7 @@ pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<
 ///
 /// # Errors
 /// The same as for [`read_answer`].
-pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
+pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Given>, CsvError> {
     read_answer(&path.display().to_string(), open(path)?.bytes.as_slice(), instance)
 }
 
@@ -67,7 +67,7 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
 /// # Errors
 /// [`CsvError`] if the input, the header or a row cannot be read, or if the rows do not correspond one to one
 /// to the buffers of the instance.
-pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
+pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Given>, CsvError> {
     let data = read_all(file, input)?;
     let mut rows = Rows::new(file, &data, "id, offset")?;
     let has = |column| rows.header.position(column).is_some();
@@ -78,7 +78,7 @@ pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<
     } else if has(Column::Pieces) {
         split_buffers(&mut rows, instance)?
     } else {
-        Answer::Layout(layout(&mut rows, instance)?)
+        Given::Layout(layout(&mut rows, instance)?)
     };
     let (ignored, end) = (rows.header.ignored(&[]), rows.header.inclusive_end());
     Ok(Noted { value, ignored, end, plan: None, is_answer: true, remarks: Vec::new() })
@@ -89,7 +89,7 @@ fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
     each(rows, instance, &[Column::Offset], offset).map(Layout::new)
 }
 
-fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Given, CsvError> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     let placed = each(rows, instance, &[Column::Pool, Column::PoolSize], |row| {
         let pool = row.number(Column::Pool, "the number of a pool (a non-negative integer)")?;
@@ -107,15 +107,15 @@ fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvErr
     if plan.total() > PoolPlan::MOST {
         return Err(rows.error(None, Some(Column::PoolSize), CsvErrorKind::PoolsOverflow));
     }
-    Ok(Answer::SharedObjects(plan))
+    Ok(Given::SharedObjects(plan))
 }
 
-fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Given, CsvError> {
     let pieces = each(rows, instance, &[Column::Pieces], |row| {
         let text = row.text(Column::Pieces).unwrap_or_default();
         text.split_ascii_whitespace().map(|range| piece(row, range)).collect::<Result<Vec<Piece>, _>>()
     })?;
-    Ok(Answer::SplitBuffers(SplitLayout::new(pieces)))
+    Ok(Given::SplitBuffers(SplitLayout::new(pieces)))
 }
 
 /// Parses `a-b` as a half-open range of addresses.
@@ -130,7 +130,7 @@ fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
     Ok(Piece { start: Bytes::new(start), length: Bytes::new(length) })
 }
 
-fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn spill(rows: &mut Rows, instance: &Instance) -> Result<Given, CsvError> {
     let required = [Column::Tier, Column::Offset, Column::Traffic];
     let each = each(rows, instance, &required, |row| {
         let moved = "bytes of traffic (a non-negative integer), or empty";
@@ -152,7 +152,7 @@ fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
         Ok((offset, traffic))
     })?;
     let (offsets, traffic) = each.into_iter().unzip();
-    Ok(Answer::Spill { spill: Spill::new(offsets), traffic })
+    Ok(Given::Spill { spill: Spill::new(offsets), traffic })
 }
 
 /// Returns the first step after all lifespans of an instance.

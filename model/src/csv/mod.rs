@@ -18,7 +18,7 @@
 //!
 //! The ids in a list are separated by spaces. Inside such an id, a space is written `%20` and a `%` is
 //! written `%25`. The same holds for the id in the column `above`. Unknown columns are ignored. Answers have
-//! further columns that depend on their kind ([`Answer`]).
+//! further columns that depend on their kind ([`Given`]).
 //!
 //! Blank lines are ignored. Blanks around a field are also ignored, so ids neither begin nor end with a
 //! blank. Lines end in LF, CR LF or CR. A byte order mark is ignored. Numbers are decimal, optionally with a
@@ -37,7 +37,7 @@ mod pair_ids;
 mod read;
 mod write;
 
-pub use answer::{Answer, read_answer, read_answer_file, read_layout, read_layout_file};
+pub use answer::{Given, read_answer, read_answer_file, read_layout, read_layout_file};
 pub use error::{CsvError, CsvErrorKind};
 pub use header::Endpoints;
 pub use name::{capacity_from_name, file_name, instance_name};

@@ -72,6 +72,10 @@ impl Problem for Fusions {
         Relations::new(optimised.sum())
     }
 
+    fn floor(problem: &FusionProblem) -> Bound<Self> {
+        fusion_bound(problem)
+    }
+
     fn check(problem: &FusionProblem, chosen: &Vec<usize>) -> Vec<FusionViolation> {
         check_choice(problem, chosen)
     }

@@ -1,17 +1,17 @@
 //! The problems on instances: offsets, split buffers and shared objects.
 
-use super::bound::verify_bound;
+use super::bound::{simple_bound, verify_bound};
 use super::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
 use super::layout::{Layout, PoolPlan, SplitLayout};
 use super::normal::{normalised, rounded};
 use crate::bound::{BoundError, LowerBound, Reason as _, Witness};
 use crate::instance::{Buffer, Instance};
-use crate::load::live_at;
-use crate::problem::{InstanceProblem, Problem, Reduced};
+use crate::load::{live_at, load};
+use crate::problem::{Problem, Reduced};
 use crate::units::{BufferId, Bytes, PoolId, Step};
 
 /// Removes buffers of size 0.
-fn sized<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
+fn sized<P: Problem<Input = Instance>>(input: &Instance) -> Reduced<P> {
     if !input.has_empty() {
         return Reduced::Whole;
     }
@@ -20,7 +20,10 @@ fn sized<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
 }
 
 /// Removes buffers of size 0, or proves that fixed offsets contradict each other.
-fn placeable<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
+fn placeable<P>(input: &Instance) -> Reduced<P>
+where
+    P: Problem<Input = Instance, Value = Bytes, Witness = Witness>,
+{
     input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
 }
 
@@ -106,6 +109,10 @@ impl Problem for Offsets {
         Some(input.limit())
     }
 
+    fn floor(input: &Instance) -> LowerBound {
+        simple_bound(input)
+    }
+
     /// Removes buffers of size 0 and constraints without effect.
     fn reduced(input: &Instance) -> Reduced<Self> {
         match placeable(input) {
@@ -160,6 +167,12 @@ impl Problem for SplitBuffers {
         Some(input.limit())
     }
 
+    /// Conflicting buffers never share addresses, whether they are split or not. The simple bound therefore
+    /// also holds for split buffers.
+    fn floor(input: &Instance) -> LowerBound {
+        simple_bound(input)
+    }
+
     fn reduced(input: &Instance) -> Reduced<Self> {
         placeable(input)
     }
@@ -188,6 +201,19 @@ impl Problem for SharedObjects {
 
     fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
         solution.total()
+    }
+
+    /// Returns the load, or the size of the largest buffer if the instance has exclusions. Alignments and
+    /// fixed offsets are ignored, because shared objects have no addresses.
+    fn floor(input: &Instance) -> LowerBound {
+        if input.exclusions().is_empty() && !input.is_empty() {
+            let (value, step) = load(input);
+            return LowerBound::new(value, Witness::Load { step });
+        }
+        let largest = input.ids().max_by_key(|&id| (input.buffer(id).size(), std::cmp::Reverse(id)));
+        largest.map_or_else(LowerBound::trivial, |id| {
+            LowerBound::new(input.buffer(id).size(), Witness::Clique { buffers: vec![id] })
+        })
     }
 
     /// Removes buffers of size 0. Fixed offsets are ignored, because shared objects have no addresses.

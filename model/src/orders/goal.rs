@@ -1,6 +1,6 @@
 //! The order problem: its goal and its checker.
 
-use super::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
+use super::{Order, OrderProblem, around_bound, check_order, confirm_order_bound, recomputed_peak};
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::offsets::Violation;
 use crate::problem::Problem;
@@ -20,6 +20,10 @@ impl Problem for Orders {
 
     fn value(input: &OrderProblem, order: &Order) -> Bytes {
         recomputed_peak(input, order)
+    }
+
+    fn floor(input: &OrderProblem) -> LowerBound {
+        around_bound(input)
     }
 
     fn check(input: &OrderProblem, order: &Order) -> Vec<Violation> {

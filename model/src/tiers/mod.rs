@@ -63,6 +63,10 @@ impl Problem for Tiers {
         Some(Time::LONGEST)
     }
 
+    fn floor(problem: &TierProblem) -> Bound<Self> {
+        fitting_bound(problem)
+    }
+
     fn explain(problem: &TierProblem, witness: &TierWitness) -> String {
         witness.in_words(problem)
     }

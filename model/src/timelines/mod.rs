@@ -77,6 +77,10 @@ impl Problem for Timelines {
         Some(Time::LONGEST)
     }
 
+    fn floor(problem: &TimelineProblem) -> Bound<Self> {
+        fitting_bound(problem)
+    }
+
     fn explain(problem: &TimelineProblem, witness: &TimeWitness) -> String {
         witness.in_words(problem)
     }

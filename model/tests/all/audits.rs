@@ -63,11 +63,14 @@ fn timelines_are_audited() {
         reason(&problem, &conclude(overstated)),
         "lower bound: the witness shows only 10 ps, but the bound is 11 ps"
     );
-    let slower = Outcome { value: Some(Time::new(36)), ..correct.clone() };
+    let mut slower = correct.clone();
+    slower.value = Some(Time::new(36));
     assert!(reason(&problem, &slower).starts_with("the answer states the value"));
     let mut early = timeline();
     early.computations[1] = Span { start: Time::new(29), end: Time::new(34) };
-    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..correct }), "");
+    let mut wrong = correct;
+    wrong.solution = Some(early);
+    assert_ne!(reason(&problem, &wrong), "");
 }
 
 #[test]
@@ -124,7 +127,8 @@ fn fusions_are_audited() {
     assert!(reason(&problem, &conclude(&[5], search(2))).contains("there are only 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
     // A bound of fewer relations than a solution optimises is rejected.
-    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
+    let mut strong = correct;
+    strong.lower_bound = LowerBound { value: Relations::new(0), ..bound };
     assert_eq!(reason(&problem, &strong), "the bound 0 relations excludes the value 1 relations");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
 }

@@ -2,7 +2,7 @@
 //! column and the value.
 
 use plimsoll_model::csv::{
-    Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
+    Given, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
     read_layout, read_layout_file,
 };
 use plimsoll_model::{Bytes, Layout};
@@ -408,7 +408,7 @@ fn unknown_columns_are_ignored_and_noted() {
     let instance = read_instance_file(&path, ReadOptions::default()).unwrap();
     let answer = read_answer("g.csv", "note,offset,id\nx,8,a\n".as_bytes(), &instance).unwrap();
     assert_eq!(answer.note().unwrap(), "column 'note' ignored");
-    assert_eq!(answer.value, Answer::Layout(Layout::from_raw([8])));
+    assert_eq!(answer.value, Given::Layout(Layout::from_raw([8])));
 }
 
 #[test]
@@ -416,13 +416,13 @@ fn answers_of_other_kinds() {
     let text = "id,lower,upper,size\na,0,2,4\nb,1,9,8\nz,0,9,0\n";
     let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
     let read = |text: &str| read_answer("g.csv", text.as_bytes(), &instance).map(|noted| noted.value);
-    let Ok(Answer::SharedObjects(plan)) = read("id,pool,pool_size\nz,7,8\nb,7,8\na,3,4\n") else { panic!() };
+    let Ok(Given::SharedObjects(plan)) = read("id,pool,pool_size\nz,7,8\nb,7,8\na,3,4\n") else { panic!() };
     assert_eq!(plan.assignment().iter().map(|pool| pool.index()).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!(plan.total().get(), 12);
-    let Ok(Answer::SplitBuffers(split)) = read("id,pieces\na,0-1 5-8\nb,8-16\nz,\n") else { panic!() };
+    let Ok(Given::SplitBuffers(split)) = read("id,pieces\na,0-1 5-8\nb,8-16\nz,\n") else { panic!() };
     assert_eq!(split.pieces().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 0]);
     let spill = "id,traffic,tier,offset\na,8,chip,4\nb,,slow,\nz,0,chip,0\n";
-    let Ok(Answer::Spill { spill, traffic }) = read(spill) else { panic!() };
+    let Ok(Given::Spill { spill, traffic }) = read(spill) else { panic!() };
     assert_eq!(spill.spilled().map(plimsoll_model::BufferId::index).collect::<Vec<_>>(), [1]);
     assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
     for (text, message) in [

@@ -102,7 +102,7 @@ impl Solver<Fusions> for ExactFusion {
         } else {
             FusionWitness::Search { solver: NAME.to_owned() }
         };
-        let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+        let stats = Stats::of_nodes(budget.nodes() - before);
         let bound = LowerBound::new(Relations::new(bound), witness);
         chosen.sort_unstable();
         Ok(Outcome::of(problem, Some(chosen), bound, stop.unwrap_or(Stop::Completed), stats))
@@ -152,7 +152,7 @@ impl Solver<Fusions> for FusionBrute {
         budget.spend(nodes);
         let witness = FusionWitness::Search { solver: "brute-force".to_owned() };
         let bound = LowerBound::new(Relations::new(best.0), witness);
-        let stats = Stats { nodes, ..Stats::default() };
+        let stats = Stats::of_nodes(nodes);
         Ok(Outcome::of(problem, Some(best.1), bound, Stop::Completed, stats))
     }
 }

@@ -4,7 +4,7 @@ use crate::offsets::Exact;
 use crate::orders::{Method, OrderSolver};
 use plimsoll_model::orders::Order;
 use plimsoll_model::{
-    Budget, Instance, Joint, JointPlan, JointProblem, LowerBound, Observer, Outcome, Problem, Setup, Silent,
+    Budget, Instance, Joint, JointPlan, JointProblem, LowerBound, Observer, Outcome, Setup, Silent,
     SolveError, Solver, Stop, Tracker, Witness,
 };
 
@@ -70,11 +70,7 @@ impl<'a> Run<'a> {
         if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
             && self.known.value().is_none_or(|best| value < best)
         {
-            let plan = JointPlan { order: order.clone(), layout };
-            if let Some(fault) = Joint::check(self.known.input, &plan).first() {
-                return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });
-            }
-            self.known.offer(plan);
+            self.known.accept(self.name, JointPlan { order: order.clone(), layout })?;
         }
         Ok(self.known.value().is_some_and(|best| outcome.lower_bound.value >= best))
     }

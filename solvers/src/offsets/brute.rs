@@ -13,8 +13,8 @@
 //! the other solvers.
 
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, SolveError, Solver,
-    Stats, Stop, Witness, simple_bound,
+    Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem, SolveError,
+    Solver, Stop, Tracker, Witness,
 };
 
 /// Maximum number of buffers; instances with more are rejected.
@@ -51,10 +51,9 @@ impl Solver<Offsets> for BruteForce {
         let mut orders = Orders {
             instance,
             budget,
-            observer,
+            known: Tracker::new(instance, Offsets::floor(instance), observer),
             offsets: vec![None; instance.len()],
             order: Vec::with_capacity(instance.len()),
-            best: None,
             stop: None,
         };
         orders.stop = orders.budget.check();
@@ -63,27 +62,25 @@ impl Solver<Offsets> for BruteForce {
         } else if orders.stop.is_none() {
             orders.extend(0);
         }
-        let (best, stop) = (orders.best, orders.stop.unwrap_or(Stop::Completed));
-        let mut bound = simple_bound(instance);
+        let Orders { mut known, stop, budget, .. } = orders;
+        let stop = stop.unwrap_or(Stop::Completed);
         if stop == Stop::Completed {
             let witness = Witness::Search { solver: self.name().to_owned() };
             // If no order yields a layout, the fixed offsets are infeasible at every capacity.
-            let value = best.as_ref().map_or(Bytes::new(u64::MAX), |&(_, value)| value);
-            bound.raise(LowerBound::new(value, witness));
+            let value = known.value().unwrap_or(Bytes::new(u64::MAX));
+            known.raise(LowerBound::new(value, witness));
         }
-        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        Ok(Outcome::conclude(instance, best, bound, stop, stats))
+        Ok(known.conclude(stop, budget.nodes()))
     }
 }
 
 struct Orders<'a> {
     instance: &'a Instance,
     budget: &'a mut Budget,
-    observer: &'a mut dyn Observer<Offsets>,
+    known: Tracker<'a, Offsets>,
     offsets: Vec<Option<u64>>,
     /// The buffers placed so far, if there are rigid groups.
     order: Vec<BufferId>,
-    best: Option<(Layout, Bytes)>,
     stop: Option<Stop>,
 }
 
@@ -107,13 +104,9 @@ impl Orders<'_> {
     }
 
     fn offer(&mut self, layout: Layout) {
-        let peak = layout.peak(self.instance);
-        if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
-            self.observer.incumbent(&layout, peak);
-            self.best = Some((layout, peak));
-            if self.budget.reaches_target(peak) {
-                self.stop = Some(Stop::Target);
-            }
+        let peak = self.known.offer(layout);
+        if self.budget.reaches_target(peak) {
+            self.stop = Some(Stop::Target);
         }
     }
 
@@ -151,7 +144,7 @@ impl Orders<'_> {
         let mut offsets: Vec<u64> =
             instance.buffers().iter().map(|b| b.fixed().unwrap_or_default().get()).collect();
         let mut bases: Vec<u64> = groups.all().iter().map(|group| group.residue().get()).collect();
-        let most = self.best.as_ref().map_or(instance.ceiling().get(), |&(_, best)| best.get() - 1);
+        let most = self.known.value().map_or(instance.ceiling().get(), |best| best.get() - 1);
         loop {
             self.stop = self.stop.or_else(|| self.budget.check());
             for (group, &base) in groups.all().iter().zip(&bases) {

@@ -27,15 +27,15 @@
 //! only valley placements and an ejection search then run.
 
 use crate::offsets::bounds::quick_bound;
-use crate::offsets::search::minimise::{Improve, Progress, SHARE};
+use crate::offsets::search::minimise::{Improve, SHARE};
 use crate::offsets::search::valley::Reduced;
 use crate::offsets::search::{Search, most_live};
 use plimsoll_heuristics::offsets::{
     Arrangement, Ejection, Fit, Iteration, Order, ValleyWeights, laid_end_to_end, long_first, valley_fit,
 };
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Parameter, Setup, Silent,
-    SolveError, Solver, Stats, Stop,
+    Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Parameter, Setup,
+    Silent, SolveError, Solver, Stop, Tracker,
 };
 use std::cell::LazyCell;
 use std::time::Duration;
@@ -100,12 +100,12 @@ struct Phases<'a> {
     setup: Setup,
     instance: &'a Instance,
     budget: &'a mut Budget,
-    observer: &'a mut dyn Observer<Offsets>,
-    progress: Progress,
+    known: Tracker<'a, Offsets>,
     /// The layout from which the ejection search starts. On the largest instances, the longest-lived buffers
     /// lie at the bottom.
     plain: Option<Layout>,
-    stats: Stats,
+    /// The termination reason of the last search.
+    stop: Stop,
 }
 
 impl Phases<'_> {
@@ -114,21 +114,20 @@ impl Phases<'_> {
         if self.is_settled() {
             return None;
         }
-        self.observer.phase(name);
+        self.known.observer.phase(name);
         let since = self.budget.elapsed().as_secs_f64();
         let done = run(self);
-        self.stats.phases.push((name.to_owned(), self.budget.elapsed().as_secs_f64() - since));
+        self.known.book(name, since, self.budget);
         Some(done)
     }
 
     fn is_settled(&self) -> bool {
-        self.progress.settled(self.instance, self.budget).is_some()
+        self.known.settled(self.budget).is_some()
     }
 
     /// Returns the termination reason if the run ends now.
     fn stop(&mut self) -> Stop {
-        let settled = self.progress.settled(self.instance, self.budget);
-        settled.or_else(|| self.budget.check()).unwrap_or(self.progress.stop)
+        self.known.settled(self.budget).or_else(|| self.budget.check()).unwrap_or(self.stop)
     }
 
     /// Returns true if no further placement should start.
@@ -136,14 +135,9 @@ impl Phases<'_> {
         self.is_settled() || self.budget.check().is_some()
     }
 
-    /// Stores a layout if its peak is lower than the best so far.
-    fn offer(&mut self, layout: Layout) {
-        self.progress.offer(self.instance, layout, self.observer);
-    }
-
     fn bounds(&mut self) {
-        self.progress.bound = quick_bound(self.instance, self.budget);
-        self.observer.bound(&self.progress.bound);
+        self.known.bound = quick_bound(self.instance, self.budget);
+        self.known.observer.bound(&self.known.bound);
     }
 
     /// Returns the limits that apply to a placement: time and cancellation, but not nodes.
@@ -168,14 +162,14 @@ impl Phases<'_> {
             if self.is_over() {
                 break;
             }
-            let below = self.progress.value();
+            let below = self.known.value();
             // An order that takes long to compute is not worth all the time.
             let time = self.budget.time_share(ORDER_TIME);
             let Ok(order) = order.of(self.instance, &mut self.limits().part(None, time)) else { continue };
             self.place(&mut arrangement, &order, fit, below, &mut self.limits());
         }
         // Even after the budget has run out, return a layout if one placement takes only a moment.
-        if self.progress.best.is_none() && !self.is_settled() {
+        if self.known.best.is_none() && !self.is_settled() {
             let moment = &mut Budget::unlimited().with_time_limit(FIRST_PLACEMENT);
             let (order, fit) = ORDERS[0];
             if let Ok(order) = order.of(self.instance, moment) {
@@ -196,7 +190,7 @@ impl Phases<'_> {
     ) -> bool {
         let placed = arrangement.run(order, fit, below, limits).is_ok();
         if placed && let Some(layout) = arrangement.layout() {
-            self.offer(layout);
+            self.known.offer(layout);
         }
         placed
     }
@@ -207,7 +201,7 @@ impl Phases<'_> {
         if self.is_over() {
             return;
         }
-        let (instance, bound) = (self.instance, self.progress.bound.value);
+        let (instance, bound) = (self.instance, self.known.bound.value);
         let Ok(mut order) = order.of(instance, &mut self.limits()) else { return };
         for _ in 0..BLAMES {
             if self.is_over() || !self.place(arrangement, &order, fit, None, &mut self.limits()) {
@@ -223,7 +217,7 @@ impl Phases<'_> {
 
     fn valley(&mut self, limits: &mut Budget) {
         if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), limits) {
-            self.offer(layout);
+            self.known.offer(layout);
         }
     }
 
@@ -234,7 +228,7 @@ impl Phases<'_> {
         if !self.is_settled() {
             self.plain = long_first(self.instance, self.setup.seed, &mut part);
             if let Some(long) = self.plain.clone() {
-                self.offer(long);
+                self.known.offer(long);
             }
         }
         self.budget.spend(part.nodes());
@@ -242,8 +236,6 @@ impl Phases<'_> {
 
     /// Runs [`Search`] with a part of the budget. If `helped` is true, it alternates with other searches.
     fn search(&mut self, reduced: Option<&Reduced>, mut part: Budget, helped: bool) {
-        let start = std::mem::replace(&mut self.progress, Progress::nothing());
-        let start = Progress { stop: Stop::Completed, ..start };
         let (instance, seed, mut silent) = (self.instance, self.setup.seed, Silent);
         let mut helpers: Vec<Box<dyn Improve + '_>> = Vec::new();
         if helped && !self.setup.has("-ejection") && !instance.has_groups() {
@@ -257,7 +249,7 @@ impl Phases<'_> {
             helpers.push(Box::new(Iterating { instance, speed, seed, silent, iteration: None }));
         }
         let search = Search::new(self.setup);
-        self.progress = search.improve(instance, reduced, helpers, start, &mut part, self.observer);
+        self.stop = search.improve(&mut self.known, reduced, helpers, &mut part);
         self.budget.spend(part.nodes());
     }
 
@@ -265,15 +257,7 @@ impl Phases<'_> {
     /// the bound, runs an ejection search over orders. The preceding sprint found no layout at the bound, so
     /// there may be no such layout.
     fn arrange(&mut self, reduced: &Reduced) {
-        let start = std::mem::replace(&mut self.progress, Progress::nothing());
-        self.progress = Search::new(self.setup).raise(
-            self.instance,
-            reduced,
-            start,
-            ARRANGE_NODES,
-            self.budget,
-            &mut *self.observer,
-        );
+        Search::new(self.setup).raise(&mut self.known, reduced, ARRANGE_NODES, self.budget);
     }
 
     /// Runs the ejection search until the budget runs out. It starts from the layout with the longest-lived
@@ -281,14 +265,16 @@ impl Phases<'_> {
     fn eject(&mut self) {
         // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
         // peak is higher.
-        let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
+        let best = self.known.best.as_ref().map(|(layout, _)| layout.clone());
         let Some(start) = self.plain.take().or(best).filter(|_| !self.instance.has_groups()) else {
             return;
         };
-        let bound = self.progress.bound.value;
+        let bound = self.known.bound.value;
         let mut part = self.budget.part(None, None);
         let mut ejection = Ejection::new(self.instance, &start, self.setup.seed);
-        ejection.run(bound, &mut part, |layout, _| self.offer(layout.clone()));
+        ejection.run(bound, &mut part, |layout, _| {
+            self.known.offer(layout.clone());
+        });
         self.budget.spend(part.nodes());
     }
 }
@@ -382,9 +368,9 @@ impl Solver<Offsets> for Exact {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let (progress, stats) = (Progress::nothing(), Stats::default());
-        let setup = self.setup;
-        let mut phases = Phases { setup, instance, budget, observer, progress, plain: None, stats };
+        let known = Tracker::new(instance, LowerBound::trivial(), observer);
+        let (setup, stop) = (self.setup, Stop::Completed);
+        let mut phases = Phases { setup, instance, budget, known, plain: None, stop };
         phases.phase("bounds", Phases::bounds);
         let n = instance.len();
         // Valley placements do not support rigid groups.
@@ -413,14 +399,12 @@ impl Solver<Offsets> for Exact {
         }
         let mut stop = phases.stop();
         if stop != Stop::Completed
-            && phases.progress.best.is_none()
+            && phases.known.best.is_none()
             && let Some(layout) = laid_end_to_end(instance)
         {
-            phases.offer(layout);
+            phases.known.offer(layout);
             stop = phases.stop();
         }
-        let Phases { progress, mut stats, budget, .. } = phases;
-        stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(instance, progress.best, progress.bound, stop, stats))
+        Ok(phases.known.conclude(stop, phases.budget.nodes()))
     }
 }

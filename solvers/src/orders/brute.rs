@@ -1,9 +1,9 @@
 //! Brute force for orders: computes the minimum peak of every downset directly from the definitions. The
 //! result cross-checks the other algorithms.
 
-use plimsoll_model::orders::{Order, OrderProblem, around_bound};
+use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{
-    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stats, Stop,
+    Budget, LowerBound, Observer, OperatorId, Orders, Outcome, Problem, SolveError, Solver, Stop, Tracker,
     Witness,
 };
 
@@ -48,7 +48,7 @@ impl Solver<Orders> for OrderBrute {
     ) -> Result<Outcome<Orders>, SolveError> {
         self.supports(problem)?;
         let n = problem.len();
-        let mut bound = around_bound(problem);
+        let mut known = Tracker::new(problem, Orders::floor(problem), observer);
         let mut stop = budget.check();
         // Per set of operators: the minimum peak over its orders, and the last operator of an order with this
         // peak.
@@ -78,14 +78,10 @@ impl Solver<Orders> for OrderBrute {
             at &= !(1 << last);
         }
         order.reverse();
-        let found = (stop.is_none() && order.len() == n).then(|| Order::new(order));
-        let found = found.map(|order| (order.peak(problem), order));
-        if let Some((value, order)) = &found {
-            observer.incumbent(order, *value);
-            bound.raise(LowerBound::new(*value, Witness::Search { solver: self.name().to_owned() }));
+        if stop.is_none() && order.len() == n {
+            let value = known.offer(Order::new(order));
+            known.raise(LowerBound::new(value, Witness::Search { solver: self.name().to_owned() }));
         }
-        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        let best = found.map(|(value, order): (Bytes, Order)| (order, value));
-        Ok(Outcome::conclude(problem, best, bound, stop.unwrap_or(Stop::Completed), stats))
+        Ok(known.conclude(stop.unwrap_or(Stop::Completed), budget.nodes()))
     }
 }

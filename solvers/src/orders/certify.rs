@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::log::{Log, Wrong};
 use super::relax::Rest;
 use super::run::Side;
-use super::search::{OrderRules, Search, Verdict};
+use super::search::{Decision, OrderRules, Search};
 use super::settle::Settling;
 use super::windows::{Cutter, Window};
 use crate::offsets::search::learn::NoProof;
@@ -167,7 +167,7 @@ impl<'a> Attempt<'a> {
         sides.map(move |side| Self::of(window, side, rules))
     }
 
-    fn advance(&mut self, bound: u64, rules: CoverRules, budget: &mut Budget) -> Verdict {
+    fn advance(&mut self, bound: u64, rules: CoverRules, budget: &mut Budget) -> Decision {
         if std::mem::replace(&mut self.has_begun, true) {
             return self.search.resume(budget);
         }
@@ -256,10 +256,10 @@ fn round<'a>(
         let verdict = attempt.advance(bound, rules, &mut part);
         let stop = budget.spend(part.nodes());
         match verdict {
-            Verdict::Refuted(_) => return Ok(Round::Proved(Box::new(attempt))),
-            Verdict::Found(_) => met = Some(attempt.window),
-            Verdict::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
-            Verdict::Stopped(_) => left.push(attempt),
+            Decision::Refuted(_) => return Ok(Round::Proved(Box::new(attempt))),
+            Decision::Found(_) => met = Some(attempt.window),
+            Decision::Stopped(stop) if attempt.search.log().is_some_and(Log::is_full) => full = Some(stop),
+            Decision::Stopped(_) => left.push(attempt),
         }
         if let Some(stop) = stop {
             return Err(NoProof::Stopped(stop));

@@ -21,10 +21,10 @@ use crate::highs::{End, Limits, Scale, believed, solve};
 use crate::orders::steps::Windows;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
-use plimsoll_model::orders::{Order, OrderProblem, around_bound, check_order};
+use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{
-    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, Setup, SolveError, Solver, Stats, Stop,
-    Witness,
+    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, Problem, Setup, SolveError, Solver,
+    Stop, Tracker, Witness,
 };
 
 const NAME: &str = "ilp";
@@ -243,63 +243,19 @@ fn worth(full: f64) -> f64 {
     full.min(1024.0)
 }
 
-struct Run<'a> {
-    problem: &'a OrderProblem,
-    observer: &'a mut dyn Observer<Orders>,
-    best: (Order, Bytes),
-    bound: LowerBound,
-}
-
-impl Run<'_> {
-    fn settled(&self, budget: &Budget) -> Option<Stop> {
-        if self.best.1 <= self.bound.value {
-            return Some(Stop::Completed);
-        }
-        budget.reaches_target(self.best.1).then_some(Stop::Target)
-    }
-
-    /// Adopts an order if its peak is lower than that of the best order. Returns an internal error if the
-    /// checker rejects the order.
-    fn take(&mut self, order: Order) -> Result<(), SolveError> {
-        if let Some(fault) = check_order(self.problem, &order).first() {
-            return Err(SolveError::Internal { solver: NAME, reason: fault.to_string() });
-        }
-        let value = order.peak(self.problem);
-        if value < self.best.1 {
-            self.observer.incumbent(&order, value);
-            self.best = (order, value);
-        }
-        Ok(())
-    }
-
-    fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
-        if value > self.best.1 {
-            let reason = format!(
-                "the bound of {value} bytes exceeds the peak of a valid order, {} bytes",
-                self.best.1
-            );
-            return Err(SolveError::Internal { solver: NAME, reason });
-        }
-        if self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() })) {
-            self.observer.bound(&self.bound);
-        }
-        Ok(())
-    }
-}
-
 impl OrderIlp {
     fn improve(
         &self,
-        run: &mut Run<'_>,
+        (order, value): (&Order, Bytes),
+        run: &mut Tracker<'_, Orders>,
         budget: &mut Budget,
-        stats: &mut Stats,
     ) -> Result<Option<Stop>, SolveError> {
-        let problem = run.problem;
+        let problem = run.input;
         let windows = Windows::of(problem);
-        let model = Model::new(problem, &windows, run.bound.value, run.best.1);
-        stats.count("variables", model.count as u64);
-        let start = model.start(&run.best.0);
-        let most = (run.best.1.get() / model.grain) as i64;
+        let model = Model::new(problem, &windows, run.bound.value, value);
+        run.stats.count("variables", model.count as u64);
+        let start = model.start(order);
+        let most = (value.get() / model.grain) as i64;
         let unit = worth(model.full) / model.full;
         let trusted = model.count as f64 * DUAL_ERROR <= MOST_ERROR * unit;
         let grain = model.grain;
@@ -310,10 +266,11 @@ impl OrderIlp {
             solve(NAME, self.setup, (limits, budget), scale, Some(start), |watch| model.build(watch))?;
         budget.spend(answer.nodes);
         if let Some(values) = &answer.values {
-            run.take(Model::order(problem, &windows, values))?;
+            run.accept(NAME, Model::order(problem, &windows, values))?;
         }
         if let Some(bound) = believed(answer.bound, most).filter(|_| trusted) {
-            run.prove(Bytes::new(bound.max(0) as u64 * grain))?;
+            let value = Bytes::new(bound.max(0) as u64 * grain);
+            run.believe(NAME, LowerBound::new(value, Witness::Search { solver: NAME.to_owned() }))?;
         }
         Ok(match answer.end {
             End::Stopped(stop) => stop,
@@ -354,19 +311,14 @@ impl Solver<Orders> for OrderIlp {
         observer: &mut dyn Observer<Orders>,
     ) -> Result<Outcome<Orders>, SolveError> {
         self.supports(problem)?;
+        let mut run = Tracker::start(problem, Orders::floor(problem), observer);
         let order = problem.as_in_file();
-        let value = order.peak(problem);
-        observer.incumbent(&order, value);
-        let bound = around_bound(problem);
-        observer.bound(&bound);
-        let mut stats = Stats::default();
-        let mut run = Run { problem, observer, best: (order, value), bound };
+        let value = run.offer(order.clone());
         let mut stop = run.settled(budget).or_else(|| budget.check());
         if stop.is_none() {
-            stop = self.improve(&mut run, budget, &mut stats)?;
+            stop = self.improve((&order, value), &mut run, budget)?;
             stop = run.settled(budget).or(stop).or_else(|| budget.check());
         }
-        stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(problem, Some(run.best), run.bound, stop.unwrap_or(Stop::Completed), stats))
+        Ok(run.conclude(stop.unwrap_or(Stop::Completed), budget.nodes()))
     }
 }

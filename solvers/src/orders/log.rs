@@ -77,10 +77,7 @@ impl Log {
 
     /// Returns the number of a downset, and adds it if it is new.
     pub fn number(&mut self, state: &State<'_>) -> u32 {
-        if self.sets.crowded() {
-            self.sets.grow(|row| state.net.hash(row));
-        }
-        match self.sets.show(&state.done, state.hash, true) {
+        match self.sets.show(state) {
             Seen::Known(at) => at,
             Seen::New(at) => {
                 self.reasons.push(Reason::Open { last: END });

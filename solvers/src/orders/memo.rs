@@ -1,13 +1,15 @@
 //! A memo of sets of nodes. Sets are compared in full, not only by hash.
 
-/// An open-addressing hash table of bitsets (rows). Each row is stored once. The memory of the rows and the
-/// table is limited.
+use super::net::State;
+use hashbrown::HashTable;
+
+/// A hash table of bitsets (rows). Each row is stored once. The memory of the rows and the table is limited.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     words: usize,
     rows: Vec<u64>,
-    /// Per slot: the position of a row plus one, or zero if the slot is free.
-    table: Vec<u32>,
+    /// The positions of the rows.
+    table: HashTable<u32>,
     most_bytes: usize,
 }
 
@@ -17,17 +19,17 @@ pub(super) enum Seen {
     New(u32),
     /// The row was found at this position.
     Known(u32),
-    /// The row is new but was not stored, because the memory limit was reached or `keep` was false.
+    /// The row is new but was not stored, because the memory limit was reached.
     Full,
 }
 
 impl Memo {
     pub fn new(words: usize, most_bytes: usize) -> Self {
-        Self { words, rows: Vec::new(), table: vec![0; 1 << 10], most_bytes }
+        Self { words, rows: Vec::new(), table: HashTable::new(), most_bytes }
     }
 
     pub fn len(&self) -> usize {
-        self.rows.len() / self.words
+        self.table.len()
     }
 
     /// Returns the number of words of a row.
@@ -36,50 +38,32 @@ impl Memo {
     }
 
     pub fn row(&self, at: u32) -> &[u64] {
-        &self.rows[at as usize * self.words..][..self.words]
+        row(&self.rows, self.words, at)
     }
 
     pub fn clear(&mut self) {
         self.rows.clear();
-        self.table.fill(0);
+        self.table.clear();
     }
 
-    /// Looks up a row with its hash, and stores a new row if `keep` is true.
-    pub fn show(&mut self, row: &[u64], hash: u64, keep: bool) -> Seen {
-        let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
-        while self.table[slot] != 0 {
-            let at = self.table[slot] - 1;
-            if self.row(at) == row {
-                return Seen::Known(at);
-            }
-            slot = (slot + 1) & mask;
+    /// Looks up the downset of a state, and stores it if it is new.
+    pub fn show(&mut self, state: &State<'_>) -> Seen {
+        let Self { words, rows, table, most_bytes } = self;
+        if let Some(&at) = table.find(state.hash, |&at| row(rows, *words, at) == state.done) {
+            return Seen::Known(at);
         }
-        let bytes = 8 * self.rows.len() + 4 * self.table.len();
-        if !keep || bytes >= self.most_bytes || self.len() >= u32::MAX as usize - 1 {
+        // The table takes at most 16 bytes per row.
+        let slots = (2 * table.len() + 1).next_power_of_two().max(1 << 10);
+        if 8 * rows.len() + 4 * slots >= *most_bytes || table.len() >= u32::MAX as usize - 1 {
             return Seen::Full;
         }
-        let at = self.len() as u32;
-        self.rows.extend_from_slice(row);
-        self.table[slot] = at + 1;
+        let at = table.len() as u32;
+        table.insert_unique(state.hash, at, |&at| state.net.hash(row(rows, *words, at)));
+        rows.extend_from_slice(&state.done);
         Seen::New(at)
     }
+}
 
-    /// Returns true if the table should grow before the next row is stored.
-    pub fn crowded(&self) -> bool {
-        2 * self.len() >= self.table.len()
-    }
-
-    /// Doubles the number of slots. `hash` computes the hash of a row.
-    pub fn grow(&mut self, hash: impl Fn(&[u64]) -> u64) {
-        let size = 2 * self.table.len();
-        self.table = vec![0; size];
-        for at in 0..self.len() as u32 {
-            let mut slot = hash(self.row(at)) as usize & (size - 1);
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
-            }
-            self.table[slot] = at + 1;
-        }
-    }
+fn row(rows: &[u64], words: usize, at: u32) -> &[u64] {
+    &rows[at as usize * words..][..words]
 }

@@ -182,14 +182,10 @@ impl<'a> Paths<'a> {
             need = ran.map(|&(node, _)| ahead.run(self.net, node, done).0).max().unwrap_or(0);
             self.processed = self.trail.len();
         }
-        if self.memo.crowded() {
-            let net = self.net;
-            self.memo.grow(|row| net.hash(row));
-        }
         if self.state.left == 0 {
             return Arrival::End(self.way(from));
         }
-        match self.memo.show(&self.state.done, self.state.hash, true) {
+        match self.memo.show(&self.state) {
             Seen::Known(_) => Arrival::Known,
             Seen::Full => Arrival::Full,
             Seen::New(place) => {

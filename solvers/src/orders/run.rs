@@ -10,7 +10,7 @@ use super::reduce::{Excluded, Reductions, complete, divide, reduce};
 use super::relax::Rest;
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
-    Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
+    Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stop, Tracker, Witness,
 };
 
 /// A part in one direction of time.
@@ -51,13 +51,9 @@ impl Part {
 
 pub(super) struct Run<'a> {
     pub name: &'static str,
-    pub problem: &'a OrderProblem,
-    pub observer: &'a mut dyn Observer<Orders>,
+    pub known: Tracker<'a, Orders>,
     pub parts: Vec<Part>,
     gone: Excluded,
-    best: Option<(Order, Bytes)>,
-    bound: LowerBound,
-    pub stats: Stats,
 }
 
 impl<'a> Run<'a> {
@@ -67,11 +63,10 @@ impl<'a> Run<'a> {
         problem: &'a OrderProblem,
         observer: &'a mut dyn Observer<Orders>,
     ) -> Result<Self, SolveError> {
-        let (parts, gone, stats) = (Vec::new(), Vec::new(), Stats::default());
-        let bound = LowerBound::trivial();
-        let mut run = Self { name, problem, observer, parts, gone, best: None, bound, stats };
+        let known = Tracker::new(problem, LowerBound::trivial(), observer);
+        let mut run = Self { name, known, parts: Vec::new(), gone: Vec::new() };
         run.take(problem.as_in_file())?;
-        run.raise(around_bound(problem));
+        run.known.raise(around_bound(problem));
         Ok(run)
     }
 
@@ -79,15 +74,15 @@ impl<'a> Run<'a> {
     /// whose value exceeds their bound (`narrow`). If the budget runs out first, there may be no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
-            reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
+            reduce(Draft::of(run.known.input), rules, &mut run.gone, budget)
         });
-        self.stats.count("operators", self.problem.len() as u64);
-        self.stats.count("nodes reduced", draft.len() as u64);
+        self.known.stats.count("operators", self.known.input.len() as u64);
+        self.known.stats.count("nodes reduced", draft.len() as u64);
         let drafts = if rules.divide { divide(draft) } else { vec![draft] };
         let mut drafts = self.phase("greedy", budget, |run, budget| run.enter(drafts, rules, budget));
         self.gather()?;
         self.prove();
-        if rules.narrow && self.settled(budget).is_none() {
+        if rules.narrow && self.known.settled(budget).is_none() {
             let open = self.open();
             drafts = self.phase("cut", budget, |run, budget| {
                 let all = drafts.into_iter().enumerate();
@@ -100,9 +95,9 @@ impl<'a> Run<'a> {
             self.gather()?;
             self.prove();
         }
-        self.stats.count("parts", drafts.len() as u64);
+        self.known.stats.count("parts", drafts.len() as u64);
         let widest = drafts.iter().map(Draft::len).max().unwrap_or(0);
-        self.stats.count("widest part", widest as u64);
+        self.known.stats.count("widest part", widest as u64);
         Ok(())
     }
 
@@ -145,21 +140,21 @@ impl<'a> Run<'a> {
         budget: &mut Budget,
         run: impl FnOnce(&mut Self, &mut Budget) -> T,
     ) -> T {
-        self.observer.phase(name);
+        self.known.observer.phase(name);
         let since = budget.elapsed().as_secs_f64();
         let done = run(self, budget);
-        self.stats.phases.push((name.to_owned(), budget.elapsed().as_secs_f64() - since));
+        self.known.book(name, since, budget);
         done
     }
 
     /// Returns the peak of the best order.
     pub fn value(&self) -> u64 {
-        self.best.as_ref().map_or(u64::MAX, |best| best.1.get())
+        self.known.value().map_or(u64::MAX, Bytes::get)
     }
 
     /// Returns the lower bound on the peak of any order.
     pub fn bound(&self) -> u64 {
-        self.bound.value.get()
+        self.known.bound.value.get()
     }
 
     /// Returns the lower bound and the best peak of a part. Peaks below the bound of the whole problem do not
@@ -214,55 +209,32 @@ impl<'a> Run<'a> {
         }
         let all = self.parts.iter().flat_map(|part| part.sides[0].net.operators(&part.best));
         let order: Vec<_> = all.collect();
-        self.take(Order::new(complete(self.problem, &self.gone, &order)))
+        self.take(Order::new(complete(self.known.input, &self.gone, &order)))
     }
 
     fn prove(&mut self) {
         let bound = self.parts.iter().map(|part| part.bound).max().unwrap_or(0);
         let witness = Witness::Search { solver: self.name.to_owned() };
-        self.raise(LowerBound::new(Bytes::new(bound), witness));
+        self.known.raise(LowerBound::new(Bytes::new(bound), witness));
     }
 
     /// Checks an order and adopts it if its peak is lower than that of the best order.
-    pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
-        if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
-            return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });
-        }
-        let value = order.peak(self.problem);
-        if self.best.as_ref().is_none_or(|best| value < best.1) {
-            self.observer.incumbent(&order, value);
-            self.best = Some((order, value));
-        }
-        Ok(())
+    fn take(&mut self, order: Order) -> Result<(), SolveError> {
+        self.known.accept(self.name, order).map(drop)
     }
 
     /// Adopts the bound of a relaxation, and its best order extended to the whole problem.
     pub fn learn(&mut self, rest: &Rest, other: &Run<'_>) -> Result<(), SolveError> {
         let (operators, solver) = (rest.removed.clone(), self.name.to_owned());
-        self.raise(LowerBound::new(other.bound.value, Witness::Without { operators, solver }));
-        match &other.best {
-            Some((order, _)) => self.take(rest.extended(self.problem, order)),
+        self.known.raise(LowerBound::new(other.known.bound.value, Witness::Without { operators, solver }));
+        match &other.known.best {
+            Some((order, _)) => self.take(rest.extended(self.known.input, order)),
             None => Ok(()),
         }
     }
 
-    fn raise(&mut self, bound: LowerBound) {
-        if self.bound.raise(bound) {
-            self.observer.bound(&self.bound);
-        }
-    }
-
-    /// Returns the reason to stop if no further work is needed.
-    pub fn settled(&self, budget: &Budget) -> Option<Stop> {
-        if self.value() <= self.bound() {
-            return Some(Stop::Completed);
-        }
-        budget.reaches_target(Bytes::new(self.value())).then_some(Stop::Target)
-    }
-
-    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Orders> {
-        let stop = self.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
-        self.stats.nodes = budget.nodes();
-        Outcome::conclude(self.problem, self.best, self.bound, stop, self.stats)
+    pub fn conclude(self, budget: &mut Budget, stop: Stop) -> Outcome<Orders> {
+        let stop = self.known.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
+        self.known.conclude(stop, budget.nodes())
     }
 }

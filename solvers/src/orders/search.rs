@@ -33,7 +33,7 @@ impl Default for OrderRules {
 
 /// Result of a search under a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Decision {
     Found(Vec<u32>),
     /// A lower bound on the peak of every order. It exceeds the limit.
     Refuted(u64),
@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
 
     /// Decides whether the peak of some order is at most `limit`. One node of the budget is one downset after
     /// its safe runs. If the budget runs out, [`Search::resume`] continues.
-    pub fn decide(&mut self, limit: u64, log: Option<Log>, budget: &mut Budget) -> Verdict {
+    pub fn decide(&mut self, limit: u64, log: Option<Log>, budget: &mut Budget) -> Decision {
         self.undo(0);
         self.memo.clear();
         self.frames.clear();
@@ -101,29 +101,29 @@ impl<'a> Search<'a> {
             if let (Some(log), Some(node)) = (&mut self.log, ahead.above(limit, &self.state.done)) {
                 log.needs(self.at, node);
             }
-            return Verdict::Refuted(need);
+            return Decision::Refuted(need);
         }
         if self.state.live > self.limit {
             if let Some(log) = &mut self.log {
                 log.every(self.at);
             }
-            return Verdict::Refuted(self.state.live);
+            return Decision::Refuted(self.state.live);
         }
         self.fits = self.enter();
         self.resume(budget)
     }
 
     /// Continues a search whose budget ran out.
-    pub fn resume(&mut self, budget: &mut Budget) -> Verdict {
+    pub fn resume(&mut self, budget: &mut Budget) -> Decision {
         loop {
             if self.fits && self.state.left == 0 {
-                return Verdict::Found(self.trail.iter().map(|&(node, _)| node).collect());
+                return Decision::Found(self.trail.iter().map(|&(node, _)| node).collect());
             }
             if let Some(stop) = tick(self.net, budget) {
-                return Verdict::Stopped(stop);
+                return Decision::Stopped(stop);
             }
             if self.log.as_ref().is_some_and(Log::is_full) {
-                return Verdict::Stopped(Stop::NodeLimit);
+                return Decision::Stopped(Stop::NodeLimit);
             }
             if self.fits {
                 self.open();
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
                 self.fail_to(jump, self.at, self.trail.len());
             }
             let Some(node) = self.next() else {
-                return Verdict::Refuted(self.over);
+                return Decision::Refuted(self.over);
             };
             self.fits = self.step(node) && self.enter();
         }
@@ -239,11 +239,7 @@ impl<'a> Search<'a> {
 
     /// Looks up the current downset in the memo, and stores it if it is new.
     fn is_in_memo(&mut self) -> bool {
-        if self.memo.crowded() {
-            let net = self.net;
-            self.memo.grow(|row| net.hash(row));
-        }
-        matches!(self.memo.show(&self.state.done, self.state.hash, true), Seen::Known(_))
+        matches!(self.memo.show(&self.state), Seen::Known(_))
     }
 
     /// Returns the next node to run, or `None` if every option has failed.

@@ -4,7 +4,7 @@ use super::paths::{End, Paths};
 use super::reduce::Reductions;
 use super::relax::Rest;
 use super::run::Run;
-use super::search::{OrderRules, Search, Verdict};
+use super::search::{Decision, OrderRules, Search};
 use plimsoll_model::orders::{OrderProblem, REACH_OPERATORS};
 use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, Silent, SolveError, Solver, Stop};
 
@@ -70,7 +70,7 @@ impl OrderSolver {
             return Ok(stop);
         }
         let relaxes = staged && self.params.reductions.relax;
-        let rest = relaxes.then(|| Rest::of(run.problem, run.value())).flatten();
+        let rest = relaxes.then(|| Rest::of(run.known.input, run.value())).flatten();
         let mut silent = Silent;
         let side = rest.as_ref().map(|rest| Run::new(run.name, &rest.problem, &mut silent));
         let mut side = side.transpose()?;
@@ -93,7 +93,7 @@ impl OrderSolver {
     /// open, the budget runs out, or no method can make further progress.
     fn stage(&self, run: &mut Run<'_>, nodes: u64, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
         let staged = self.params.method == Method::Staged;
-        if let Some(stop) = run.settled(budget) {
+        if let Some(stop) = run.known.settled(budget) {
             return Ok(Some(stop));
         }
         let mut stuck = true;
@@ -108,7 +108,7 @@ impl OrderSolver {
                 stuck &= !merges;
             }
             for turn in self.turns() {
-                if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
+                if let Some(stop) = run.known.settled(budget).or_else(|| budget.check()) {
                     return Ok(Some(stop));
                 }
                 let (bound, value) = run.range(at);
@@ -164,7 +164,7 @@ impl OrderSolver {
             let from = &run.parts[at].sides[side];
             let mut paths = Paths::new(&from.net, &from.reach, self.params.rules, bound);
             let end = paths.run(value, budget);
-            run.stats.count("places", paths.places());
+            run.known.stats.count("places", paths.places());
             (end, paths.level())
         };
         run.refute(at, level);
@@ -185,16 +185,16 @@ impl OrderSolver {
     ) -> Result<(), SolveError> {
         loop {
             let (bound, value) = run.range(at);
-            if value <= bound || run.settled(budget).is_some() {
+            if value <= bound || run.known.settled(budget).is_some() {
                 return Ok(());
             }
             let from = &run.parts[at].sides[side];
             let mut search = Search::new(&from.net, &from.reach, self.params.rules);
             let verdict = search.decide(value - 1, None, budget);
             match verdict {
-                Verdict::Found(order) => run.improve(at, side, order)?,
-                Verdict::Refuted(bound) => run.refute(at, bound),
-                Verdict::Stopped(_) => return Ok(()),
+                Decision::Found(order) => run.improve(at, side, order)?,
+                Decision::Refuted(bound) => run.refute(at, bound),
+                Decision::Stopped(_) => return Ok(()),
             }
         }
     }
@@ -216,7 +216,7 @@ impl Solver<Orders> for OrderSolver {
         observer: &mut dyn Observer<Orders>,
     ) -> Result<Outcome<Orders>, SolveError> {
         let mut run = Run::new(self.name(), problem, observer)?;
-        let mut stop = run.settled(budget).or_else(|| budget.check());
+        let mut stop = run.known.settled(budget).or_else(|| budget.check());
         if stop.is_none() && problem.len() <= REACH_OPERATORS {
             run.prepare(self.params.reductions, budget)?;
             stop = Some(run.phase("search", budget, |run, budget| self.work(run, budget))?);

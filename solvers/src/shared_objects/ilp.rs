@@ -34,8 +34,8 @@ use crate::offsets::formulation::absorb_dominated;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan,
-    Problem, Setup, SharedObjects, SolveError, Solver, Stats, Stop, Witness, gcd, load, sections,
+    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan, Setup,
+    SharedObjects, SolveError, Solver, Stop, Tracker, Witness, gcd, load, sections,
 };
 use std::time::Instant;
 
@@ -228,8 +228,7 @@ impl Solver<SharedObjects> for PoolIlp {
     ) -> Result<Outcome<SharedObjects>, SolveError> {
         let started = Instant::now();
         let colouring = self.colouring(instance, &mut budget.without_node_limit())?;
-        let mut run =
-            Run { instance, observer, best: None, bound: LowerBound::trivial(), stats: Stats::default() };
+        let mut run = Tracker::new(instance, LowerBound::trivial(), observer);
         run.stats.count("variables", colouring.pairs.len() as u64);
         run.stats.count("absorbed", colouring.absorbed.len() as u64);
         if instance.exclusions().is_empty() {
@@ -237,16 +236,17 @@ impl Solver<SharedObjects> for PoolIlp {
             run.raise(LowerBound::new(value, Witness::Load { step }));
         }
         let greedy = colouring.greedy();
-        run.take(colouring.plan(instance, &greedy))?;
+        run.accept(self.name(), colouring.plan(instance, &greedy))?;
         run.stats.phases.push(("greedy".to_owned(), started.elapsed().as_secs_f64()));
         let mut stop = budget.check();
         if stop.is_none() {
             run.raise(colouring.heaviest());
         }
-        if stop.is_none() && !run.settled(budget) {
+        if stop.is_none() && run.settled(budget).is_none() {
             stop = self.improve(&colouring, &greedy, budget, &mut run)?;
         }
-        Ok(run.conclude(budget, stop))
+        let stop = run.settled(budget).or(stop).or_else(|| budget.check());
+        Ok(run.conclude(stop.unwrap_or(Stop::Completed), budget.nodes()))
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
@@ -264,7 +264,7 @@ impl PoolIlp {
         colouring: &Colouring,
         greedy: &[usize],
         budget: &mut Budget,
-        run: &mut Run<'_>,
+        run: &mut Tracker<'_, SharedObjects>,
     ) -> Result<Option<Stop>, SolveError> {
         let started = Instant::now();
         run.observer.phase("pool-ilp");
@@ -280,86 +280,17 @@ impl PoolIlp {
         budget.spend(answer.nodes);
         let leaders = answer.values.as_ref().and_then(|values| colouring.leaders(values));
         if let Some(leaders) = leaders {
-            run.take(colouring.plan(run.instance, &leaders))?;
+            run.accept(self.name(), colouring.plan(run.input, &leaders))?;
         }
         if let Some(bound) = believed(answer.bound, most) {
             let value = Bytes::new(bound.max(0) as u64 * colouring.unit);
-            run.prove(value)?;
+            let witness = Witness::Search { solver: self.name().to_owned() };
+            run.believe(self.name(), LowerBound::new(value, witness))?;
         }
         run.stats.phases.push(("pool-ilp".to_owned(), started.elapsed().as_secs_f64()));
         Ok(match answer.end {
             End::Stopped(stop) => stop,
             End::Optimal | End::Infeasible => None,
         })
-    }
-}
-
-struct Run<'a> {
-    instance: &'a Instance,
-    observer: &'a mut dyn Observer<SharedObjects>,
-    best: Option<(PoolPlan, Bytes)>,
-    bound: LowerBound,
-    stats: Stats,
-}
-
-impl Run<'_> {
-    /// Adopts a plan if its total is lower than that of the best plan. Returns an internal error if the
-    /// checker rejects the plan for a reason other than the capacity.
-    fn take(&mut self, plan: PoolPlan) -> Result<(), SolveError> {
-        let unlimited = self.instance.clone().with_capacity(None);
-        if let Some(fault) = SharedObjects::check(&unlimited, &plan).first() {
-            return Err(SolveError::Internal { solver: "pool-ilp", reason: fault.to_string() });
-        }
-        let value = plan.total();
-        if self.best.as_ref().is_none_or(|best| value < best.1) {
-            if self.fits(value) {
-                self.observer.incumbent(&plan, value);
-            }
-            self.best = Some((plan, value));
-        }
-        Ok(())
-    }
-
-    fn fits(&self, value: Bytes) -> bool {
-        self.instance.capacity().is_none_or(|capacity| value <= capacity)
-    }
-
-    fn raise(&mut self, bound: LowerBound) {
-        if self.bound.raise(bound) {
-            self.observer.bound(&self.bound);
-        }
-    }
-
-    /// Raises the bound to a value that `HiGHS` proved. Returns an internal error if the value exceeds the
-    /// total of the best plan.
-    fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
-        if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
-            let reason =
-                format!("the bound of {value} bytes exceeds the total of a checked plan, {} bytes", best.1);
-            return Err(SolveError::Internal { solver: "pool-ilp", reason });
-        }
-        self.raise(LowerBound::new(value, Witness::Search { solver: "pool-ilp".to_owned() }));
-        Ok(())
-    }
-
-    fn settled(&self, budget: &Budget) -> bool {
-        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
-        let done =
-            |value: Bytes| self.fits(value) && (value <= self.bound.value || budget.reaches_target(value));
-        over || self.best.as_ref().is_some_and(|best| done(best.1))
-    }
-
-    fn conclude(mut self, budget: &mut Budget, stop: Option<Stop>) -> Outcome<SharedObjects> {
-        let value = self.best.as_ref().map_or(Bytes::ZERO, |best| best.1);
-        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
-        let stop = if over || self.fits(value) && value <= self.bound.value {
-            Stop::Completed
-        } else if self.fits(value) && budget.reaches_target(value) {
-            Stop::Target
-        } else {
-            stop.or_else(|| budget.check()).unwrap_or(Stop::Completed)
-        };
-        self.stats.nodes = budget.nodes();
-        Outcome::conclude(self.instance, self.best, self.bound, stop, self.stats)
     }
 }

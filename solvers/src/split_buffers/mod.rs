@@ -27,7 +27,7 @@ pub use registry::ENTRIES;
 use crate::offsets::bounds::{has_few_conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::offsets::{IteratedSearch, laid_end_to_end, patent_split, unsplit};
+use plimsoll_heuristics::offsets::{IteratedSearch, descending_split, laid_end_to_end, unsplit};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
     SplitBuffers, SplitLayout, Stop, Tracker, Witness, lcm,
@@ -162,7 +162,7 @@ impl Phases<'_> {
     }
 
     fn greedy(&mut self) {
-        if let Ok(layout) = patent_split(self.instance, &mut self.budget.part(None, None)) {
+        if let Ok(layout) = descending_split(self.instance, &mut self.budget.part(None, None)) {
             self.known.offer(layout);
         }
     }

@@ -114,7 +114,7 @@ impl Solver<Tiers> for TierBrute {
                 best = Some((time, plan));
             }
         }
-        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+        let stats = Stats::of_nodes(budget.nodes());
         let mut bound = fitting_bound(problem);
         if let (None, Some((value, _))) = (stop, &best)
             && *value > bound.value

@@ -139,7 +139,7 @@ pub fn exact_orders(
         Some((.., timeline)) => Claim::of_solution(timeline.makespan() == value),
         None => Claim::without_solution(stop.is_none() && search.open == u64::MAX),
     };
-    let mut stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+    let mut stats = Stats::of_nodes(budget.nodes() - before);
     stats.count("orders", search.orders);
     let lower_bound = LowerBound::new(value, witness);
     Ok(FreeOrderOutcome {

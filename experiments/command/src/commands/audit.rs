@@ -3,6 +3,7 @@
 use super::best::Best;
 use super::compare::draw;
 use super::in_model;
+use super::judge::judge;
 use super::layouts::{Compared, lines_of, read};
 use super::plan::{Tried, over_orders};
 use super::subject::{Subject, SubjectArgs};
@@ -16,7 +17,7 @@ use clap::Args;
 use plimsoll::datasets::captures::{Capture, CaptureProblem, capture_format, read_captures};
 use plimsoll::model::contents::has_suffix;
 use plimsoll::model::csv::{
-    Answer, CsvErrorKind, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
+    CsvErrorKind, Given, Pins, ReadOptions, file_name, read_instance_file, write_instance, write_layout,
 };
 use plimsoll::model::printable::is_hidden;
 use plimsoll::model::{Bytes, Instance, Layout, Offsets, load};
@@ -317,7 +318,7 @@ impl Case {
 /// Reads a layout with one offset per buffer.
 fn offsets(path: &Path, instance: &Instance) -> Result<Layout, Failure> {
     match read(path, instance)? {
-        Answer::Layout(layout) => Ok(layout),
+        Given::Layout(layout) => Ok(layout),
         _ => Err(Failure::input(format!(
             "{}: `audit` reads only layouts with one offset per buffer; `compare` also reads other answers",
             path.display()
@@ -344,8 +345,9 @@ impl<'a> Audited<'a> {
         let effort = EffortArgs { time_limit: effort.time_limit.or(default), ..effort };
         let layout = case.layout.as_ref();
         let peak = case.peak.or_else(|| layout.map(|layout| layout.peak(instance))).unwrap_or_default();
-        let best = Best::<Offsets>::of(instance, &[peak], Some((effort.setup(), effort.limits())))?;
-        let compared = layout.map(|layout| Compared::of::<Offsets>(instance, layout, &best));
+        let search = Some((effort.setup(), effort.limits()));
+        let (best, compared) = judge::<Offsets>(instance, layout.as_slice(), Some(peak), search, None)?;
+        let compared = compared.into_iter().next();
         let orders = case.subject.graph().map(|(graph, liveness)| over_orders(graph, liveness, effort));
         let gap_percent = gap_percent(peak.get(), best.bound.value.get()).filter(|_| best.exists());
         Ok(Self { case, peak, best, compared, orders: orders.transpose()?, gap_percent })

@@ -6,9 +6,9 @@ use crate::args::EffortArgs;
 use crate::failure::Failure;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
+use plimsoll::Listed;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Setup, Silent, Witness};
-use plimsoll::plan::Plan;
+use plimsoll::model::{Bytes, Claim, Instance, InstanceProblem, LowerBound, Outcome, Setup, Silent, Witness};
 use plimsoll::run::{Limits, run};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl BestArgs {
 }
 
 /// The best known lower bound of an instance, and the result of the search for the optimum, if there was one.
-pub struct Best<P: Plan> {
+pub struct Best<P: InstanceProblem> {
     /// The highest lower bound.
     pub bound: LowerBound,
     /// The solver and its outcome, if there was a search.
@@ -42,15 +42,14 @@ pub struct Best<P: Plan> {
     is_proved: bool,
 }
 
-impl<P: Plan> Best<P> {
+impl<P: InstanceProblem> Best<P> {
     /// Computes the bound that needs no search. If one of `peaks` lies above that bound and `search` is
     /// given, the default solver also searches for the optimum, and the higher bound is kept. The capacity of
     /// the instance does not limit the search.
-    pub fn of(
-        instance: &Instance,
-        peaks: &[Bytes],
-        search: Option<(Setup, Limits)>,
-    ) -> Result<Self, Failure> {
+    pub fn of(instance: &Instance, peaks: &[Bytes], search: Option<(Setup, Limits)>) -> Result<Self, Failure>
+    where
+        P: Listed,
+    {
         let mut bound = P::floor(instance);
         let entry = default_entry::<P>(&plimsoll::registry());
         let (Some((setup, limits)), Some(entry), true) =
@@ -59,8 +58,7 @@ impl<P: Plan> Best<P> {
             return Ok(Self { bound, found: None, is_proved: false });
         };
         let free = instance.clone().with_capacity(None);
-        let outcome = run(entry, &free, setup, limits, &mut Silent).result;
-        let outcome = outcome.map_err(Failure::internal)?;
+        let outcome = run(entry, &free, setup, limits, &mut Silent).map_err(Failure::internal)?;
         if outcome.lower_bound.value > bound.value {
             bound = outcome.lower_bound.clone();
         }

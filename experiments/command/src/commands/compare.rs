@@ -1,6 +1,7 @@
 //! `plimsoll compare`: compares layouts with each other and with the best bound.
 
 use super::best::{Best, BestArgs};
+use super::judge::judge;
 use super::layouts::{Compared, lines_of, read};
 use super::subject::{Subject, SubjectArgs};
 use crate::failure::{ANSWERED, Failure, REFUTED};
@@ -9,9 +10,9 @@ use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::Report;
 use clap::Args;
-use plimsoll::model::csv::{Answer, Pins};
-use plimsoll::model::{Instance, Offsets, Problem, SharedObjects, SplitBuffers, Violation, load};
-use plimsoll::plan::Plan;
+use plimsoll::Listed;
+use plimsoll::model::csv::{Given, Pins};
+use plimsoll::model::{Instance, InstanceProblem, Offsets, SharedObjects, SplitBuffers, load};
 use plimsoll_lab::report::map::{Map, write_maps};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -48,24 +49,24 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
             let file = shown(&args.subject.instance);
             Failure::input(format!("{file}: not every buffer has an offset; specify at least one LAYOUT"))
         })?;
-        answers.push(Answer::Layout(plan));
+        answers.push(Given::Layout(plan));
         paths.push(&args.subject.instance);
     }
     let solutions = Solutions { args, paths, answers: &answers };
     match &answers[0] {
-        Answer::Layout(_) => solutions.compare::<Offsets>(&subject, |one| match one {
-            Answer::Layout(layout) => Some(layout),
+        Given::Layout(_) => solutions.compare::<Offsets>(&subject, |one| match one {
+            Given::Layout(layout) => Some(layout),
             _ => None,
         }),
-        Answer::SharedObjects(_) => solutions.compare::<SharedObjects>(&subject, |one| match one {
-            Answer::SharedObjects(plan) => Some(plan),
+        Given::SharedObjects(_) => solutions.compare::<SharedObjects>(&subject, |one| match one {
+            Given::SharedObjects(plan) => Some(plan),
             _ => None,
         }),
-        Answer::SplitBuffers(_) => solutions.compare::<SplitBuffers>(&subject, |one| match one {
-            Answer::SplitBuffers(layout) => Some(layout),
+        Given::SplitBuffers(_) => solutions.compare::<SplitBuffers>(&subject, |one| match one {
+            Given::SplitBuffers(layout) => Some(layout),
             _ => None,
         }),
-        Answer::Spill { .. } => {
+        Given::Spill { .. } => {
             let first = solutions.paths[0].display();
             Err(Failure::input(format!("{first}: `compare` does not compare spills")))
         }
@@ -77,15 +78,15 @@ struct Solutions<'a> {
     args: &'a CompareArgs,
     /// The file of each answer.
     paths: Vec<&'a Path>,
-    answers: &'a [Answer],
+    answers: &'a [Given],
 }
 
 impl Solutions<'_> {
     /// Compares the answers as solutions of the problem `P`. `of` extracts the solution from an answer, or
     /// returns `None` if the answer is for another problem.
-    fn compare<P>(&self, subject: &Subject, of: fn(&Answer) -> Option<&P::Solution>) -> Result<u8, Failure>
+    fn compare<P>(&self, subject: &Subject, of: fn(&Given) -> Option<&P::Solution>) -> Result<u8, Failure>
     where
-        P: Plan + Problem<Violation = Violation>,
+        P: InstanceProblem + Listed,
     {
         let (args, instance) = (self.args, &subject.instance);
         let mut solutions = Vec::new();
@@ -96,12 +97,10 @@ impl Solutions<'_> {
             })?;
             solutions.push((path, solution));
         }
-        let peaks: Vec<_> = solutions.iter().map(|(_, solution)| P::value(instance, solution)).collect();
         let effort = args.best.effort;
         let search = args.best.searches(true).then(|| (effort.setup(), effort.limits()));
-        let best = Best::<P>::of(instance, &peaks, search)?;
-        let compared: Vec<Compared> =
-            solutions.iter().map(|(_, solution)| Compared::of::<P>(instance, solution, &best)).collect();
+        let given: Vec<&P::Solution> = solutions.iter().map(|(_, solution)| *solution).collect();
+        let (best, compared) = judge::<P>(instance, &given, None, search, None)?;
         if let Some(path) = &args.plot {
             let mut drawn: Vec<(String, &P::Solution)> =
                 solutions.iter().map(|(path, solution)| (title(path), *solution)).collect();
@@ -115,7 +114,7 @@ impl Solutions<'_> {
         Ok(if is_refuted { REFUTED } else { ANSWERED })
     }
 
-    fn report<P: Plan>(&self, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
+    fn report<P: InstanceProblem>(&self, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
         let instance = &subject.instance;
         let (load, capacity) = (load(instance).0, instance.capacity());
         let row = |(path, one): (&&Path, &Compared)| {
@@ -164,7 +163,7 @@ fn title(path: &Path) -> String {
 }
 
 /// Draws named layouts side by side, with the best lower bound.
-pub fn draw<P: Plan>(
+pub fn draw<P: InstanceProblem>(
     instance: &Instance,
     drawn: &[(String, &P::Solution)],
     best: &Best<P>,

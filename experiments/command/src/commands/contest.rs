@@ -6,14 +6,14 @@ use crate::failure::{Failure, NOTHING_FOUND, code};
 use crate::output;
 use crate::report::Report;
 use plimsoll::Registry;
-use plimsoll::interrupt;
+use plimsoll::model::Value as _;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{Bytes, Claim, Kind, Value as _};
 use plimsoll::posed::Posed;
 use plimsoll::run::Limits;
-use plimsoll_lab::executor::attempt;
+pub use plimsoll_lab::executor::Stops;
+use plimsoll_lab::executor::compare_on;
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::row::{Columns, Extras, Row, Status, Unit, settle};
+use plimsoll_lab::row::{Columns, Row, Status, Unit};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -27,19 +27,9 @@ pub fn about(graph: &Graph) -> Row {
     }
 }
 
-/// The conditions under which a heuristic stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stops {
-    /// The heuristic stops at its limits.
-    AtLimits,
-    /// The heuristic stops at its limits, or earlier at a value that an exact algorithm has proved optimal.
-    /// Values must be numbers of bytes.
-    AtOptimum,
-}
-
-/// Runs every algorithm on a question, each with fresh limits from `limits`. Then cross-checks the records
-/// and fills in the best bound and the gaps. Algorithms that do not support the question have no record.
-/// `about` contains the columns that all records share.
+/// Runs every algorithm on a question, each with fresh limits from `limits`, and returns their cross-checked
+/// records. Algorithms that do not support the question have no record. `about` contains the columns that all
+/// records share.
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
@@ -47,38 +37,16 @@ pub fn compare<P: Posed>(
     (effort, stops): (EffortArgs, Stops),
     limits: impl Fn() -> Limits,
 ) -> Result<Vec<Row>, Failure> {
-    let entries = P::entries(registry);
-    let mut records: Vec<Row> = Vec::new();
-    // Exact algorithms run first, so that heuristics can stop at a proven optimum.
-    let mut sorted: Vec<_> = entries.to_vec();
-    if stops == Stops::AtOptimum {
-        sorted.sort_by_key(|entry| std::cmp::Reverse(entry.kind == Kind::Exact));
-    }
-    for entry in interrupt::until_requested(sorted) {
-        let asked = Row {
-            algorithm: entry.name.to_owned(),
-            kind: Some(entry.kind.into()),
-            threads: effort.threads,
-            seed: effort.seed,
-            repetition: 1,
-            time_limit: effort.limits_each().time.map(|time| time.as_secs_f64()),
-            node_limit: effort.node_limit,
-            ..about.clone()
-        };
-        let optimum =
-            records.iter().find(|record| stops == Stops::AtOptimum && record.claim == Some(Claim::Optimal));
-        let target = optimum.and_then(|record| record.value).map(Bytes::new);
-        let limits = if entry.kind == Kind::Heuristic { Limits { target, ..limits() } } else { limits() };
-        let (record, _) = attempt::<P>(entry, question, asked, limits, Extras::default());
-        match record.status {
-            Status::Skipped => {}
-            Status::Done => records.push(record),
-            _ => return Err(Failure::internal(format!("{}: {}", entry.name, record.error))),
-        }
-    }
-    let place = |record: &Row| entries.iter().position(|entry| entry.name == record.algorithm);
-    records.sort_by_key(place);
-    settle(&mut records);
+    let asked = Row {
+        threads: effort.threads,
+        seed: effort.seed,
+        repetition: 1,
+        time_limit: effort.limits_each().time.map(|time| time.as_secs_f64()),
+        node_limit: effort.node_limit,
+        ..about.clone()
+    };
+    let mut records = compare_on::<P>(P::entries(registry), question, &asked, limits, stops);
+    records.retain(|record| record.status != Status::Skipped);
     match records.iter().find(|record| !record.is_done()) {
         Some(wrong) => Err(Failure::internal(format!("{}: {}", wrong.algorithm, wrong.error))),
         None => Ok(records),

@@ -4,10 +4,9 @@ use super::best::Best;
 use crate::args::note_columns;
 use crate::failure::Failure;
 use crate::report::{Report, bytes, named, size};
-use plimsoll::model::csv::{Answer, read_answer_file};
-use plimsoll::model::{BufferId, Bytes, Instance, Problem, Step, Violation};
-use plimsoll::plan::Plan;
-use plimsoll::{Diagnosis, Section};
+use plimsoll::model::csv::{Given, read_answer_file};
+use plimsoll::model::{BufferId, Bytes, Instance, InstanceProblem, Step, Violation};
+use plimsoll::{Diagnosis, ExtentSection};
 use plimsoll_lab::report::{gap_percent, percent};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -17,7 +16,7 @@ use std::path::Path;
 const MOST: usize = 8;
 
 /// Reads an answer, and notes ignored columns on standard error.
-pub fn read(path: &Path, instance: &Instance) -> Result<Answer, Failure> {
+pub fn read(path: &Path, instance: &Instance) -> Result<Given, Failure> {
     let noted = read_answer_file(path, instance)?;
     note_columns(path, &noted);
     Ok(noted.value)
@@ -57,7 +56,7 @@ impl Compared {
     /// Checks an answer and compares it with the best known bound.
     pub fn of<P>(instance: &Instance, answer: &P::Solution, best: &Best<P>) -> Self
     where
-        P: Plan + Problem<Violation = Violation>,
+        P: InstanceProblem,
     {
         let violations = P::check(instance, answer);
         let counted = violations.iter().any(|one| matches!(one, Violation::Count { .. }));
@@ -82,7 +81,7 @@ impl Compared {
     pub fn members(&self, instance: &Instance, with_sections: bool) -> Value {
         let own = &self.diagnosis;
         let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();
-        let section = |one: &Section| {
+        let section = |one: &ExtentSection| {
             json!({
                 "lower": one.steps.lower,
                 "upper": one.steps.upper,
@@ -154,6 +153,6 @@ fn live(instance: &Instance, buffers: &[BufferId], step: Step) -> String {
 }
 
 /// Describes how many of the bytes below the extent of a section are free, as in `4 of 12 bytes`.
-fn free(section: &Section) -> String {
+fn free(section: &ExtentSection) -> String {
     format!("{} of {}", size(section.free()), bytes(section.extent))
 }

@@ -5,7 +5,7 @@ use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
 use clap::{Args, ValueEnum};
-use plimsoll_lab::analysis::folder::PAGE;
+use plimsoll_lab::analysis::folder::{Folder as Record, PAGE};
 use plimsoll_lab::analysis::{AnalysisError, Options, Sort, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
 use plimsoll_lab::report::table::wrapped;
@@ -114,7 +114,7 @@ pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
         reference: args.reference.as_deref(),
     };
     let folder = args.out.as_deref().map(|out| Folder::open(out, &args.paths)).transpose()?;
-    let studies = analyse(&args.paths, options)?;
+    let studies = analyse(find(&args.paths)?, options)?;
     let written = folder.and_then(|folder| output::late(fill(&folder, &args.title, &studies, options)));
     if args.latex {
         output::print(&overview::latex(&studies))?;
@@ -123,18 +123,17 @@ pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
     print(args, &studies, &written.unwrap_or_default())
 }
 
-/// Writes the report of some records with default options, and returns the path of its page.
-pub fn write(paths: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
+/// Writes the report of a record with default options, and returns the path of its page.
+pub fn write(record: Record, out: &Path) -> Result<PathBuf, Failure> {
     let options = Options { shift: SHIFT, ..Options::default() };
-    let folder = Folder::open(out, paths)?;
-    fill(&folder, TITLE, &analyse(paths, options)?, options).map(|_| out.join(PAGE))
+    let folder = Folder::open(out, std::slice::from_ref(&record.folder))?;
+    fill(&folder, TITLE, &analyse(vec![record], options)?, options).map(|_| out.join(PAGE))
 }
 
 /// The files of a report: relative paths and contents.
 type Files = Vec<(PathBuf, Vec<u8>)>;
 
-fn analyse(paths: &[PathBuf], options: Options<'_>) -> Result<Vec<Study>, Failure> {
-    let records = find(paths)?;
+fn analyse(records: Vec<Record>, options: Options<'_>) -> Result<Vec<Study>, Failure> {
     for record in &records {
         for note in &record.notes {
             output::complain(&format!("{}: {note}", record.name));

@@ -14,10 +14,9 @@ use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::csv::Pins;
 use plimsoll::model::{
-    Bytes, Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem, SharedObjects, Silent,
-    SplitBuffers, Witness, WitnessSummary, load,
+    Bytes, Certificate, Claim, Entry, Instance, InstanceProblem, Offsets, Outcome, Problem, SharedObjects,
+    Silent, SplitBuffers, Witness, WitnessSummary, load,
 };
-use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, map::Map};
 use serde_json::json;
@@ -102,7 +101,7 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     output::check_targets(&[&args.output, &args.certificate, &args.proof, &args.plot], &args.subject.files())
 }
 
-fn solve<P: Plan>(
+fn solve<P: InstanceProblem>(
     args: &SolveArgs,
     subject: &Subject,
     limits: Limits,
@@ -117,13 +116,12 @@ fn solve<P: Plan>(
     let (setup, limits) = (args.effort.setup(), Limits { target, ..limits });
     // The search and the proof share the time limit.
     let own = if args.proof.is_some() { limits.share(2) } else { limits };
-    let attempt = run(entry, instance, setup, own, &mut Silent);
-    let outcome = attempt.result.map_err(|error| match &error {
+    let outcome = run(entry, instance, setup, own, &mut Silent).map_err(|error| match &error {
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),
     })?;
     store(args, instance, (entry, writer), &outcome)?;
-    let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
+    let mut report = report(args, subject, entry.name, &outcome, outcome.stats.seconds, &notes);
     if let Some(path) = &args.proof {
         match proof::write(path, instance, &outcome.lower_bound, limits)? {
             Ok(accepted) => {
@@ -142,7 +140,7 @@ fn solve<P: Plan>(
 }
 
 /// Writes the requested files; `outcome` has passed the checker.
-fn store<P: Plan>(
+fn store<P: InstanceProblem>(
     args: &SolveArgs,
     instance: &Instance,
     (entry, writer): (&Entry<P>, Writer<P>),
@@ -171,7 +169,7 @@ fn store<P: Plan>(
 }
 
 /// Returns the report on one run.
-fn report<P: Plan>(
+fn report<P: InstanceProblem>(
     args: &SolveArgs,
     subject: &Subject,
     solver: &str,
@@ -237,7 +235,7 @@ fn report<P: Plan>(
 
 /// Describes the shortfall of every answer if no answer can fit the capacity, and otherwise the shortfall of
 /// this answer.
-fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
+fn shortfall<P: InstanceProblem>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
     match (outcome.claim, fit.most()) {
         (Claim::Infeasible, _) if matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }) => {
             format!("no {plan} exists")
@@ -249,7 +247,7 @@ fn shortfall<P: Plan>(fit: Fit, outcome: &Outcome<P>, plan: &str) -> String {
 }
 
 /// Adds a line with a command that may help if the capacity does not suffice.
-fn help<P: Plan>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report: &mut Report) {
+fn help<P: InstanceProblem>(subject: &Subject, capacity: Bytes, args: &SubjectArgs, report: &mut Report) {
     if P::NAME != Offsets::NAME {
         return;
     }

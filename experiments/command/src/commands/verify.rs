@@ -1,7 +1,8 @@
 //! `plimsoll verify`: checks an answer, its certificate and a proof of its bound.
 
-use super::best::{Best, BestArgs};
-use super::layouts::{Compared, lines_of, read};
+use super::best::BestArgs;
+use super::judge::judge;
+use super::layouts::{lines_of, read};
 use super::order;
 use super::proof;
 use super::subject::{Subject, SubjectArgs};
@@ -11,17 +12,16 @@ use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::{Report, bytes};
 use clap::Args;
-use plimsoll::NameError;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::csv::{Answer, Pins};
+use plimsoll::model::csv::{Given, Pins};
 use plimsoll::model::{
-    BoundError, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind, Layout,
-    Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation, Witness,
-    live_within, load,
+    BoundError, Bytes, Certificate, CertificateError, CertifiedBound, Instance, InstanceProblem, Interval,
+    Kind, Layout, Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers,
+    Violation, Witness, live_within, load,
 };
-use plimsoll::plan::Plan;
 use plimsoll::run::Limits;
 use plimsoll::solvers::offsets::Exact;
+use plimsoll::{Listed, NameError};
 use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::json;
@@ -106,7 +106,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let proved = proof.as_ref().and_then(|proof| Some(proof.as_ref().ok()?.bound()));
     let answer = match &args.layout {
         Some(path) => Some((read(path, &subject.instance)?, path.as_path())),
-        None => subject.plan.clone().map(|plan| (Answer::Layout(plan), args.subject.instance.as_path())),
+        None => subject.plan.clone().map(|plan| (Given::Layout(plan), args.subject.instance.as_path())),
     };
     if answer.is_none() && args.certificate.is_none() && args.proof.is_none() {
         let file = shown(&args.subject.instance);
@@ -170,16 +170,16 @@ fn check_limits(effort: EffortArgs, limits: Limits) -> Limits {
 /// Checks the answer in a file against the constraints of its problem. If the answer is valid and not a
 /// spill, compares it with the best bound.
 fn check(
-    (answer, path): (Answer, &Path),
+    (answer, path): (Given, &Path),
     subject: &Subject,
     (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
 ) -> Result<Checked, Failure> {
     let instance = &subject.instance;
     Ok(match answer {
-        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved, is_json))?,
-        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None, is_json))?,
-        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None, is_json))?,
-        Answer::Spill { spill, traffic } => {
+        Given::Layout(layout) => compared::<Offsets>(subject, &layout, (search, proved, is_json))?,
+        Given::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, (search, None, is_json))?,
+        Given::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, (search, None, is_json))?,
+        Given::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
                     "{}: a spill requires a capacity, in the file name of the instance (X.1048576.csv) or with --capacity",
@@ -207,24 +207,15 @@ fn compared<P>(
     (search, proved, is_json): (Option<(Setup, Limits)>, Option<Bytes>, bool),
 ) -> Result<Checked, Failure>
 where
-    P: Plan + Problem<Violation = Violation>,
+    P: InstanceProblem + Listed,
 {
     let instance = &subject.instance;
     let checked = checked::<P>(instance, answer);
     if !checked.violations.is_empty() {
         return Ok(checked);
     }
-    let mut best = Best::<P>::of(instance, &[checked.peak], search)?;
-    if let Some(proved) = proved {
-        if checked.peak < proved {
-            let peak = checked.peak;
-            return Err(Failure::internal(format!(
-                "a layout of peak {peak} refutes the proved bound {proved}"
-            )));
-        }
-        best.raise(proved);
-    }
-    let one = Compared::of::<P>(instance, answer, &best);
+    let (best, compared) = judge::<P>(instance, &[answer], None, search, proved)?;
+    let one = &compared[0];
     let mut report = Report::new(one.members(instance, is_json));
     report.extend(best.members(subject));
     best.lines(subject, &mut report);

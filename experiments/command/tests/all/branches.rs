@@ -116,15 +116,14 @@ fn agreement(seeds: std::ops::Range<u64>) {
             }
             count += 1;
             let value = |name: &str| {
-                let attempt = run(
+                let outcome = run(
                     named(&registry, name),
                     program.instance(),
                     Setup::default(),
                     Limits::default(),
                     &mut plimsoll::model::Silent,
                 );
-                let outcome =
-                    attempt.result.unwrap_or_else(|error| panic!("{family} {seed} {name}: {error}"));
+                let outcome = outcome.unwrap_or_else(|error| panic!("{family} {seed} {name}: {error}"));
                 assert_eq!(outcome.claim.as_str(), "optimal", "{family} {seed} {name}");
                 outcome.value
             };

@@ -3,12 +3,11 @@
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, Observer, Offsets, Outcome, Parameter, Problem, Setup, SpillProblem,
-    Spilling, load,
+    Bytes, Claim, Entry, Instance, InstanceProblem, Observer, Offsets, Outcome, Parameter, Problem, Setup,
+    SpillProblem, Spilling, load,
 };
-use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
-use plimsoll::{Registry, registry};
+use plimsoll::{Listed, Registry, registry};
 use plimsoll_datasets::dsa::read_dsa;
 use plimsoll_lab::report::map::Map;
 use std::iter;
@@ -108,7 +107,7 @@ fn sized(instance: &Instance) -> Instance {
 /// An observer that asserts that every reported solution is valid and has the reported value.
 struct Watch<'a>(&'a Instance);
 
-impl<P: Plan> Observer<P> for Watch<'_> {
+impl<P: InstanceProblem> Observer<P> for Watch<'_> {
     fn incumbent(&mut self, solution: &P::Solution, value: Bytes) {
         assert_eq!(P::check_unlimited(self.0, solution), []);
         assert_eq!(P::value(self.0, solution), value);
@@ -123,15 +122,15 @@ fn with_parameters<P: Problem>(entries: &[&'static Entry<P>]) -> impl Iterator<I
     })
 }
 
-fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
+fn solved<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     let limits = Limits { nodes: Some(20_000), ..Limits::default() };
-    let attempt = run(entry, instance, Setup::default(), limits, &mut Watch(instance));
-    attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
+    let outcome = run(entry, instance, Setup::default(), limits, &mut Watch(instance));
+    outcome.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
 /// Runs all algorithms on the instance with and without its buffers of size 0. Values, bounds and claims must
 /// be equal, and every memory map must show all buffers.
-fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
+fn everywhere<P: InstanceProblem + Listed>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in with_parameters(P::entries(registry)) {
         let (whole, without) = (solved(entry, instance), solved(entry, &part));
@@ -146,7 +145,7 @@ fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     }
 }
 
-fn draw<P: Plan>(instance: &Instance, pieces: &[Vec<plimsoll::model::Piece>]) {
+fn draw<P: InstanceProblem>(instance: &Instance, pieces: &[Vec<plimsoll::model::Piece>]) {
     let (problem, bound) = (P::NAME, Bytes::ZERO);
     let map = Map::new(instance, problem, "x", pieces, bound);
     let mut text = Vec::new();
@@ -209,7 +208,6 @@ fn buffers_of_size_zero_are_never_spilled() {
                     Limits::default(),
                     &mut plimsoll::model::Silent,
                 )
-                .result
                 .unwrap_or_else(|error| panic!("{} on {instance:?}: {error}", entry.name))
             };
             let (whole, without) = (run(&problem), run(&part));
@@ -244,7 +242,7 @@ fn every_algorithm_proves_contradictory_fixed_offsets_infeasible() {
     }
 }
 
-fn refuted<P: Plan>(registry: &Registry, instance: &Instance, names: &[&str]) {
+fn refuted<P: InstanceProblem + Listed>(registry: &Registry, instance: &Instance, names: &[&str]) {
     for entry in with_parameters(P::entries(registry)) {
         let outcome = solved(entry, instance);
         assert_eq!(outcome.claim, Claim::Infeasible, "{}", entry.name);
@@ -277,7 +275,7 @@ fn one_of_two_contradictory_fixed_offsets_is_spilled() {
         for entry in &registry.spilling {
             let run = |problem| {
                 let silent = &mut plimsoll::model::Silent;
-                run::<Spilling>(entry, problem, Setup::default(), Limits::default(), silent).result.unwrap()
+                run::<Spilling>(entry, problem, Setup::default(), Limits::default(), silent).unwrap()
             };
             let outcome = run(&problem);
             assert_eq!(outcome.value, Some(Bytes::new(16)), "{}", entry.name);
@@ -300,8 +298,7 @@ fn the_largest_sizes_are_solved_by_every_algorithm() {
         let instance = csv(&text);
         for entry in with_parameters(&registry.offsets) {
             let limits = Limits { nodes: Some(20_000), ..Limits::default() };
-            let attempt = run(entry, &instance, Setup::default(), limits, &mut Watch(&instance));
-            match attempt.result {
+            match run(entry, &instance, Setup::default(), limits, &mut Watch(&instance)) {
                 Ok(outcome) => assert!(outcome.value >= Some(load(&instance).0), "{}", entry.name),
                 // The numbers are too large for floating-point arithmetic.
                 Err(error) => {

@@ -75,6 +75,20 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
 }
 
 impl Folder {
+    /// Returns the record that this process has just written into a folder, with its rows.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] if the folder or its manifest cannot be read.
+    pub fn held(folder: &Path, observations: Vec<Row>) -> Result<Self, AnalysisError> {
+        let mut notes = Vec::new();
+        let pictures = pictures(folder, &entries(folder, &mut notes)?, &mut notes)?;
+        let (name, readme) = (named(folder), text_of(folder, "README.md"));
+        let folder = folder.to_owned();
+        let mut record = Self { name, folder, readme, observations, pictures, notes, ..Self::default() };
+        record.add_manifest()?;
+        Ok(record)
+    }
+
     fn is_empty(&self) -> bool {
         self.observations.is_empty() && self.sheets.iter().all(|sheet| sheet.lines.is_empty())
     }
@@ -149,6 +163,20 @@ fn search(
         }
         return Ok(());
     }
+    let pictures = pictures(folder, &entries, &mut notes)?;
+    let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
+    record.notes.extend(notes);
+    record.add_manifest()?;
+    records.push(record);
+    Ok(())
+}
+
+/// Returns the pictures of a record, sorted by name within each folder.
+fn pictures(
+    folder: &Path,
+    entries: &[PathBuf],
+    notes: &mut Vec<String>,
+) -> Result<Vec<PathBuf>, AnalysisError> {
     let mut pictures: Vec<PathBuf> =
         entries.iter().filter(|path| path.is_file() && has_suffix(path, &["svg"])).cloned().collect();
     // Only layout maps and charts of single instances are read. Charts over all instances are regenerated.
@@ -159,14 +187,10 @@ fn search(
             has_suffix(path, &["svg"]) && name.starts_with(start)
         };
         if inner.is_dir() && !inner.is_symlink() {
-            pictures.extend(self::entries(&inner, &mut notes)?.into_iter().filter(wanted));
+            pictures.extend(self::entries(&inner, notes)?.into_iter().filter(wanted));
         }
     }
-    let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
-    record.notes.extend(notes);
-    record.add_manifest(folder)?;
-    records.push(record);
-    Ok(())
+    Ok(pictures)
 }
 
 fn read(
@@ -211,29 +235,13 @@ fn read(
 
 impl Folder {
     /// Uses the manifest of a sweep, if there is one. Rows without a machine get the machine of the
-    /// manifest. If there is no README, one is derived from the manifest.
-    fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
-        let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
+    /// manifest.
+    fn add_manifest(&mut self) -> Result<(), AnalysisError> {
+        let Some(manifest) = Manifest::read(&self.folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;
         for row in self.observations.iter_mut().filter(|row| row.machine.cpu.is_empty()) {
             row.machine.cpu.clone_from(&begun.cpu);
             row.machine.cores = begun.cores;
-        }
-        if self.readme.is_none() {
-            let dirty = if begun.dirty == Some(true) { " with changes" } else { "" };
-            self.readme = Some(format!(
-                "# Sweep\n\nThis folder contains rows of `plimsoll sweep {}`, for {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
-                 - {}\n- {}, {} threads\n",
-                manifest.file,
-                self.observations.len(),
-                manifest.sweep.runs,
-                begun.version,
-                begun.commit,
-                begun.profile,
-                begun.rustc,
-                begun.cpu,
-                begun.cores
-            ));
         }
         if (self.observations.len() as u64) < manifest.sweep.runs {
             self.notes.push(format!(

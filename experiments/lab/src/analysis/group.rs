@@ -1,7 +1,7 @@
 //! Groups of comparable runs, and the results of each algorithm on each instance.
 
 use super::integral::{Integral, Traced, integrals};
-use super::time::{Run, Time, can_prove, median, median_time, solved};
+use super::time::{Time, TimedRun, can_prove, median, median_time, solved};
 use crate::row::{AlgorithmKind, Event, Known, Place, Row, Status, Unit, known};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::posed::Terms;
@@ -395,7 +395,7 @@ impl Builder<'_> {
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
             // Seconds printed by an external program are only as precise as their last digit.
             let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
-            Run { seconds, solved, limit: row.time_limit, resolution }
+            TimedRun { seconds, solved, limit: row.time_limit, resolution }
         };
         let is_proved =
             |row: &&&Row| !row.is_external() && row.is_done() && row.is_proved() && self.wrong(row).is_none();

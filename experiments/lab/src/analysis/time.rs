@@ -55,7 +55,7 @@ pub struct Time {
 
 /// The properties of a run on which the median depends.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct TimedRun {
     /// The time in seconds, or `None` if the run is solved but its time is unknown.
     pub seconds: Option<f64>,
     /// Whether the run answers the question.
@@ -69,7 +69,7 @@ pub struct Run {
 /// Returns the median time of the given runs. For an even number of runs, this is the mean of the middle two,
 /// and it is censored if either is unsolved. An unsolved run counts as longer than every solved one. Returns
 /// `None` without runs, or if a time is unknown.
-pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
+pub fn median_time(runs: impl Iterator<Item = TimedRun>) -> Option<Time> {
     let mut limit: Option<f64> = None;
     let mut seconds: Vec<f64> = Vec::new();
     let (mut count, mut longest, mut resolution) = (0, 0.0f64, 0.0f64);

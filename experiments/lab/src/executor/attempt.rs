@@ -1,12 +1,12 @@
 //! Runs built-in algorithms with the parameters and limits of a row.
 
-use crate::machine::{MemoryMeter, resident};
+use crate::machine::resident;
 use crate::proofs::certified;
 use crate::row::{Extras, Recorder, Row, Status, Unit};
 use plimsoll::Registry;
-use plimsoll::posed::{Asked, Posed, Subject, Visitor, visit};
+use plimsoll::posed::{Posed, Subject, Visitor, visit};
 use plimsoll::run::Limits;
-use plimsoll_model::{Bytes, Entry, Observer, Setup, Value, interrupt};
+use plimsoll_model::{Bytes, Entry, Setup, Value, interrupt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -30,11 +30,9 @@ pub fn attempt<P: Posed>(
     let setup = asked.setup();
     let resident_bytes = resident("self");
     settle();
-    let meter = MemoryMeter::start();
     let mut recorder = Recorder::start();
-    let observer: &mut dyn Observer<P> = &mut recorder;
-    let run = P::ask(question, Asked { entry, setup, limits, observer, peak_memory: &mut || meter.peak() });
-    let mut row = Row { resident_bytes, ..asked.answered(&run) };
+    let result = P::ask(question, (entry, setup, limits), &mut recorder);
+    let mut row = Row { resident_bytes, ..asked.answered(recorder.measured(), &result) };
     if row.is_done() {
         let trace = recorder.finish(&row);
         let to_best = row.value.and_then(|value| trace.reached(value));
@@ -43,7 +41,7 @@ pub fn attempt<P: Posed>(
             row.trace = trace.events;
         }
     }
-    let Ok(answer) = run.result else { return (row, None) };
+    let Ok(answer) = result else { return (row, None) };
     if extras.proofs
         && row.is_done()
         && let Some(provable) = P::provable(question, &answer)

@@ -4,7 +4,7 @@ use super::attempt::attempt;
 use super::peers::{Peered, ask_peer};
 use crate::experiment::{Experiment, Run};
 use crate::machine::Machine;
-use crate::row::{Row, Status};
+use crate::row::{Row, Status, settle};
 use plimsoll::Registry;
 use plimsoll::interrupt;
 use plimsoll::posed::{Posed, Subject, Visitor, visit};
@@ -21,6 +21,21 @@ pub trait Audience {
 
     /// A run has ended. On `Break`, no further run starts.
     fn ended(&mut self, row: Row) -> ControlFlow<()>;
+}
+
+impl Audience for Vec<Row> {
+    fn ended(&mut self, row: Row) -> ControlFlow<()> {
+        self.push(row);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Attempts all runs of an experiment like [`run_here`], and returns their rows, cross-checked.
+pub fn rows(experiment: &Experiment, registry: &Registry) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(experiment.runs.len());
+    run_here(experiment, registry, &mut rows);
+    settle(&mut rows);
+    rows
 }
 
 /// Attempts all runs of an experiment in order, until a [request to stop](plimsoll::interrupt) or until the

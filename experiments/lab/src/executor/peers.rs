@@ -3,8 +3,7 @@
 use crate::experiment::{Experiment, Run};
 use crate::external;
 use crate::row::{Row, Status};
-use plimsoll::plan::Plan;
-use plimsoll_model::{Instance, Layout, Offsets};
+use plimsoll_model::{Instance, Layout, Offsets, Problem};
 
 /// The row of a process, and its layout if that is valid.
 pub(super) struct Peered {

@@ -131,7 +131,7 @@ fn write(
     }
     // Bounds are cross-checked only if all rows are present.
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
-    explain(record, out)?;
+    explain(record, out, &record.command(), &[])?;
     record.write(out)?;
     let refused = rows.iter().filter(|row| row.status == Status::Refused).count() as u64;
     let failures = failures(&rows);

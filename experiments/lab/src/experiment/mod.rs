@@ -25,6 +25,7 @@ pub use error::ExperimentError;
 pub use input::{Input, Unready};
 pub use manifest::{InputRecord, MANIFEST, Manifest, ModelRecord, Shard};
 pub use merge::{Merge, merge};
+pub use readme::explain;
 pub(crate) use store::{ARRAY_SCRIPT, check_own};
 pub use store::{Opened, Store};
 pub use task::Task;
@@ -125,6 +126,13 @@ impl Default for Experiment {
 }
 
 impl Experiment {
+    /// Creates an experiment, and lists its runs.
+    pub fn new(name: &str, inputs: Vec<Input>, tasks: Vec<Task>) -> Self {
+        let mut own = Self { name: name.to_owned(), inputs, tasks, ..Self::default() };
+        own.list_runs();
+        own
+    }
+
     /// Lists the runs: every task on every input that it accepts. Returns the indices of the first two runs
     /// that are equal, the later one first, if there are any.
     pub fn list_runs(&mut self) -> Option<(usize, usize)> {
@@ -351,7 +359,7 @@ impl Experiment {
                 .map(|(at, task)| AlgorithmRecord {
                     problem: task.problem.to_owned(),
                     name: task.algorithm.clone(),
-                    external: self.peer(at).map(External::line),
+                    external: self.peer(at).filter(|peer| !peer.is_own()).map(External::line),
                     version: self.peer(at).and_then(External::version).map(str::to_owned),
                     terms: task.terms.clone(),
                     threads: task.threads,

@@ -118,7 +118,7 @@ impl Store {
             }
             let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
             let manifest = Manifest::new(&experiment.name, shard, experiment.resolved(), begun);
-            explain(&manifest, folder)?;
+            explain(&manifest, folder, &manifest.command(), &[])?;
             manifest.write(folder)?;
         }
         let wrong = |source| ExperimentError::Io { path: path.clone(), source };
@@ -232,6 +232,8 @@ pub(super) fn write_in_order(
     whole: bool,
 ) -> Result<(), ExperimentError> {
     rows.sort_by_key(|row| row.run);
+    // The header is line 1.
+    rows.iter_mut().zip(2..).for_each(|(row, line)| row.line = line);
     if whole {
         settle(rows);
     }

@@ -1,7 +1,9 @@
 //! An algorithm of an experiment, with its parameters.
 
 use crate::row::{AlgorithmKind, Decide};
-use plimsoll::posed::Terms;
+use plimsoll::posed::{Posed, Terms};
+use plimsoll::run::Limits;
+use plimsoll_model::{Entry, Setup};
 use std::time::Duration;
 
 /// An algorithm with the parameters of its runs on every input.
@@ -33,6 +35,23 @@ pub struct Task {
 }
 
 impl Task {
+    /// Creates a task of one run per input, with the default terms of the problem.
+    pub fn of<P: Posed>(entry: &Entry<P>, setup: Setup, limits: Limits) -> Self {
+        Self {
+            problem: P::NAME,
+            algorithm: entry.name.to_owned(),
+            kind: entry.kind.into(),
+            peer: None,
+            threads: setup.threads,
+            terms: P::terms(&Terms::default()),
+            decide: None,
+            times: vec![limits.time],
+            nodes: vec![limits.nodes],
+            seeds: vec![setup.seed],
+            repetitions: 1,
+        }
+    }
+
     /// Returns the number of runs on one input, or `None` if the number overflows.
     pub(crate) fn count(&self) -> Option<u64> {
         let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];

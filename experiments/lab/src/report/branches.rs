@@ -2,15 +2,15 @@
 
 use super::table::{Align, Table};
 use super::{gap_percent, human, percent};
-use plimsoll::branches::{Comparison, Scheme};
+use plimsoll::branches::{Scheme, SchemeComparison};
 use plimsoll_model::Claim;
 use std::fmt::Write as _;
 use std::io;
 
 /// Returns the comparison as text. It consists of a table of planners that is at most `width` columns wide,
 /// the chain of ascending arena sizes, and the bytes that each technique saves.
-pub fn text(comparison: &Comparison, width: usize) -> String {
-    let Comparison { graph, regions, buffers, load, .. } = comparison;
+pub fn text(comparison: &SchemeComparison, width: usize) -> String {
+    let SchemeComparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(
         "{graph}: {}, {}, peak live bytes {}\n\n",
         human::count(*regions, "region"),
@@ -33,7 +33,7 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
 }
 
 /// Returns a table with one row per planner.
-pub fn table(comparison: &Comparison) -> Table {
+pub fn table(comparison: &SchemeComparison) -> Table {
     let mut table = Table::new([
         ("branches", Align::Left),
         ("solver", Align::Left),
@@ -66,7 +66,7 @@ pub fn table(comparison: &Comparison) -> Table {
 ///
 /// # Errors
 /// Returns the errors from `file`.
-pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_lines(comparisons: &[SchemeComparison], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record([
         "graph",

@@ -132,8 +132,9 @@ fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll::plan::Plan;
-    use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Layout, Lifespan, Offsets, Problem};
+    use plimsoll_model::{
+        Buffer, Instance, InstanceBuilder, InstanceProblem, Interval, Layout, Lifespan, Offsets, Problem,
+    };
 
     fn draw(instance: &Instance, layout: &Layout) -> String {
         let pieces = Offsets::pieces(instance, layout);

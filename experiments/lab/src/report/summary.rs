@@ -1,48 +1,17 @@
-//! Tables and the README that are generated from rows.
+//! Tables that are generated from rows.
 
 use crate::analysis::standing::sort;
 use crate::analysis::{Group, Options, Sort, Standing, distinct, groups, standings};
-use crate::machine::Machine;
-use crate::report::ranking::{CERTIFIED, NONE, time};
+use crate::report::ranking::{CERTIFIED, NONE, ranking, real, time};
 use crate::report::table::{Align, Table};
+use crate::report::times::SHIFT;
 use crate::report::{human, percent};
-use crate::row::{Certified, Evidence, Row};
-use crate::suite::{CORPORA, SUITES};
+use crate::row::{Certified, Evidence, Row, failures, lines};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::posed::Terms;
 use plimsoll_model::Stop;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-
-/// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
-const FILES: [(&str, &str); 6] = [
-    (
-        "rows.csv",
-        "one row per attempted run, including skipped, failed and refused runs; `plimsoll report` turns it into tables",
-    ),
-    ("maps/*.svg", "the best solution of each instance; the axes are steps and addresses"),
-    ("layouts/*.csv", "the best solution of each instance; the column `layout` names the file"),
-    ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
-    (
-        "trace.csv",
-        "the times at which values and bounds improved; external programs report these times themselves",
-    ),
-    (
-        "charts/gap*.svg",
-        "the gap to the best bound over time, for all instances together and for each instance",
-    ),
-];
-
-/// Maximum number of instance names listed per suite.
-const NAMES: usize = 12;
-/// An explanation of how instances are named.
-const NAMING: &str = "\
-An instance read from a file has the name of the file without its extension. In `name.1024.csv`,
-1024 is the capacity and not part of the name. A generated instance has the name of its family,
-followed by its number of buffers and, if there are several, its seed. The name of a generated
-network ends with its seed. Instances from papers have the name of the paper or of its tool. The
-suffixes `reversed` and `thinned` mark instances derived from others.
-";
 
 /// Maximum length of a remark in a table, in characters.
 const REMARK: usize = 70;
@@ -152,6 +121,14 @@ pub fn standings_of(rows: &[Row], shift: f64) -> Vec<(Group, Vec<Standing>)> {
     groups(rows, Options::default()).into_iter().map(with_standings).collect()
 }
 
+/// Returns one table of the algorithms per question, best first, and the errors of failed runs.
+pub fn ranked(rows: &[Row]) -> String {
+    let table = |(group, all): &(Group, Vec<Standing>)| {
+        ranking(group.question.decide, real(all)).without_empty(&[CERTIFIED]).text()
+    };
+    standings_of(rows, SHIFT).iter().map(table).collect::<String>() + &lines(&failures(rows))
+}
+
 /// An instance, identified by problem, terms, suite and name.
 type Instance<'a> = ([&'a str; 3], &'a Terms);
 
@@ -180,98 +157,6 @@ fn shorten(text: &str) -> String {
     }
     let kept: String = text.chars().take(REMARK - 1).collect();
     format!("{}…", kept.trim_end())
-}
-
-/// An external program, as listed in a record.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    /// The name of the program.
-    pub name: String,
-    /// The first line that its version command prints, if it has such a command.
-    pub version: Option<String>,
-    /// The command line with its placeholders.
-    pub line: String,
-}
-
-/// A benchmark as described by the README of its record.
-#[derive(Clone, Debug)]
-pub struct Question<'a> {
-    /// The command line, ready to be run again.
-    pub command: &'a str,
-    /// The machine on which the runs took place.
-    pub machine: &'a Machine,
-    /// Notes shown with the results.
-    pub notes: &'a [String],
-    /// The external programs of the benchmark.
-    pub peers: &'a [Peer],
-}
-
-impl Question<'_> {
-    fn facts(&self) -> String {
-        let mut text = format!("    {}\n\n{}", self.command, self.machine.facts());
-        for note in self.notes {
-            let _ = writeln!(text, "- {note}");
-        }
-        for Peer { name, version, line } in self.peers {
-            let version = version.as_deref().unwrap_or("version unknown");
-            let _ = writeln!(text, "- external {name}: {version}; run as `{line}`");
-        }
-        text
-    }
-
-    /// Returns the text of `README.md`, which lists the files of the folder and describes how they were
-    /// produced. `is_there` is called with each name in the list of files. It must return whether that file
-    /// or folder of pictures was written.
-    pub fn readme(&self, rows: &[Row], is_there: impl Fn(&str) -> bool) -> String {
-        let held = FILES.iter().filter(|(name, _)| is_there(name));
-        let held = held.fold(String::new(), |mut text, (name, holds)| {
-            let _ = writeln!(text, "| `{name}` | {holds} |");
-            text
-        });
-        format!(
-            "# Benchmark record\n\nGenerated by\n\n{}\n\
-             | file | contents |\n|---|---|\n\
-             {held}\n\
-             {}\n\
-             Values and bounds are in the unit given in the column `unit`, and sizes are in bytes. `seconds` is\n\
-             wall-clock time. It is the time of the whole process if `whole_process` is set, as for all external\n\
-             programs, and otherwise the time of the algorithm alone. `own_seconds` is the time that a program measures\n\
-             itself, from the end of reading the instance to the answer. `own_resolution` is the resolution of that\n\
-             time if it was printed. Every solution passed the checker. The best bound of an instance is the best bound\n\
-             proved by any run, and the gap is the distance from this bound. `peak_memory_bytes` is the high-water mark of the\n\
-             process. It is reset before each run and includes memory that was resident before the run.\n",
-            self.facts(),
-            sources(rows)
-        )
-    }
-}
-
-/// Returns a Markdown table of the suites in a record, with their sources and the names of their instances.
-fn sources(rows: &[Row]) -> String {
-    let mut table = Table::new([
-        ("suite", Align::Left),
-        ("instances", Align::Right),
-        ("names", Align::Left),
-        ("source", Align::Left),
-    ]);
-    for suite in distinct(rows.iter().map(|row| row.suite.as_str())) {
-        let own = rows.iter().filter(|row| row.suite == suite);
-        let names = distinct(own.map(|row| row.instance.as_str()));
-        let more = match names.len().saturating_sub(NAMES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let source = match SUITES.iter().find(|known| known.name == suite) {
-            None => "the file, folder or pattern of this name in the command".to_owned(),
-            Some(known) => match known.origin.folder() {
-                None => format!("generated by this build: {}", known.about),
-                Some(folder) => format!("folder `{folder}` of `{CORPORA}`: {}", known.about),
-            },
-        };
-        let shown = names[..names.len().min(NAMES)].join(", ");
-        table.row([suite.to_owned(), names.len().to_string(), shown + &more, source]);
-    }
-    format!("{}\n{NAMING}", table.markdown())
 }
 
 #[cfg(test)]
@@ -325,27 +210,5 @@ mod tests {
         let found: Vec<_> = questions(&rows).into_iter().map(|(words, own)| (words, own.len())).collect();
         assert_eq!(found, [("tiers, machine=b".to_owned(), 2), ("tiers".to_owned(), 1)]);
         assert_eq!(problems(&rows), ["tiers"]);
-    }
-
-    #[test]
-    fn pages_contain_the_command() {
-        let machine = Machine::here();
-        let notes = ["no corpora".to_owned()];
-        let peers =
-            [Peer { name: "p".into(), version: Some("1.2".into()), line: "./p {input} {output}".into() }];
-        let question =
-            Question { command: "plimsoll bench", machine: &machine, notes: &notes, peers: &peers };
-        let readme = question.readme(&rows(), |name| name != "trace.csv" && !name.starts_with("charts"));
-        assert!(readme.contains("    plimsoll bench\n"));
-        assert!(readme.contains("- external p: 1.2; run as `./p {input} {output}`\n"));
-        assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"));
-        assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
-        let own = Row { suite: "graphs".into(), instance: "net-0".into(), ..Row::default() };
-        let sources = sources(&[rows(), vec![own]].concat());
-        assert!(sources.contains("| s | 2 | a, b | the file, folder or pattern"), "{sources}");
-        assert!(
-            sources.contains("| graphs | 1 | net-0 | generated by this build: small networks"),
-            "{sources}"
-        );
     }
 }

@@ -19,13 +19,13 @@ pub use failures::{Failures, failures, lines};
 pub use file::{CsvFile, RowError, read};
 pub use settle::settle;
 pub(crate) use settle::{Known, Place, known};
-pub use trace::{Event, Improvements, Recorder, of_process, write_trace};
+pub use trace::{Event, Improvements, Measured, Recorder, of_process, write_trace};
 pub use words::{AlgorithmKind, Certified, Claimed, Decide, Evidence, Happening, Status, Unit};
 
 use crate::machine::{Machine, timestamp};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::posed::{Subject, Terms};
-use plimsoll_model::{Bytes, Claim, Stop, WitnessSummary, load};
+use plimsoll_model::{Claim, Stop, WitnessSummary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -197,25 +197,6 @@ impl Row {
         match subject {
             Subject::Instance(instance) => Self { buffers: Some(instance.len()), ..self },
             Subject::Graph(graph) => Self { operators: Some(graph.operators().len()), ..self },
-        }
-    }
-
-    /// Sets the instance or the graph. The capacity of an instance becomes the capacity to decide.
-    #[must_use]
-    pub fn about(self, suite: &str, subject: &Subject, sha256: &str) -> Self {
-        let named = Self {
-            suite: suite.to_owned(),
-            instance: subject.name().to_owned(),
-            sha256: sha256.to_owned(),
-            ..self.sized(subject)
-        };
-        match subject {
-            Subject::Instance(instance) => Self {
-                load: Some(load(instance).0.get()),
-                capacity: instance.capacity().map(Bytes::get),
-                ..named
-            },
-            Subject::Graph(_) => named,
         }
     }
 

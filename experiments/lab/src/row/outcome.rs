@@ -1,8 +1,8 @@
 //! Stores the results of a run of a built-in algorithm in a row.
 
-use super::{Row, Status, Unit};
+use super::{Measured, Row, Status, Unit};
 use crate::machine::timestamp;
-use plimsoll::posed::{Answer, Answered, Fault, Posed};
+use plimsoll::posed::{Answer, Fault, Posed, Unanswered};
 use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Problem, Value};
 use std::collections::BTreeMap;
@@ -33,8 +33,8 @@ impl From<Fault> for Status {
 impl Row {
     /// Sets the results of a run of an algorithm.
     #[must_use]
-    pub fn answered<P: Problem>(self, run: &Answered<P>) -> Self {
-        let answered = match &run.result {
+    pub fn answered<P: Problem>(self, run: Measured, result: &Result<Answer<P>, Unanswered>) -> Self {
+        let answered = match result {
             Ok(answer) => self.done::<P>(answer),
             Err(reason) => self.without(reason.fault().into(), &reason.to_string()),
         };

@@ -6,6 +6,7 @@
 //! `trace.csv` repeats the traces with one line per event.
 
 use super::{Happening, Row, TRACE, Unit};
+use crate::machine::MemoryMeter;
 use plimsoll_model::files::write_durably;
 use plimsoll_model::{Bound, Observer, Problem, Value};
 use serde::{Deserialize, Serialize};
@@ -115,17 +116,37 @@ impl Improvements {
     }
 }
 
-/// An observer that records improvements.
-#[derive(Clone, Debug)]
+/// An observer that records improvements, the time of a run and its memory.
+#[derive(Debug)]
 pub struct Recorder {
+    meter: MemoryMeter,
     started: Instant,
     trace: Improvements,
+    end: Option<Measured>,
+}
+
+/// The measurements of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// The wall-clock time of the algorithm in seconds, without the checker.
+    pub seconds: f64,
+    /// The peak resident memory of the process in bytes, if it could be measured.
+    pub peak_memory: Option<u64>,
 }
 
 impl Recorder {
     /// Creates a recorder whose clock starts now.
     pub fn start() -> Self {
-        Self { started: Instant::now(), trace: Improvements::default() }
+        let meter = MemoryMeter::start();
+        Self { meter, started: Instant::now(), trace: Improvements::default(), end: None }
+    }
+
+    /// Returns the measurements at the end of the run. A run that did not report its end ends now.
+    pub fn measured(&mut self) -> Measured {
+        let Self { meter, started, .. } = &*self;
+        let now = || Measured { seconds: started.elapsed().as_secs_f64(), peak_memory: meter.peak() };
+        let end = self.end.unwrap_or_else(now);
+        *self.end.insert(end)
     }
 
     /// Returns the trace of a run that ended with this row.
@@ -145,6 +166,10 @@ impl<P: Problem> Observer<P> for Recorder {
 
     fn bound(&mut self, bound: &Bound<P>) {
         self.trace.bound(self.started.elapsed().as_secs_f64(), Unit::of::<P::Value>(), bound.value.number());
+    }
+
+    fn ended(&mut self) {
+        self.measured();
     }
 }
 

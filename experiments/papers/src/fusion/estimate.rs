@@ -9,7 +9,7 @@ use plimsoll::tiers::{Fusing, TierSetting, tier_case};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_model::fusion::{Patterns, UnitRule};
 use plimsoll_model::graph::{Boundary, LivenessOptions};
-use plimsoll_model::tiers::{Addresses, TierMachine, on_and_off_chip};
+use plimsoll_model::tiers::{Addresses, TierMachine, Tiers, on_and_off_chip};
 use plimsoll_model::timelines::Time;
 
 /// The columns of table 1: the rule for units, and the placement algorithm.
@@ -85,9 +85,9 @@ fn estimate(
         boundary_off_chip: false,
     };
     let case = tier_case(&graph, &setting).map_err(ReproduceError::on(graph.name()))?;
-    let found = context.solve(&context.registry.tiers, placement, graph.name(), &case.problem)?;
+    let (_, plan) = context.solve::<Tiers>(placement, graph.name(), &case)?;
     let none = || ReproduceError::Limit(format!("{}: no plan within the limits", graph.name()));
-    let plan = found.solution.ok_or_else(none)?;
+    let plan = plan.ok_or_else(none)?;
     let (on, off) = on_and_off_chip(&case.problem, &plan.traffic(&case.problem));
     let times = [plan.time(&case.problem), case.times.compute, case.times.overhead, case.times.weights.time];
     Ok(Estimate {

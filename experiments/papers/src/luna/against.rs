@@ -7,7 +7,7 @@ use super::models::StandIn;
 use super::printed::{STRATEGIES, gain};
 use crate::{Context, Params, ReproduceError, Reproduction, generated};
 use minijinja::{Value, context};
-use plimsoll::branches::{Broken, Comparison, Scheme};
+use plimsoll::branches::{Broken, Scheme, SchemeComparison};
 use plimsoll::run::Limits;
 use plimsoll_datasets::control_cases::CONTROL_CASES;
 use plimsoll_model::graph::Boundary;
@@ -74,7 +74,7 @@ pub(super) fn sample(
 /// layout for sequential branches. It holds for two reasons. Everything live at some point during an operator
 /// conflicts with the block of that operator. The regions of an operator are disjoint in time. (The theorem
 /// would not hold if loops kept their state only while it is needed. Here, they keep it throughout.)
-fn contradiction(comparison: &Comparison) -> Option<Broken> {
+fn contradiction(comparison: &SchemeComparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
     let high = format!("{} by {}", merged.scheme, merged.solver);
@@ -86,7 +86,7 @@ type Known = Option<plimsoll_model::Bytes>;
 /// Checks computed optima against the recorded ones, which were derived by hand.
 fn check(
     name: &str,
-    comparison: &Comparison,
+    comparison: &SchemeComparison,
     (optimum, merged): (Known, Known),
 ) -> Result<(), ReproduceError> {
     let proved =
@@ -270,7 +270,7 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
         predicted => samples.iter().filter(predicts).count(), loops => of("loops"),
     };
     found.fact("answer", answer);
-    let lines: Vec<Comparison> = samples.iter().map(|one| one.measured.comparison.clone()).collect();
+    let lines: Vec<SchemeComparison> = samples.iter().map(|one| one.measured.comparison.clone()).collect();
     found.file("comparison.csv", "every graph with every scheme and solver: arena, bound, seconds", |file| {
         plimsoll_lab::report::branches::write_lines(&lines, file)
     });
@@ -327,7 +327,8 @@ mod tests {
         };
         let lines = names.into_iter().zip(arenas).map(line).collect();
         let graph = "g".to_owned();
-        let comparison = Comparison { graph, regions: 2, buffers: 3, load: 1, lines, missing: Vec::new() };
+        let comparison =
+            SchemeComparison { graph, regions: 2, buffers: 3, load: 1, lines, missing: Vec::new() };
         Sample {
             family: "f".to_owned(),
             params: Params::new(),

@@ -7,13 +7,12 @@ use super::printed::{Printed, STRATEGIES, registered};
 use crate::{Context, ReproduceError, Reproduction, missing, named};
 use minijinja::context;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};
-use plimsoll::plan::Plan;
 use plimsoll_datasets::control_cases::ControlCase;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
-use plimsoll_model::{Offsets, Problem};
+use plimsoll_model::{InstanceProblem, Offsets, Problem};
 
 /// The graph of figures 1 and 2. Its inputs and outputs are in the arena.
 const SMALL: &str = "two-branches-in-a-row";

@@ -1,7 +1,7 @@
 //! Plans graphs with every scheme.
 
 use crate::{Context, ReproduceError, named};
-use plimsoll::branches::{BranchError, Comparison, OrderedProgram, compare, held, ordered_program};
+use plimsoll::branches::{BranchError, OrderedProgram, SchemeComparison, compare, held, ordered_program};
 use plimsoll::graphs::{GraphRun, GraphRunError};
 use plimsoll::run::Limits;
 use plimsoll_model::Bytes;
@@ -12,7 +12,7 @@ use plimsoll_model::program::ProgramOptions;
 /// The plans of a graph for every scheme.
 #[derive(Debug)]
 pub(super) struct Measured {
-    pub comparison: Comparison,
+    pub comparison: SchemeComparison,
     /// The maximum total size of simultaneously live blocks and tensors in bytes, which is a lower bound on
     /// the arena of every layout with blocks.
     pub held: Bytes,

@@ -7,30 +7,30 @@ use super::models::StandIn;
 use super::printed::{Printed, STRATEGIES, gain, registered};
 use crate::Reproduction;
 use minijinja::{Value, context};
-use plimsoll::branches::{Comparison, Scheme};
+use plimsoll::branches::{Scheme, SchemeComparison};
 
 /// The two interpretations of "before", with their names in the tables.
 pub(super) const BEFORE: [(Scheme, &str); 2] =
     [(Scheme::Sequential, "sequential branches"), (Scheme::Flat, "conflicting branches")];
 
 /// Returns the size of the arena that a strategy finds under a scheme, in bytes.
-pub(super) fn arena(one: &Comparison, scheme: Scheme, strategy: &str) -> u64 {
+pub(super) fn arena(one: &SchemeComparison, scheme: Scheme, strategy: &str) -> u64 {
     one.arena(scheme, registered(strategy)).unwrap_or(0)
 }
 
 /// Returns the size of the smallest arena found for a scheme, in bytes.
-pub(super) fn best(one: &Comparison, scheme: Scheme) -> u64 {
+pub(super) fn best(one: &SchemeComparison, scheme: Scheme) -> u64 {
     one.best(scheme).map_or(0, |line| line.arena)
 }
 
 /// Formats the optimum of a scheme if it is proved, and its bounds otherwise.
-fn exact(one: &Comparison, scheme: Scheme) -> String {
+fn exact(one: &SchemeComparison, scheme: Scheme) -> String {
     let Some(best) = one.best(scheme) else { return "-".to_owned() };
     let bound = one.bound(scheme);
     if best.arena <= bound { best.arena.to_string() } else { format!("{bound} to {}", best.arena) }
 }
 
-fn by_strategy(one: &Comparison, scheme: Scheme) -> [u64; 3] {
+fn by_strategy(one: &SchemeComparison, scheme: Scheme) -> [u64; 3] {
     STRATEGIES.map(|strategy| arena(one, scheme, strategy))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn tables(
     let mut tables = Vec::new();
     for printed in &inputs.tables {
         let mine = stand_ins.iter().zip(measured).filter(|(one, _)| one.paper == printed.model);
-        let mine: Vec<(&StandIn, &Comparison)> = mine.map(|(one, of)| (one, &of.comparison)).collect();
+        let mine: Vec<(&StandIn, &SchemeComparison)> = mine.map(|(one, of)| (one, &of.comparison)).collect();
         for (_, one) in mine.iter().filter(|(_, one)| printed.after.is_some() && one.regions > 1) {
             let merged = best(one, Scheme::Nested);
             let gains = BEFORE.map(|(scheme, _)| gain(best(one, scheme), merged));
@@ -67,7 +67,7 @@ pub(super) fn tables(
 }
 
 /// Returns the cells of tables 1 and 2 for a stand-in.
-fn cells(one: &StandIn, of: &Comparison) -> Value {
+fn cells(one: &StandIn, of: &SchemeComparison) -> Value {
     let straight = of.regions == 1;
     let reading =
         |(scheme, name)| context! { name, by => by_strategy(of, scheme), exact => exact(of, scheme) };
@@ -101,11 +101,11 @@ fn about(one: &StandIn) -> String {
     format!("another model, {}: {}", one.graph.name(), one.differs)
 }
 
-fn before(printed: &Printed, mine: &[(&StandIn, &Comparison)]) -> Vec<Value> {
+fn before(printed: &Printed, mine: &[(&StandIn, &SchemeComparison)]) -> Vec<Value> {
     let naive = mine.iter().map(|(one, of)| (about(one), best(of, Scheme::Naive)));
     let mut rows = peaks("naive", printed.naive, naive.collect());
     for (strategy, bytes) in STRATEGIES.into_iter().zip(printed.before) {
-        let readings = |&(one, of): &(&StandIn, &Comparison)| match of.regions {
+        let readings = |&(one, of): &(&StandIn, &SchemeComparison)| match of.regions {
             1 => vec![(about(one), arena(of, BEFORE[0].0, strategy))],
             _ => BEFORE
                 .map(|(scheme, reading)| (format!("{}; {reading}", about(one)), arena(of, scheme, strategy)))
@@ -116,7 +116,7 @@ fn before(printed: &Printed, mine: &[(&StandIn, &Comparison)]) -> Vec<Value> {
     rows
 }
 
-fn after(printed: &Printed, mine: &[(&StandIn, &Comparison)]) -> Vec<Value> {
+fn after(printed: &Printed, mine: &[(&StandIn, &SchemeComparison)]) -> Vec<Value> {
     let branched = || mine.iter().filter(|(_, of)| of.regions > 1);
     let rows = |(strategy, bytes)| {
         let ours = branched().map(|(one, of)| (about(one), arena(of, Scheme::Nested, strategy)));

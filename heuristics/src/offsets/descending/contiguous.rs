@@ -6,7 +6,10 @@ use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
 /// Places buffers by descending size. Addresses below the top that are used by at most one placed buffer are
 /// preferred over shared and new addresses. A node is one placed buffer.
-pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
+pub(crate) fn descending_contiguous(
+    instance: &Instance,
+    budget: &mut Budget,
+) -> Result<Option<Layout>, Stop> {
     let mut memory = Memory::default();
     let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());
     let mut offsets = vec![Bytes::ZERO; instance.len()];

@@ -5,10 +5,10 @@
 //! Memory below the top is *shared* if several placed buffers use it, and otherwise *single*. A buffer is
 //! placed in memory whose users do not conflict with it, preferably in single memory, otherwise in shared
 //! memory. Bytes that do not fit there are placed in new memory above the top.
-//! - `patent_descending` assigns one range to every buffer. It prefers the lowest sufficient range that
+//! - `descending_contiguous` assigns one range to every buffer. It prefers the lowest sufficient range that
 //!   consists only of single memory. Otherwise, it uses the lowest sufficient range below the top. If neither
 //!   exists, the buffer begins directly above the highest conflicting buffer and extends into new memory.
-//! - [`patent_split`] splits buffers. It uses single memory, then shared memory, and then new memory, each in
+//! - [`descending_split`] splits buffers. It uses single memory, then shared memory, and then new memory, each in
 //!   ascending order of address.
 //!
 //! ```text
@@ -30,8 +30,8 @@ mod contiguous;
 mod ranges;
 mod split;
 
-pub(crate) use contiguous::patent_descending;
-pub use split::patent_split;
+pub(crate) use contiguous::descending_contiguous;
+pub use split::descending_split;
 
 use plimsoll_model::{Budget, BufferId, Instance, Stop};
 use ranges::Ranges;

@@ -10,7 +10,7 @@ use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
 ///
 /// # Errors
 /// The termination reason if the budget is exhausted before all buffers are placed.
-pub fn patent_split(instance: &Instance, budget: &mut Budget) -> Result<SplitLayout, Stop> {
+pub fn descending_split(instance: &Instance, budget: &mut Budget) -> Result<SplitLayout, Stop> {
     let mut memory = Memory::default();
     let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];
     let mut placed = Vec::with_capacity(instance.len());

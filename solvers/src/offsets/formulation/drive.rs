@@ -4,7 +4,7 @@ use super::greedy;
 use super::part::Part;
 use plimsoll_model::{
     Budget, Bytes, ConflictGraph, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem,
-    SolveError, Stats, Stop, Witness, check_layout, simple_bound,
+    SolveError, Stats, Stop, Tracker, Witness, check_layout,
 };
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub(crate) struct Task<'a> {
 
 /// The result that an engine proved for its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Proved {
     /// Lower bound on the peak of the part, in units. It equals the `lower` of the task if the engine proved
     /// nothing.
     pub lower: i64,
@@ -51,7 +51,7 @@ pub(crate) trait Engine {
         budget: &mut Budget,
         stats: &mut Stats,
         found: &mut Found<'_>,
-    ) -> Result<Verdict, SolveError>;
+    ) -> Result<Proved, SolveError>;
 }
 
 /// Solves an instance part by part.
@@ -59,7 +59,7 @@ pub(crate) trait Engine {
 /// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. A part is
 /// solved only if its peak exceeds the capacity, or exceeds both the bound and the target. The parts with the
 /// most conflicts come last, so a limit affects as few parts as possible. The bound of the instance starts at
-/// [`simple_bound`]. It is raised by the heaviest clique of each part and by proofs of the engine, which have
+/// [`Problem::floor`]. It is raised by the heaviest clique of each part and by proofs of the engine, which have
 /// the witness [`Witness::Search`].
 pub(crate) fn drive(
     engine: &dyn Engine,
@@ -79,15 +79,12 @@ pub(crate) fn drive(
 
 struct Run<'a> {
     name: &'static str,
-    instance: &'a Instance,
-    observer: &'a mut dyn Observer<Offsets>,
+    /// The best layout combines the best offsets of the parts.
+    known: Tracker<'a, Offsets>,
     grain: i64,
     parts: Vec<Part>,
     /// Best offsets of each part, in units.
     best: Vec<Vec<i64>>,
-    bound: LowerBound,
-    layout: Layout,
-    stats: Stats,
     stop: Option<Stop>,
 }
 
@@ -103,51 +100,24 @@ impl<'a> Run<'a> {
         observer.phase("greedy");
         let parts = Part::split(instance, &ConflictGraph::of(instance), absorb, watch);
         let best: Vec<Vec<i64>> = parts.iter().map(greedy::place).collect();
-        let mut stats = Stats::default();
-        stats.count("parts", parts.len() as u64);
-        stats.count("absorbed", parts.iter().map(|part| part.absorbed() as u64).sum());
-        let mut run = Self {
-            name,
-            instance,
-            observer,
-            grain: instance.grain().get() as i64,
-            layout: Layout::new(vec![Bytes::ZERO; instance.len()]),
-            parts,
-            best,
-            bound: simple_bound(instance),
-            stats,
-            stop: None,
-        };
-        run.observer.bound(&run.bound);
-        run.layout = run.assemble(&run.best);
-        debug_assert!(check_layout(&instance.clone().with_capacity(None), &run.layout).is_empty());
-        run.report();
-        run.stats.phases.push(("greedy".to_owned(), started.elapsed().as_secs_f64()));
+        let mut known = Tracker::start(instance, Offsets::floor(instance), observer);
+        known.stats.count("parts", parts.len() as u64);
+        known.stats.count("absorbed", parts.iter().map(|part| part.absorbed() as u64).sum());
+        let grain = instance.grain().get() as i64;
+        let mut run = Self { name, known, grain, parts, best, stop: None };
+        let layout = run.assemble(&run.best);
+        debug_assert!(check_layout(&instance.clone().with_capacity(None), &layout).is_empty());
+        run.known.offer(layout);
+        run.known.stats.phases.push(("greedy".to_owned(), started.elapsed().as_secs_f64()));
         run
     }
 
     fn assemble(&self, best: &[Vec<i64>]) -> Layout {
-        let mut offsets = vec![Bytes::ZERO; self.instance.len()];
+        let mut offsets = vec![Bytes::ZERO; self.known.input.len()];
         for (part, best) in self.parts.iter().zip(best) {
             part.expand(best, &mut offsets);
         }
         Layout::new(offsets)
-    }
-
-    fn value(&self) -> Bytes {
-        self.layout.peak(self.instance)
-    }
-
-    fn fits(&self, value: Bytes) -> bool {
-        self.instance.capacity().is_none_or(|capacity| value <= capacity)
-    }
-
-    /// Reports the incumbent to the observer if it fits the capacity.
-    fn report(&mut self) {
-        let value = self.value();
-        if self.fits(value) {
-            self.observer.incumbent(&self.layout, value);
-        }
     }
 
     /// Replaces the layout of one part if the checker accepts the new one and its peak is lower. Returns
@@ -157,30 +127,17 @@ impl<'a> Run<'a> {
         best[at] = offsets.to_vec();
         let layout = self.assemble(&best);
         // Other parts may still exceed the capacity. This does not make the layout of this part invalid.
-        let fault = if self.fits(layout.peak(self.instance)) {
-            !Offsets::check(self.instance, &layout).is_empty()
-        } else {
-            !check_layout(&self.instance.clone().with_capacity(None), &layout).is_empty()
-        };
-        if fault {
-            self.stats.count("rejected", 1);
+        if !Offsets::check_unlimited(self.known.input, &layout).is_empty() {
+            self.known.stats.count("rejected", 1);
             return false;
         }
         if self.parts[at].peak(offsets) < self.parts[at].peak(&self.best[at]) {
-            let lower = layout.peak(self.instance) < self.value();
             self.best = best;
-            self.layout = layout;
-            if lower {
-                self.report();
-            }
+            // The peak of the whole layout does not rise. If it stays equal, the new layout replaces the old.
+            let peak = self.known.offer(layout.clone());
+            self.known.best = Some((layout, peak));
         }
         true
-    }
-
-    fn raise(&mut self, bound: LowerBound) {
-        if self.bound.raise(bound) {
-            self.observer.bound(&self.bound);
-        }
     }
 
     /// Raises the bound by the heaviest clique of each part.
@@ -195,26 +152,20 @@ impl<'a> Run<'a> {
             })
             .collect();
         for bound in heaviest {
-            self.raise(bound);
+            self.known.raise(bound);
         }
     }
 
     /// Returns the bound of the instance in units, rounded up because every peak is a multiple of the grain.
     fn lower(&self) -> i64 {
-        (self.bound.value.get() as i64 + self.grain - 1) / self.grain
-    }
-
-    fn settled(&self, budget: &Budget) -> bool {
-        let value = self.value();
-        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
-        over || self.fits(value) && (value <= self.bound.value || budget.reaches_target(value))
+        (self.known.bound.value.get() as i64 + self.grain - 1) / self.grain
     }
 
     fn solve_parts(&mut self, engine: &dyn Engine, budget: &mut Budget) -> Result<(), SolveError> {
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|&at| (self.parts[at].pairs.len(), at));
         for at in order {
-            if self.settled(budget) {
+            if self.known.settled(budget).is_some() {
                 break;
             }
             self.stop = budget.check();
@@ -229,22 +180,22 @@ impl<'a> Run<'a> {
     fn solve_part(&mut self, engine: &dyn Engine, at: usize, budget: &mut Budget) -> Result<(), SolveError> {
         let lower = self.lower();
         let units = |bytes: Bytes| (bytes.get() / self.grain as u64).min(i64::MAX as u64) as i64;
-        let capacity = self.instance.capacity().map_or(i64::MAX, units);
+        let capacity = self.known.input.capacity().map_or(i64::MAX, units);
         let peak = self.parts[at].peak(&self.best[at]);
         let enough = lower.max(budget.target().map_or(0, units)).min(capacity);
         if peak <= enough {
             return Ok(());
         }
         let started = Instant::now();
-        self.observer.phase(&format!("{} part {at}", self.name));
+        self.known.observer.phase(&format!("{} part {at}", self.name));
         let (part, known) = (self.parts[at].clone(), self.best[at].clone());
         let upper = (peak - 1).min(capacity);
         let task = Task { part: &part, lower, enough, upper, known: &known };
-        let mut stats = std::mem::take(&mut self.stats);
+        let mut stats = std::mem::take(&mut self.known.stats);
         let verdict = engine.solve(task, budget, &mut stats, &mut |offsets| self.accept(at, offsets));
         stats.phases.push((format!("{} part {at}", self.name), started.elapsed().as_secs_f64()));
-        for (name, by) in std::mem::replace(&mut self.stats, stats).counters {
-            self.stats.count(&name, by);
+        for (name, by) in std::mem::replace(&mut self.known.stats, stats).counters {
+            self.known.stats.count(&name, by);
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
@@ -256,24 +207,14 @@ impl<'a> Run<'a> {
             return Err(SolveError::Internal { solver: self.name, reason });
         }
         if verdict.lower > lower {
-            self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
+            self.known.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }
         self.stop = self.stop.or(verdict.stop);
         Ok(())
     }
 
-    fn conclude(mut self, budget: &mut Budget) -> Outcome<Offsets> {
-        let value = self.value();
-        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
-        let stop = if over || self.fits(value) && value <= self.bound.value {
-            Stop::Completed
-        } else if self.fits(value) && budget.reaches_target(value) {
-            Stop::Target
-        } else {
-            self.stop.or_else(|| budget.check()).unwrap_or(Stop::Completed)
-        };
-        self.stats.nodes = budget.nodes();
-        let best = Some((self.layout, value));
-        Outcome::conclude(self.instance, best, self.bound, stop, self.stats)
+    fn conclude(self, budget: &mut Budget) -> Outcome<Offsets> {
+        let stop = self.known.settled(budget).or(self.stop).or_else(|| budget.check());
+        self.known.conclude(stop.unwrap_or(Stop::Completed), budget.nodes())
     }
 }

@@ -21,5 +21,5 @@ mod part;
 
 pub(crate) use bridges::bridges;
 pub(crate) use domain::Domain;
-pub(crate) use drive::{Engine, Found, Task, Verdict, drive};
+pub(crate) use drive::{Engine, Found, Proved, Task, drive};
 pub(crate) use part::{Part, absorb_dominated};

@@ -31,7 +31,7 @@ pub use model::Formulation;
 
 use crate::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use crate::offsets::bounds::has_few_conflicts;
-use crate::offsets::formulation::{Domain, Engine, Found, Task, Verdict, drive};
+use crate::offsets::formulation::{Domain, Engine, Found, Proved, Task, drive};
 use model::Model;
 use plimsoll_model::{
     Budget, Change, Instance, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
@@ -81,13 +81,13 @@ impl Ilp {
         (upper, minimise): (i64, bool),
         limits: Limits,
         run: &mut Progress<'_, '_>,
-    ) -> Result<Verdict, SolveError> {
+    ) -> Result<Proved, SolveError> {
         let symmetric = |warm: bool| self.formulation.symmetry && !warm;
         let warm = self.formulation.warm && minimise;
         let upper = if warm { task.part.peak(task.known).min(upper + 1) } else { upper };
         let mut watch = run.budget.without_node_limit().part(None, limits.time);
         let Some(domain) = self.domain(task, upper, symmetric(warm), &mut watch) else {
-            return Ok(Verdict { lower: upper + 1, stop: None });
+            return Ok(Proved { lower: upper + 1, stop: None });
         };
         let model = || Model::new(task.part, &domain, self.formulation, minimise, task.lower);
         let start = (warm && task.part.peak(task.known) <= upper).then(|| model().start(task.known));
@@ -114,7 +114,7 @@ impl Ilp {
 
 /// Returns the bound that an answer proves, and the termination reason. The bound never exceeds `peak`, the
 /// peak of the layout found.
-fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Verdict {
+fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Proved {
     let safe = upper <= SAFE_UNITS;
     let proved = match answer.end {
         End::Infeasible if safe => upper + 1,
@@ -126,7 +126,7 @@ fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answ
         End::Stopped(stop) => stop,
         _ => None,
     };
-    Verdict { lower: proved.max(task.lower).min(peak), stop }
+    Proved { lower: proved.max(task.lower).min(peak), stop }
 }
 
 /// The budget and the statistics of a run, and the callback that checks its layouts.
@@ -154,7 +154,7 @@ impl Engine for Ilp {
         budget: &mut Budget,
         stats: &mut Stats,
         found: &mut Found<'_>,
-    ) -> Result<Verdict, SolveError> {
+    ) -> Result<Proved, SolveError> {
         let mut lower = task.lower;
         if self.formulation.decide {
             let mut best = i64::MAX;
@@ -169,18 +169,18 @@ impl Engine for Ilp {
             let mut run = Progress { budget, stats, found: &mut watch };
             let verdict = self.call(task, (task.enough, false), limits, &mut run)?;
             if best <= task.enough {
-                return Ok(Verdict { lower, stop: None });
+                return Ok(Proved { lower, stop: None });
             }
             lower = lower.max(verdict.lower);
             if lower > task.upper || budget.check().is_some() {
-                return Ok(Verdict { lower, stop: budget.check() });
+                return Ok(Proved { lower, stop: budget.check() });
             }
         }
         let limits = Limits { target: Some(task.enough), ..Limits::of(budget) };
         let task = Task { lower, ..task };
         let mut run = Progress { budget, stats, found };
         let verdict = self.call(task, (task.upper, true), limits, &mut run)?;
-        Ok(Verdict { lower: verdict.lower, stop: verdict.stop })
+        Ok(Proved { lower: verdict.lower, stop: verdict.stop })
     }
 }
 

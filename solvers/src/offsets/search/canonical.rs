@@ -33,7 +33,7 @@
 //! **Source.** Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes),
 //! extended to alignments, fixed offsets and arbitrary conflicts.
 
-use super::decide::{Decide, Verdict, deepen};
+use super::decide::{Decide, Decision, deepen};
 use super::memo::{Key, Memo, mix};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections_within};
 
@@ -185,9 +185,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out.
-    pub fn run(&mut self, budget: &mut Budget) -> Verdict {
+    pub fn run(&mut self, budget: &mut Budget) -> Decision {
         if let Some(stop) = budget.check() {
-            return Verdict::Stopped(stop);
+            return Decision::Stopped(stop);
         }
         let end = self.solve(self.size.len(), budget);
         let layout = Layout::from_raw(self.placed.iter().map(|offset| offset.unwrap_or(0)));
@@ -196,9 +196,9 @@ impl<'a> Engine<'a> {
         self.level = (0, None);
         self.trail.clear();
         match (end, budget.check()) {
-            (End::Fits, _) => Verdict::Fits(layout),
-            (End::Impossible, _) => Verdict::Impossible,
-            (End::Pause, stop) => Verdict::Stopped(stop.expect("a search pauses only for its budget")),
+            (End::Fits, _) => Decision::Fits(layout),
+            (End::Impossible, _) => Decision::Impossible,
+            (End::Pause, stop) => Decision::Stopped(stop.expect("a search pauses only for its budget")),
         }
     }
 
@@ -376,7 +376,7 @@ fn write_key(
 }
 
 impl Decide for Engine<'_> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+    fn decide(&mut self, budget: &mut Budget) -> Decision {
         self.run(budget)
     }
 }

@@ -7,7 +7,7 @@ pub(super) const NAME: &str = "search";
 
 /// Result of a search at one capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// A layout within the capacity.
     Fits(Layout),
     /// No layout within the capacity exists.
@@ -25,7 +25,7 @@ pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
 /// A search at one capacity that can be resumed. It keeps its memo and other learnt facts between calls.
 pub(crate) trait Decide: Send {
     /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out.
-    fn decide(&mut self, budget: &mut Budget) -> Verdict;
+    fn decide(&mut self, budget: &mut Budget) -> Decision;
 }
 
 /// Two searches at the same capacity that alternate. A node of the second takes longer, so it has fewer
@@ -36,13 +36,13 @@ pub(super) struct Alternating<A, B>(pub A, pub B);
 const SECOND_SHARE: u64 = 32;
 
 impl<A: Decide, B: Decide> Decide for Alternating<A, B> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+    fn decide(&mut self, budget: &mut Budget) -> Decision {
         let nodes = budget.nodes_left().map(|left| left - left / SECOND_SHARE);
         let mut part = budget.part(nodes, None);
         let first = self.0.decide(&mut part);
         budget.spend(part.nodes());
         match first {
-            Verdict::Stopped(_) if budget.check().is_none() => self.1.decide(budget),
+            Decision::Stopped(_) if budget.check().is_none() => self.1.decide(budget),
             settled => settled,
         }
     }

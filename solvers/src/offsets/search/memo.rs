@@ -1,24 +1,8 @@
 //! A memo of states that cannot be completed to a layout. Keys are compared exactly because a false match
 //! could yield a false proof.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A hasher for keys that are already hashes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PassThrough(u64);
-
-impl Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are written as u64")
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 /// Failed states at one capacity. The memo is cleared when a new state would raise its size above `limit`
 /// bytes.
@@ -27,7 +11,8 @@ impl Hasher for PassThrough {
 /// two states share a hash, the later state replaces the earlier one.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
-    places: HashMap<u64, (u32, u32), BuildHasherDefault<PassThrough>>,
+    /// The hash of each state, and the start and the length of its key in `arena`.
+    places: HashTable<(u64, u32, u32)>,
     arena: Vec<u8>,
     key: Key,
     limit: usize,
@@ -39,12 +24,12 @@ const ENTRY: usize = 32;
 impl Memo {
     pub fn new(limit: usize) -> Self {
         let limit = limit.min(u32::MAX as usize);
-        Self { places: HashMap::default(), arena: Vec::new(), key: Key::default(), limit }
+        Self { places: HashTable::new(), arena: Vec::new(), key: Key::default(), limit }
     }
 
     /// Returns true if exactly this state is in the memo.
     pub fn contains(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) -> bool {
-        let Some(&(start, length)) = self.places.get(&hash) else {
+        let Some(&(_, start, length)) = self.places.find(hash, |&(own, ..)| own == hash) else {
             return false;
         };
         self.key.bytes.clear();
@@ -65,7 +50,13 @@ impl Memo {
         }
         let start = self.arena.len() as u32;
         self.arena.extend_from_slice(&self.key.bytes);
-        self.places.insert(hash, (start, self.key.bytes.len() as u32));
+        let place = (hash, start, self.key.bytes.len() as u32);
+        match self.places.entry(hash, |&(own, ..)| own == hash, |&(own, ..)| own) {
+            Entry::Occupied(mut old) => *old.get_mut() = place,
+            Entry::Vacant(free) => {
+                free.insert(place);
+            }
+        }
     }
 }
 

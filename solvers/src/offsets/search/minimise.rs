@@ -12,7 +12,7 @@
 //! rounds.
 
 use super::arrangements::{Arrangements, Beside};
-use super::decide::{Decide, NAME, Verdict};
+use super::decide::{Decide, Decision, NAME};
 use super::learn::Learner;
 use super::peaks::Peaks;
 use super::portfolio;
@@ -20,7 +20,7 @@ use super::reorder::Reorder;
 use super::valley::Reduced;
 use super::windows::{Proof, Raise, Windows};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, section_intervals,
+    Budget, Bytes, Instance, Layout, LowerBound, Offsets, Stop, Tracker, Witness, section_intervals,
 };
 use std::collections::BTreeMap;
 
@@ -32,48 +32,6 @@ const AIM_SHARE: u64 = 5;
 
 /// Maximum number of halvings between the first capacity of a round and the best layout.
 const MOST_HALVES: usize = 5;
-
-#[derive(Debug)]
-pub(crate) struct Progress {
-    pub best: Option<(Layout, Bytes)>,
-    pub bound: LowerBound,
-    pub stop: Stop,
-}
-
-impl Progress {
-    pub fn nothing() -> Self {
-        Self { best: None, bound: LowerBound::trivial(), stop: Stop::Completed }
-    }
-
-    pub fn value(&self) -> Option<Bytes> {
-        self.best.as_ref().map(|&(_, value)| value)
-    }
-
-    /// Adopts a layout if it is better. Returns the peak of the layout in either case.
-    pub fn offer(
-        &mut self,
-        instance: &Instance,
-        layout: Layout,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Bytes {
-        let peak = Offsets::value(instance, &layout);
-        if self.value().is_none_or(|best| peak < best) {
-            observer.incumbent(&layout, peak);
-            self.best = Some((layout, peak));
-        }
-        peak
-    }
-
-    /// Returns the reason to stop if the best layout is optimal or reaches the target, or if the instance is
-    /// proved infeasible.
-    pub fn settled(&self, instance: &Instance, budget: &Budget) -> Option<Stop> {
-        let (value, bound) = (self.value(), self.bound.value);
-        if instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
-            return Some(Stop::Completed);
-        }
-        value.is_some_and(|value| budget.reaches_target(value)).then_some(Stop::Target)
-    }
-}
 
 /// The numbers of nodes of branching that take some time.
 #[derive(Clone, Copy, Debug)]
@@ -309,91 +267,79 @@ impl Prover<'_> {
 /// target is reached, or the budget runs out. Branching alternates with the given helpers. The first round
 /// has the nodes of `pace` for each capacity.
 pub(super) fn minimise<'a>(
-    instance: &'a Instance,
+    known: &mut Tracker<'_, Offsets>,
     (peaks, pace): (Peaks, Pace),
     (factory, prover): (&'a Factory<'a>, Option<Prover<'a>>),
     helpers: Vec<Box<dyn Improve + 'a>>,
-    progress: Progress,
     budget: &mut Budget,
-    observer: &mut dyn Observer<Offsets>,
-) -> Progress {
+) -> Stop {
     let helpers = helpers.into_iter().map(|search| Helper { search, share: SHARE }).collect();
     let (stride, engines) = (0, BTreeMap::new());
-    Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines }
-        .run(budget)
+    Minimiser { known, peaks, factory, prover, helpers, pace, stride, engines }.run(budget)
 }
 
 /// Improves the best layout by the first of the helpers alone, until it meets the bound or the target, or the
 /// budget runs out.
-pub(super) fn only_help<'a>(
-    instance: &'a Instance,
-    helpers: Vec<Box<dyn Improve + 'a>>,
-    mut progress: Progress,
+pub(super) fn only_help(
+    known: &mut Tracker<'_, Offsets>,
+    helpers: Vec<Box<dyn Improve + '_>>,
     budget: &mut Budget,
-    observer: &mut dyn Observer<Offsets>,
-) -> Progress {
+) -> Stop {
     if let Some(mut helper) = helpers.into_iter().next()
-        && let Some((best, _)) = progress.best.clone()
-        && let Some(layout) = helper.improve(&best, progress.bound.value, budget)
+        && let Some((best, _)) = &known.best
+        && let Some(layout) = helper.improve(best, known.bound.value, budget)
     {
-        progress.offer(instance, layout, observer);
+        known.offer(layout);
     }
-    let settled = progress.settled(instance, budget).or_else(|| budget.check());
-    Progress { stop: settled.unwrap_or(Stop::Completed), ..progress }
+    known.settled(budget).or_else(|| budget.check()).unwrap_or(Stop::Completed)
 }
 
 /// Improves the bound by the methods of `prover` alone, with at most `nodes` nodes. If the layout is then
 /// far above the bound, improves the layout by at most `insertions` insertions.
-pub(super) fn raise<'a>(
-    instance: &'a Instance,
-    prover: Prover<'a>,
-    progress: Progress,
+pub(super) fn raise(
+    known: &mut Tracker<'_, Offsets>,
+    prover: Prover<'_>,
     (nodes, insertions): (u64, u64),
     budget: &mut Budget,
-    observer: &mut dyn Observer<Offsets>,
-) -> Progress {
+) {
     let factory = |_: Bytes| Vec::new();
     let peaks = Peaks::multiples(prover.reduced.grain);
     let (prover, helpers, engines) = (Some(prover), Vec::new(), BTreeMap::new());
     let (factory, pace, stride) = (&factory, Pace::new(0), 0);
-    let mut minimiser =
-        Minimiser { instance, peaks, factory, prover, helpers, observer, progress, pace, stride, engines };
+    let mut minimiser = Minimiser { known, peaks, factory, prover, helpers, pace, stride, engines };
     let mut part = budget.part(Some(nodes), None);
     minimiser.prove(nodes, &mut part);
     budget.spend(part.nodes());
     if minimiser.finished(budget).is_none() && minimiser.is_far(FAR_AT_FIRST) {
         minimiser.reorder(insertions, budget);
     }
-    minimiser.progress
 }
 
-struct Minimiser<'a, 'o> {
-    instance: &'a Instance,
+struct Minimiser<'a, 'k, 't> {
+    known: &'k mut Tracker<'t, Offsets>,
     peaks: Peaks,
     factory: &'a Factory<'a>,
     prover: Option<Prover<'a>>,
     helpers: Vec<Helper<'a>>,
-    observer: &'o mut dyn Observer<Offsets>,
-    progress: Progress,
     pace: Pace,
     /// Distance in bytes from the bound to the first capacity of the next round.
     stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
 }
 
-impl Minimiser<'_, '_> {
-    fn run(mut self, budget: &mut Budget) -> Progress {
+impl Minimiser<'_, '_, '_> {
+    fn run(mut self, budget: &mut Budget) -> Stop {
         let mut nodes = self.pace.first_round;
-        self.progress.stop = loop {
+        loop {
             if let Some(stop) = self.finished(budget) {
-                break stop;
+                return stop;
             }
             let (before, since) = (self.value(), budget.nodes());
             if let Some(stop) = self.round(nodes, budget) {
-                break stop;
+                return stop;
             }
             if let Some(stop) = self.prove(nodes, budget) {
-                break stop;
+                return stop;
             }
             // Rounds do not grow while layouts improve quickly, or while helpers improve them. The ejection
             // search over orders does not count: with it, rounds would stay so short that sweeps do not
@@ -405,26 +351,25 @@ impl Minimiser<'_, '_> {
             if grows && !helped {
                 nodes = nodes.saturating_mul(2);
             }
-        };
-        self.progress
+        }
     }
 
     fn finished(&self, budget: &mut Budget) -> Option<Stop> {
-        self.progress.settled(self.instance, budget).or_else(|| budget.check())
+        self.known.settled(budget).or_else(|| budget.check())
     }
 
     fn value(&self) -> Option<Bytes> {
-        self.progress.value()
+        self.known.value()
     }
 
     /// Returns the lowest and the highest capacity to decide. They are possible peaks, at or above the bound,
     /// below the best layout, and within the capacity of the instance. Returns `None` if there are no such
     /// capacities.
     fn window(&self) -> Option<(u64, u64)> {
-        let low = self.peaks.at_least(self.progress.bound.value.get());
+        let low = self.peaks.at_least(self.known.bound.value.get());
         let below_best = self.value().map(|value| value.get() - 1);
-        let ceiling = self.instance.ceiling().get().next_multiple_of(self.peaks.grain());
-        let limits = [below_best, self.instance.capacity().map(Bytes::get), Some(ceiling)];
+        let ceiling = self.known.input.ceiling().get().next_multiple_of(self.peaks.grain());
+        let limits = [below_best, self.known.input.capacity().map(Bytes::get), Some(ceiling)];
         let high = self.peaks.at_most(limits.into_iter().flatten().min()?)?;
         (low <= high).then_some((low, high))
     }
@@ -439,7 +384,7 @@ impl Minimiser<'_, '_> {
         let Some((low, high)) = self.window() else {
             // No capacity lies between the bound and the best layout, so the bound rises to the next possible
             // value.
-            let above_capacity = self.instance.capacity().map(|capacity| capacity.get().saturating_add(1));
+            let above_capacity = self.known.input.capacity().map(|capacity| capacity.get().saturating_add(1));
             let value = self.value().map(Bytes::get).into_iter().chain(above_capacity).min();
             self.raise(value.expect("the ceiling is above the bound"));
             return self.finished(budget);
@@ -454,7 +399,7 @@ impl Minimiser<'_, '_> {
         if let Some(stop) = self.finished(budget) {
             return Some(stop);
         }
-        if matches!(verdict, Verdict::Fits(_)) {
+        if matches!(verdict, Decision::Fits(_)) {
             return None;
         }
         for at in steps {
@@ -462,7 +407,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.finished(budget) {
                 return Some(stop);
             }
-            if !matches!(verdict, Verdict::Stopped(_)) {
+            if !matches!(verdict, Decision::Stopped(_)) {
                 break;
             }
         }
@@ -471,9 +416,9 @@ impl Minimiser<'_, '_> {
 
     /// Doubles the stride after an infeasible capacity, and quarters it after any other result. If units are
     /// small, raising the bound unit by unit would take too long.
-    fn adapt_stride(&mut self, verdict: &Verdict) {
+    fn adapt_stride(&mut self, verdict: &Decision) {
         self.stride = match verdict {
-            Verdict::Impossible => self.stride.saturating_mul(2).max(self.peaks.grain()),
+            Decision::Impossible => self.stride.saturating_mul(2).max(self.peaks.grain()),
             _ => self.stride / 4 / self.peaks.grain() * self.peaks.grain(),
         };
     }
@@ -481,7 +426,7 @@ impl Minimiser<'_, '_> {
     /// Returns true if the gap between the best layout and the bound has shrunk by more than a sixteenth
     /// since the best value was `before`.
     fn is_much_better(&self, before: Option<Bytes>) -> bool {
-        let bound = self.progress.bound.value.get();
+        let bound = self.known.bound.value.get();
         match (before, self.value()) {
             (Some(before), Some(now)) => (before.get() - now.get()) > before.get().saturating_sub(bound) / 16,
             (before, now) => before != now,
@@ -492,7 +437,7 @@ impl Minimiser<'_, '_> {
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
         while let Some(window) = self.window_in_units() {
-            let best = self.progress.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
+            let best = self.known.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
             let proofs = prover.prove(window, best.as_deref(), nodes, budget);
             if proofs.is_empty() {
                 break;
@@ -521,7 +466,7 @@ impl Minimiser<'_, '_> {
             }
             Proof::Bound { bound, window } => {
                 let value = (bound as u64).saturating_mul(self.peaks.grain());
-                self.raise_by(value, prover.witness(self.instance, window));
+                self.raise_by(value, prover.witness(self.known.input, window));
                 self.engines.retain(|&capacity, _| capacity >= value);
             }
         }
@@ -529,13 +474,13 @@ impl Minimiser<'_, '_> {
 
     /// Returns true if the distance from the bound to the best layout exceeds the bound divided by `part`.
     fn is_far(&self, part: u64) -> bool {
-        let bound = self.progress.bound.value.get();
+        let bound = self.known.bound.value.get();
         self.value().is_some_and(|value| value.get() - bound > bound / part)
     }
 
     /// Returns true if the best layout exceeds the capacity of the instance.
     fn only_decides(&self) -> bool {
-        let capacity = self.instance.capacity();
+        let capacity = self.known.input.capacity();
         capacity.is_some_and(|capacity| self.value().is_none_or(|value| value > capacity))
     }
 
@@ -565,7 +510,7 @@ impl Minimiser<'_, '_> {
             if self.finished(budget).is_some() {
                 break;
             }
-            let Some((best, before)) = self.progress.best.clone() else { break };
+            let Some((best, before)) = self.known.best.clone() else { break };
             let share = if self.only_decides() || self.pace.branches {
                 helper.share.min(SMALL_SHARE)
             } else if late && self.is_far(FAR) {
@@ -575,7 +520,7 @@ impl Minimiser<'_, '_> {
             };
             let nodes = spent.saturating_mul(helper.search.speed() * share) / self.pace.helped / SHARE;
             let mut part = budget.part(Some(nodes), None);
-            let found = helper.search.improve(&best, self.progress.bound.value, &mut part);
+            let found = helper.search.improve(&best, self.known.bound.value, &mut part);
             budget.spend(part.nodes());
             let better = found.is_some_and(|layout| self.book(layout) < before);
             helped |= better;
@@ -592,8 +537,8 @@ impl Minimiser<'_, '_> {
         let until = budget.nodes().saturating_add(nodes);
         while budget.nodes() < until && self.finished(budget).is_none() {
             let found = self.prover.as_mut().and_then(|prover| {
-                let best = prover.reduced.offsets(&self.progress.best.as_ref()?.0);
-                let low = self.progress.bound.value.get().div_ceil(self.peaks.grain()) as i64;
+                let best = prover.reduced.offsets(&self.known.best.as_ref()?.0);
+                let low = self.known.bound.value.get().div_ceil(self.peaks.grain()) as i64;
                 let left = until - budget.nodes();
                 let offsets = prover.reorder.as_mut()?.improve(low, &best, left, budget)?;
                 Some(prover.reduced.layout(&offsets))
@@ -607,7 +552,7 @@ impl Minimiser<'_, '_> {
 
     /// Adopts a layout if it is better. Returns the value of the layout in either case.
     fn book(&mut self, layout: Layout) -> Bytes {
-        let value = self.progress.offer(self.instance, layout, self.observer);
+        let value = self.known.offer(layout);
         self.engines.retain(|&capacity, _| capacity < value.get());
         value
     }
@@ -626,20 +571,20 @@ impl Minimiser<'_, '_> {
     }
 
     /// Searches at a capacity for at most `nodes` nodes and records the result.
-    fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Verdict {
+    fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Decision {
         let factory = self.factory;
         let members = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
         let verdict = portfolio::decide(members, nodes, budget);
         match &verdict {
-            Verdict::Fits(layout) => {
+            Decision::Fits(layout) => {
                 let value = self.book(layout.clone());
                 debug_assert!(value.get() <= capacity);
             }
-            Verdict::Impossible => {
+            Decision::Impossible => {
                 self.raise(self.peaks.at_least(capacity + 1));
                 self.engines.retain(|&c, _| c > capacity);
             }
-            Verdict::Stopped(_) => self.forget_between(),
+            Decision::Stopped(_) => self.forget_between(),
         }
         verdict
     }
@@ -661,9 +606,6 @@ impl Minimiser<'_, '_> {
         // No possible peak of a reduced layout lies below `value`. The best peak may, because the best layout
         // need not be reduced.
         let value = self.value().map_or(value, |best| value.min(best.get()));
-        let bound = LowerBound::new(Bytes::new(value), witness);
-        if self.progress.bound.raise(bound) {
-            self.observer.bound(&self.progress.bound);
-        }
+        self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 }

@@ -34,7 +34,7 @@ pub mod sweep;
 pub mod valley;
 pub mod windows;
 
-pub(crate) use decide::Verdict;
+pub(crate) use decide::Decision;
 pub(crate) use decide::{Decide, deepen};
 #[cfg(test)]
 pub(crate) use parameters::{Branching, SearchParams};

@@ -5,7 +5,7 @@
 //! lower index finish their quota. The result and the node count therefore depend only on the seed, the node
 //! limit and the number of members, unless time is limited.
 
-use super::{Decide, Verdict};
+use super::{Decide, Decision};
 use plimsoll_model::{Budget, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(super) fn on_threads<T: Send, R: Send>(
 
 /// Runs every member for at most `nodes` nodes and charges the nodes to the budget. Nodes of members after
 /// the one whose verdict is returned are not charged.
-pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
+pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Decision {
     let mut nodes = nodes;
     let mut members = members;
     if let Some(left) = budget.nodes_left() {
@@ -45,7 +45,7 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
     let run = |at: usize, member: &mut Box<dyn Decide + '_>, budget: &Budget| {
         let mut part = budget.part(Some(nodes), None).with_cancel(Arc::clone(&flags[at]));
         let verdict = member.decide(&mut part);
-        if !matches!(verdict, Verdict::Stopped(_)) {
+        if !matches!(verdict, Decision::Stopped(_)) {
             flags[at + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
         }
         (verdict, part.nodes())
@@ -55,11 +55,11 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
     let mut spent = 0;
     for (verdict, nodes) in answers {
         spent += nodes;
-        if !matches!(verdict, Verdict::Stopped(_)) {
+        if !matches!(verdict, Decision::Stopped(_)) {
             budget.spend(spent);
             return verdict;
         }
     }
     // No member has a result because all reached their quota or the budget ran out.
-    Verdict::Stopped(budget.spend(spent).unwrap_or(Stop::NodeLimit))
+    Decision::Stopped(budget.spend(spent).unwrap_or(Stop::NodeLimit))
 }

@@ -6,7 +6,7 @@ use super::cliques::{self, Cliques};
 use super::cores::Cores;
 use super::decide::{Alternating, Decide, NAME};
 use super::learn::Learner;
-use super::minimise::{ARRANGEMENT_LIVE, Improve, Pace, Progress, Prover, minimise, only_help, raise};
+use super::minimise::{ARRANGEMENT_LIVE, Improve, Pace, Prover, minimise, only_help, raise};
 use super::parameters::{Branching, PARAMETERS, SearchParams};
 use super::peaks::Peaks;
 use super::reorder::Reorder;
@@ -15,8 +15,8 @@ use super::windows::{Raise, Windows};
 use crate::offsets::bounds::{has_few_conflicts, quick_bound};
 use plimsoll_heuristics::offsets::{Arrangement, Fit, Order, ValleyWeights, laid_end_to_end, valley_fit};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
-    Stop, parameters,
+    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stop,
+    Tracker, parameters,
 };
 use std::sync::OnceLock;
 
@@ -88,29 +88,25 @@ impl Search {
     /// budget has left.
     pub(crate) fn raise(
         &self,
-        instance: &Instance,
+        known: &mut Tracker<'_, Offsets>,
         reduced: &Reduced,
-        progress: Progress,
         (nodes, insertions): (u64, u64),
         budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Progress {
-        let Some(mut rules) = self.params.arrangements else {
-            return progress;
-        };
+    ) {
+        let Some(mut rules) = self.params.arrangements else { return };
         if reduced.widest() < ARRANGEMENT_LIVE {
             rules.waste = rules.waste.min(NARROW_WASTE);
         }
         let arrangements = Arrangements::new(reduced, rules, self.setup.threads);
         if !arrangements.is_flat() {
-            return progress;
+            return;
         }
         let most = budget.nodes_left().map_or(u64::MAX, |left| left / 4);
         let arrangements = Some(arrangements);
         let reorder = self.reorder(reduced);
         let prover = Prover { reduced, arrangements, windows: None, learner: None, cores: None, reorder };
         let limits = (nodes.min(most), insertions.min(most));
-        raise(instance, prover, progress, limits, budget, observer)
+        raise(known, prover, limits, budget);
     }
 
     /// Improves a valid layout, if there is one, and a bound. Branches on valleys if the reduced instance is
@@ -118,13 +114,11 @@ impl Search {
     /// proved, the target is reached, or the budget runs out.
     pub(crate) fn improve(
         &self,
-        instance: &Instance,
+        known: &mut Tracker<'_, Offsets>,
         reduced: Option<&Reduced>,
         helpers: Vec<Box<dyn Improve + '_>>,
-        progress: Progress,
         budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Progress {
+    ) -> Stop {
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
         if let Some(reduced) = reduced {
@@ -147,24 +141,24 @@ impl Search {
                 cores: self.cores(reduced),
                 reorder: self.reorder(reduced),
             };
-            let pace = Pace::new(instance.len() / LARGE).on(self.setup.threads);
-            let pace = Pace { branches: instance.len() <= LARGE, ..pace };
+            let buffers = known.input.len();
+            let pace = Pace::new(buffers / LARGE).on(self.setup.threads);
+            let pace = Pace { branches: buffers <= LARGE, ..pace };
             let peaks = (Peaks::multiples(reduced.grain), pace);
-            return minimise(instance, peaks, (&factory, Some(prover)), helpers, progress, budget, observer);
+            return minimise(known, peaks, (&factory, Some(prover)), helpers, budget);
         }
-        self.decide(instance, rules, helpers, progress, budget, observer)
+        self.decide(known, rules, helpers, budget)
     }
 
     /// Improves a layout and a bound by branching over cliques, by canonical branching, or by both.
     fn decide(
         &self,
-        instance: &Instance,
+        known: &mut Tracker<'_, Offsets>,
         rules: Rules,
         helpers: Vec<Box<dyn Improve + '_>>,
-        progress: Progress,
         budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Progress {
+    ) -> Stop {
+        let instance = known.input;
         let mut watch = budget.without_node_limit();
         let cliques = (self.params.branching != Branching::Canonical)
             .then(|| Cliques::within(instance, &mut watch))
@@ -191,12 +185,12 @@ impl Search {
             })
         };
         if cliques.is_none() && canonical.is_none() {
-            return only_help(instance, helpers, progress, budget, observer);
+            return only_help(known, helpers, budget);
         }
         let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
             self.seeds().filter_map(|seed| engine(capacity, seed)).collect()
         };
-        minimise(instance, (peaks, pace), (&factory, None), helpers, progress, budget, observer)
+        minimise(known, (peaks, pace), (&factory, None), helpers, budget)
     }
 }
 
@@ -219,30 +213,23 @@ impl Solver<Offsets> for Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let bound = quick_bound(instance, budget);
-        observer.bound(&bound);
-        let mut best = None;
-        if budget.check().is_none() {
-            // The search starts at the bound, so the quality of this layout matters little.
-            best = start(instance, budget).map(|layout| {
-                let peak = layout.peak(instance);
-                observer.incumbent(&layout, peak);
-                (layout, peak)
-            });
+        let mut known = Tracker::start(instance, quick_bound(instance, budget), observer);
+        // The search starts at the bound, so the quality of this layout matters little.
+        if budget.check().is_none()
+            && let Some(layout) = start(instance, budget)
+        {
+            known.offer(layout);
         }
         let suitable = self.params.branching == Branching::Suitable;
         let reduced = suitable.then(|| Reduced::of(instance)).flatten();
-        let progress = Progress { best, bound, stop: Stop::Completed };
-        let mut progress = self.improve(instance, reduced.as_ref(), Vec::new(), progress, budget, observer);
-        if progress.stop != Stop::Completed && progress.best.is_none() {
-            progress.best = laid_end_to_end(instance).map(|layout| {
-                let peak = layout.peak(instance);
-                observer.incumbent(&layout, peak);
-                (layout, peak)
-            });
+        let stop = self.improve(&mut known, reduced.as_ref(), Vec::new(), budget);
+        if stop != Stop::Completed
+            && known.best.is_none()
+            && let Some(layout) = laid_end_to_end(instance)
+        {
+            known.offer(layout);
         }
-        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        Ok(Outcome::conclude(instance, progress.best, progress.bound, progress.stop, stats))
+        Ok(known.conclude(stop, budget.nodes()))
     }
 }
 

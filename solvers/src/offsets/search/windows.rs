@@ -19,7 +19,7 @@
 //! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.
 
-use crate::offsets::search::Verdict;
+use crate::offsets::search::Decision;
 use crate::offsets::search::sweep::{Pass, Sections, SweepEnd};
 use crate::offsets::search::valley::{Engine, Reduced, Rules};
 use plimsoll_model::Budget;
@@ -301,7 +301,7 @@ impl<'a> Windows<'a> {
             let mut part = budget.part(Some(share), None);
             let verdict = Engine::new(&clipped, capacity, rules, self.seed).run(&mut part);
             budget.spend(part.nodes().max(SHORTEST_BRANCHING / 10));
-            if verdict == Verdict::Impossible {
+            if verdict == Decision::Impossible {
                 self.tight.push((from, to));
                 self.tight_at = capacity + 1;
                 return Proof::Bound { bound: capacity + 1, window: (from, to) };

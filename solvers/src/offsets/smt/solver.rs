@@ -26,7 +26,7 @@
 use super::encode::{Encoding, Theory};
 use super::run::{Answer, decide};
 use crate::offsets::bounds::has_few_conflicts;
-use crate::offsets::formulation::{Domain, Engine, Found, Task, Verdict, drive};
+use crate::offsets::formulation::{Domain, Engine, Found, Proved, Task, drive};
 use plimsoll_model::{
     Budget, Change, Instance, Observer, Offsets, Outcome, Parameter, Setup, SolveError, Solver, Stats,
     parameters,
@@ -92,7 +92,7 @@ impl Engine for Smt {
         budget: &mut Budget,
         stats: &mut Stats,
         found: &mut Found<'_>,
-    ) -> Result<Verdict, SolveError> {
+    ) -> Result<Proved, SolveError> {
         // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks from `lower` to
         // `from - 1` are not tried: they are below `enough`, or z3 left them undecided.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
@@ -126,7 +126,7 @@ impl Engine for Smt {
             }
             peak = from + (upper - from) / 2;
         }
-        Ok(Verdict { lower, stop: stop.or_else(|| budget.check()).or(aside.filter(|_| lower <= upper)) })
+        Ok(Proved { lower, stop: stop.or_else(|| budget.check()).or(aside.filter(|_| lower <= upper)) })
     }
 }
 

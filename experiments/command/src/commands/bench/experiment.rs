@@ -11,7 +11,6 @@ use plimsoll::posed::{
 use plimsoll::{Registry, registry};
 use plimsoll_lab::experiment::{Experiment, Input, Task};
 use plimsoll_lab::external::{External, VersionCommands};
-use plimsoll_lab::report::summary::Peer;
 use plimsoll_lab::row::AlgorithmKind;
 use plimsoll_lab::suite::{Case, SUITES};
 use std::collections::BTreeSet;
@@ -68,16 +67,6 @@ impl<'a> Selection<'a> {
         }
         let externals = if problems.contains(&Offsets::NAME) { externals } else { Vec::new() };
         Ok(Self { args, problems: chosen, terms, externals })
-    }
-
-    /// Returns the external programs, for the README of the record.
-    pub fn peers(&self) -> Vec<Peer> {
-        let peer = |peer: &External| Peer {
-            name: peer.name().to_owned(),
-            version: peer.version().map(str::to_owned),
-            line: peer.line(),
-        };
-        self.externals.iter().map(peer).collect()
     }
 
     /// Lists the runs on the given cases. Returns the experiment, and a note if instances are derived or the

@@ -19,15 +19,15 @@ use plimsoll::interrupt;
 use plimsoll::model::printable::{printable, printable_line};
 use plimsoll::model::{Offsets, Problem};
 use plimsoll::posed::{Posed, Subject};
+use plimsoll_lab::analysis::Folder;
 use plimsoll_lab::executor::{Audience, run_here};
 use plimsoll_lab::experiment::Input;
 use plimsoll_lab::external::reaper;
-use plimsoll_lab::machine::Machine;
 use plimsoll_lab::report::certificates::certificates;
 use plimsoll_lab::report::human;
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::summary::{self, Peer, Question, questions};
+use plimsoll_lab::report::summary::{self, questions};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::{self, Clock};
 use plimsoll_lab::row::{Row, Status, failures, lines, settle};
@@ -58,7 +58,6 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         output::complain(&format!("note: {}: {}", human::count(ends.len(), "instance"), end_note(first)));
     }
     notes.extend(pinned_note(&cases));
-    let peers = selection.peers();
     let (experiment, note) = selection.experiment(cases)?;
     notes.extend(note);
     let record =
@@ -69,7 +68,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let mut stage = Stage::new(experiment.runs.len(), record);
     run_here(&experiment, &plimsoll::registry(), &mut stage);
     let (finished, rows) = stage.end(&mut notes)?;
-    report(args, &rows, &notes, &peers, finished.as_ref())?;
+    report(args, &rows, &notes, finished.as_ref())?;
     for error in experiment.unreadable() {
         output::complain(&format!("unreadable: {error}"));
     }
@@ -160,7 +159,6 @@ fn report(
     args: &BenchArgs,
     rows: &[Row],
     notes: &[String],
-    peers: &[Peer],
     finished: Option<&Finished>,
 ) -> Result<(), Failure> {
     let (width, shift) = (output::width(), args.shift.as_secs_f64());
@@ -192,12 +190,12 @@ fn report(
         finished.chart("profile", &chart)?;
     }
     finished.gaps(rows)?;
-    let command = output::command_line();
-    finished.explain(&Question { command: &command, machine: &Machine::here(), notes, peers }, rows)?;
+    finished.explain(notes)?;
     let folder = finished.folder();
     output::print(&format!("\nwritten to {}: README.md lists the files\n", folder.display()))?;
     if args.report {
-        let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
+        let record = Folder::held(folder, rows.to_vec())?;
+        let page = super::report::write(record, &folder.join("report"))?;
         output::print(&format!("report page: {}\n", page.display()))?;
     }
     Ok(())

@@ -6,13 +6,12 @@ use crate::output;
 use plimsoll::model::{Bytes, Instance, Offsets, Piece, Problem, Value as _};
 use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{Options, groups};
-use plimsoll_lab::experiment::{Experiment, Opened, Store};
+use plimsoll_lab::experiment::{Experiment, Manifest, Opened, Store, explain};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::layouts;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
-use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::trace::trace_charts;
 use plimsoll_lab::row::{LAYOUTS, ROWS, Row, TRACE, layout_of};
@@ -209,25 +208,10 @@ impl Finished {
         Ok(())
     }
 
-    /// Returns true if the folder contains a file of this name, in which `*` matches any text.
-    fn holds(&self, name: &str) -> bool {
-        let path = self.folder.join(name);
-        let (Some(folder), Some(file)) = (path.parent(), path.file_name().and_then(|file| file.to_str()))
-        else {
-            return false;
-        };
-        let Some((start, end)) = file.split_once('*') else { return path.is_file() };
-        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
-        names.into_iter().any(|name| {
-            let name = name.to_string_lossy();
-            name.starts_with(start) && name.ends_with(end)
-        })
-    }
-
     /// Writes the README.
-    pub fn explain(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
-        let readme = question.readme(rows, |name| self.holds(name));
-        output::write_file(&self.folder.join("README.md"), |file| file.write_all(readme.as_bytes()))
+    pub fn explain(&self, notes: &[String]) -> Result<(), Failure> {
+        let Some(manifest) = Manifest::read(&self.folder)? else { return Ok(()) };
+        Ok(explain(&manifest, &self.folder, &output::command_line(), notes)?)
     }
 }
 

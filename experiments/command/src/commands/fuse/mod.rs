@@ -83,7 +83,7 @@ impl From<FuseError> for Failure {
             | FuseError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
                 Self::input(error)
             }
-            FuseError::Run { .. } => Self::internal(error),
+            _ => Self::internal(error),
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn report(
         "coverage": coverage.ratio(),
         "sibling_sets": siblings.len(),
         "siblings": siblings.iter().map(Vec::len).sum::<usize>(),
-        "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "seconds": regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
         "nodes": regions.iter().map(|one| one.outcome.stats.nodes).sum::<u64>(),
         "by_pattern": patterns,
         "by_unit": units,

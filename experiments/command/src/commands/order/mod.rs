@@ -132,7 +132,7 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
         "arithmetic": arithmetic,
         "file_peak": body.file_peak,
         "operators": graph.operators().len(),
-        "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "seconds": regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
         "nodes": regions.iter().map(|one| one.outcome.stats.nodes).sum::<u64>(),
         "regions": rows,
     });
@@ -183,7 +183,7 @@ fn row(graph: &Graph, one: &OrderedRegion) -> Value {
         "file_peak": one.file_peak,
         "claim": one.outcome.claim,
         "stop": one.outcome.stop,
-        "seconds": one.seconds,
+        "seconds": one.outcome.stats.seconds,
         "nodes": one.outcome.stats.nodes,
         "order": positions.collect::<Vec<_>>(),
     })

@@ -50,8 +50,8 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     };
     let problem = input.timeline(&region.order).map_err(Failure::input)?;
     let exact = choose::named(&registry.timelines, "exact", "schedule")?;
-    let attempt = run(exact, &problem, args.effort.setup(), limits.share(2), &mut Silent);
-    let fixed = attempt.result.map_err(Failure::internal)?;
+    let fixed = run(exact, &problem, args.effort.setup(), limits.share(2), &mut Silent);
+    let fixed = fixed.map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
     let misfit = problem_fits(&problem).err().filter(|_| free.claim == Claim::Infeasible);

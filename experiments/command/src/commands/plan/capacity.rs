@@ -215,7 +215,7 @@ impl Planned<'_> {
         let instance = self.instance.clone().with_capacity(Some(self.space(capacity)));
         let problem = SpillProblem::new(instance, self.traffic.clone()).map_err(Failure::input)?;
         let outcome: Outcome<Spilling> =
-            run(entry, &problem, setup, limits, &mut Silent).result.map_err(Failure::internal)?;
+            run(entry, &problem, setup, limits, &mut Silent).map_err(Failure::internal)?;
         let spilled: Vec<_> = outcome.solution.iter().flat_map(Spill::spilled).collect();
         let names: Vec<&str> = spilled.iter().map(|&id| self.instance.buffer(id).name()).collect();
         report.extend(json!({

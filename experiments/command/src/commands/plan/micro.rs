@@ -196,8 +196,8 @@ fn placed(
         return Ok((layout, "as an offline plan of tflite-micro".to_owned()));
     }
     let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "algorithm")?;
-    let attempt = run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent);
-    let outcome: Outcome<Offsets> = attempt.result.map_err(Failure::internal)?;
+    let outcome: Outcome<Offsets> =
+        run(solver, instance, asked.run.setup, asked.run.limits, &mut Silent).map_err(Failure::internal)?;
     let nothing = "--write: no layout of the tensors of tflite-micro was found within the limits";
     let layout =
         outcome.solution.ok_or_else(|| Failure { code: NOTHING_FOUND, message: nothing.to_owned() })?;

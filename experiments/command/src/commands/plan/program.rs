@@ -20,8 +20,9 @@ use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
 use plimsoll::model::program::{Point, Program, ProgramBound};
-use plimsoll::model::{Bytes, Claim, Entry, Joint, Offsets, OperatorId, Problem, load, written_and_read};
-use plimsoll::plan::Plan;
+use plimsoll::model::{
+    Bytes, Claim, Entry, InstanceProblem, Joint, Offsets, OperatorId, Problem, load, written_and_read,
+};
 use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
@@ -93,9 +94,7 @@ fn planned<'g>(
         None => ordered_program(graph, &first, options)?,
         Some(joint) => {
             let planned = first.plan(graph, Placement::Joint(joint))?;
-            let regions =
-                planned.into_iter().map(|one| OrderedRegion { seconds: one.seconds, ..one.ordered });
-            program_in_order(graph, regions.collect(), options)?
+            program_in_order(graph, planned.into_iter().map(|one| one.ordered).collect(), options)?
         }
     };
     let bound = ProgramBound::of(graph, &run.liveness).map_err(Failure::input)?;
@@ -215,7 +214,7 @@ fn report(
         "runs": found.runs,
         // True if these are all possible runs in which no loop exceeds a fixed number of trips.
         "all_runs": found.all_runs,
-        "seconds": found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "seconds": found.seconds + regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);

@@ -7,7 +7,7 @@ use crate::output;
 use plimsoll::Registry;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
-use plimsoll::structure::{ComparedAlgorithms, Row, compare};
+use plimsoll::structure::{ComparedAlgorithms, RelationRow, compare};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, human};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub fn relations(
     Ok(ANSWERED)
 }
 
-fn text(import: &Import, rows: &[Row], exact: &str) -> String {
+fn text(import: &Import, rows: &[RelationRow], exact: &str) -> String {
     let mut text = Basis::of(import).text();
     let Some(first) = rows.first() else { return text };
     let _ = writeln!(

@@ -15,8 +15,7 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Member, Role};
-use plimsoll::model::{Bytes, Claim, Offsets, OperatorId, Problem as _};
-use plimsoll::plan::Plan;
+use plimsoll::model::{Bytes, Claim, InstanceProblem, Offsets, OperatorId, Problem as _};
 use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::{Basis, human};
@@ -163,7 +162,7 @@ fn report(
         "file_peak": body["file_peak"],
         "naive": body["naive"],
         "weights": graph.bytes(Role::Weight),
-        "seconds": regions.iter().map(|one| one.seconds + one.ordered.seconds).sum::<f64>(),
+        "seconds": regions.iter().map(PlannedRegion::seconds).sum::<f64>(),
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
@@ -215,7 +214,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "claim": layout.claim,
         "order_claim": ordered.outcome.claim,
         "joint_claim": joint_claim(one),
-        "seconds": one.seconds + ordered.seconds,
+        "seconds": one.seconds(),
     })
 }
 

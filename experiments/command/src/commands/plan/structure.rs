@@ -13,8 +13,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry, Offsets, Problem as _, SharedObjects};
-use plimsoll::plan::Plan;
+use plimsoll::model::{Claim, Entry, InstanceProblem, Offsets, Problem as _, SharedObjects};
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, human, map::Map};
 use serde_json::json;
@@ -40,7 +39,7 @@ pub fn plan(
     }
 }
 
-fn place<P: Plan>(
+fn place<P: InstanceProblem>(
     args: &PlanArgs,
     import: &Import,
     run: &GraphRun<'_>,
@@ -61,7 +60,7 @@ fn place<P: Plan>(
     Ok(ANSWERED)
 }
 
-fn store<P: Plan>(
+fn store<P: InstanceProblem>(
     args: &PlanArgs,
     import: &Import,
     orders: &[OrderedRegion],
@@ -90,7 +89,7 @@ fn store<P: Plan>(
 }
 
 /// Returns the report. Its sizes refer to the body.
-fn report<P: Plan>(
+fn report<P: InstanceProblem>(
     graph: &Graph,
     order: &str,
     regions: &[RelatedPlan<P>],
@@ -137,7 +136,7 @@ fn report<P: Plan>(
         "collision": collision,
         "naive": instance.total_size(),
         "weights": graph.bytes(Role::Weight),
-        "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "seconds": regions.iter().map(|one| one.outcome.stats.seconds).sum::<f64>(),
     });
     let mut report = Report::of_graph(object, basis);
     let inside = match regions.len() {
@@ -179,7 +178,7 @@ fn report<P: Plan>(
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
 /// they run concurrently, and one colliding pair. The pairs of all regions are counted. If possible,
 /// the returned pair collides when operators run one at a time, and belongs to the body.
-fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
+fn collisions<P: InstanceProblem>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);
     let concurrent = safeties.iter().flat_map(|safety| &safety.concurrent);

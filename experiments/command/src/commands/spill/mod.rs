@@ -68,10 +68,9 @@ fn spill(
 ) -> Result<u8, Failure> {
     let problem = &input.problem;
     let need = need(args, registry, problem.instance(), limits.share(2))?;
-    let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
-    let outcome = attempt.result.map_err(failed)?;
+    let outcome = run(entry, problem, args.effort.setup(), limits, &mut Silent).map_err(failed)?;
     store(args, entry.name, problem, &outcome);
-    let mut report = report::report(args, entry.name, input, &need, &outcome, attempt.seconds);
+    let mut report = report::report(args, entry.name, input, &need, &outcome, outcome.stats.seconds);
     if !input.assumptions.is_empty() {
         report.assuming(&input.assumptions);
     }

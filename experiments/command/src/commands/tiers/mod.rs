@@ -104,8 +104,8 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
     let bare = args.effort.is_default() && entry.kind == Kind::Exact;
     let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
     let limits = if bare { Limits { nodes: Some(nodes), ..limits } } else { limits };
-    let attempt = run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
-    let outcome = attempt.result.map_err(refused)?;
+    let outcome = run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
+    let outcome = outcome.map_err(refused)?;
     match (&args.output, &outcome.solution) {
         (Some(path), Some(plan)) => {
             output::late(output::write_file(path, |file| {
@@ -115,7 +115,7 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
         (Some(_), None) => output::complain("no plan found, so --output writes nothing"),
         (None, _) => {}
     }
-    about.report(entry.name, &outcome, attempt.seconds).print(args.json)?;
+    about.report(entry.name, &outcome, outcome.stats.seconds).print(args.json)?;
     Ok(code(outcome.claim))
 }
 

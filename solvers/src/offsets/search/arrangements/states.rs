@@ -1,7 +1,8 @@
 //! The trees that can occur at a step.
 
-use crate::offsets::search::memo::{PassThrough, mix};
+use crate::offsets::search::memo::mix;
 use crate::pqtree::{Forest, Labels, Leaves, Tree, logarithm};
+use hashbrown::HashTable;
 use plimsoll_model::{Budget, Stop};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,10 +15,8 @@ pub(super) struct States {
     ends: Vec<u32>,
     /// Per state: the index of its predecessor among the states of the previous step.
     parents: Vec<u32>,
-    /// The last state with each hash.
-    last: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
-    /// Per state: the index of the previous state with the same hash, plus one, or 0 if there is none.
-    previous: Vec<u32>,
+    /// The hash and the index of each state.
+    places: HashTable<(u64, u32)>,
 }
 
 fn hash(key: &[u8]) -> u64 {
@@ -42,40 +41,25 @@ impl States {
         self.parents[at] as usize
     }
 
-    /// Returns true if a key is present, which is compared in full. `first` is one more than the last state
-    /// with the hash of the key, or 0.
-    fn has(&self, key: &[u8], first: u32) -> bool {
-        let mut at = first;
-        while at != 0 {
-            if self.key(at as usize - 1) == key {
-                return true;
-            }
-            at = self.previous[at as usize - 1];
-        }
-        false
-    }
-
-    fn first(&self, hash: u64) -> u32 {
-        self.last.get(&hash).map_or(0, |&last| last + 1)
+    fn has(&self, key: &[u8], hash: u64) -> bool {
+        self.places.find(hash, |&(own, at)| own == hash && self.key(at as usize) == key).is_some()
     }
 
     /// Returns true if the key is present.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.has(key, self.first(hash(key)))
+        self.has(key, hash(key))
     }
 
     /// Adds a state and returns true, unless its key is present. Keys are compared in full.
     pub fn insert(&mut self, key: &[u8], parent: usize) -> bool {
         let hash = hash(key);
-        let first = self.first(hash);
-        if self.has(key, first) {
+        if self.has(key, hash) {
             return false;
         }
+        self.places.insert_unique(hash, (hash, self.len() as u32), |&(own, _)| own);
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len() as u32);
         self.parents.push(parent as u32);
-        self.previous.push(first);
-        self.last.insert(hash, self.len() as u32 - 1);
         true
     }
 

@@ -3,7 +3,7 @@
 use super::analyse::{Branch, Dead, Scratch, View};
 use super::problem::Cliques;
 use super::state::{NONE, OPEN, State};
-use crate::offsets::search::decide::{Decide, Verdict, deepen};
+use crate::offsets::search::decide::{Decide, Decision, deepen};
 use crate::offsets::search::memo::Memo;
 use crate::offsets::search::valley::{Failures, NOTHING, Rules, SOFT, UNSEEN, base_score, luby};
 use plimsoll_model::{Budget, Bytes};
@@ -112,15 +112,15 @@ impl<'a> Engine<'a> {
 
     /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out. Another
     /// call resumes the search with the memo and the failure weights.
-    pub fn run(&mut self, budget: &mut Budget) -> Verdict {
+    pub fn run(&mut self, budget: &mut Budget) -> Decision {
         if !self.is_open {
-            return Verdict::Impossible;
+            return Decision::Impossible;
         }
         let problem = self.problem;
         let start = self.state.mark();
         loop {
             if let Some(stop) = budget.check() {
-                return Verdict::Stopped(stop);
+                return Decision::Stopped(stop);
             }
             self.start_at_root();
             self.valleys.clear();
@@ -133,8 +133,8 @@ impl<'a> Engine<'a> {
             let layout = matches!(end, End::Fits).then(|| problem.layout(&self.state.offset));
             self.state.undo(start);
             match (end, layout) {
-                (End::Impossible, _) => return Verdict::Impossible,
-                (_, Some(layout)) => return Verdict::Fits(layout),
+                (End::Impossible, _) => return Decision::Impossible,
+                (_, Some(layout)) => return Decision::Fits(layout),
                 _ => {}
             }
         }
@@ -545,7 +545,7 @@ impl<'a> Engine<'a> {
 }
 
 impl Decide for Engine<'_> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+    fn decide(&mut self, budget: &mut Budget) -> Decision {
         self.run(budget)
     }
 }

@@ -1,9 +1,8 @@
 //! Stores the nondominated states at a border between two sections.
 
 use super::section::MOST_LIVE;
-use crate::offsets::search::memo::{PassThrough, mix};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use crate::offsets::search::memo::mix;
+use hashbrown::HashTable;
 
 /// Returns the number of distances between `n` buffers, the ground and the ceiling.
 pub(super) const fn pairs(n: usize) -> usize {
@@ -48,8 +47,8 @@ struct Group {
 pub(super) struct Border {
     /// Number of crossing buffers.
     crossing: usize,
-    /// Index of each group. The key is the packed order, hashed by the injective function [`mix`].
-    places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
+    /// The index of each group, hashed by its packed order.
+    places: HashTable<u32>,
     /// Packed orders with their states, in order of first appearance.
     groups: Vec<(u64, Group)>,
     states: usize,
@@ -57,7 +56,7 @@ pub(super) struct Border {
 
 impl Border {
     pub fn new(crossing: usize) -> Self {
-        Self { crossing, places: HashMap::default(), groups: Vec::new(), states: 0 }
+        Self { crossing, places: HashTable::new(), groups: Vec::new(), states: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -100,7 +99,9 @@ impl Border {
         }
         let key = pack(order);
         let next = self.groups.len() as u32;
-        let place = *self.places.entry(mix(key)).or_insert(next);
+        let order_of = |&place: &u32| self.groups[place as usize].0;
+        let hash = |place: &u32| mix(order_of(place));
+        let place = *self.places.entry(mix(key), |place| order_of(place) == key, hash).or_insert(next).get();
         if place == next {
             self.groups.push((key, Group::default()));
         }

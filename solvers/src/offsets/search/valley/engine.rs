@@ -7,7 +7,7 @@ use super::failures::Failures;
 use super::reduce::Reduced;
 use super::rules::Rules;
 use super::state::{NONE, State};
-use crate::offsets::search::decide::{Decide, Verdict, deepen};
+use crate::offsets::search::decide::{Decide, Decision, deepen};
 use crate::offsets::search::memo::Memo;
 use plimsoll_model::Budget;
 use rand::SeedableRng;
@@ -81,15 +81,15 @@ impl<'a> Engine<'a> {
 
     /// Searches until a layout is found, the capacity is proved infeasible, or the budget runs out. Another
     /// call resumes the search with the memo and the failure weights.
-    pub fn run(&mut self, budget: &mut Budget) -> Verdict {
+    pub fn run(&mut self, budget: &mut Budget) -> Decision {
         let reduced = self.reduced;
         if (0..reduced.sections).any(|s| self.state.slack(s) < 0) {
-            return Verdict::Impossible;
+            return Decision::Impossible;
         }
         let start = self.state.mark();
         loop {
             if let Some(stop) = budget.check() {
-                return Verdict::Stopped(stop);
+                return Decision::Stopped(stop);
             }
             self.start_run();
             self.valleys.clear();
@@ -97,11 +97,11 @@ impl<'a> Engine<'a> {
                 End::Fits => {
                     let layout = reduced.layout(&self.state.offset);
                     self.state.undo(reduced, start);
-                    return Verdict::Fits(layout);
+                    return Decision::Fits(layout);
                 }
                 End::Impossible => {
                     self.state.undo(reduced, start);
-                    return Verdict::Impossible;
+                    return Decision::Impossible;
                 }
                 End::Pause => self.state.undo(reduced, start),
             }
@@ -319,7 +319,7 @@ pub(in crate::offsets::search) fn luby(mut i: u64) -> u64 {
 }
 
 impl Decide for Engine<'_> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+    fn decide(&mut self, budget: &mut Budget) -> Decision {
         self.run(budget)
     }
 }

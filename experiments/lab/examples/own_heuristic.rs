@@ -1,4 +1,5 @@
-//! Registers a custom heuristic and compares it with all others: `cargo run --example own_heuristic`
+//! Registers a custom heuristic and compares it with all others:
+//! `cargo run --package plimsoll-lab --example own_heuristic`
 
 use plimsoll::Engine;
 use plimsoll::heuristics::offsets::{Abandoned, Arrangement, Fit};
@@ -6,6 +7,8 @@ use plimsoll::model::{
     Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
     simple_bound,
 };
+use plimsoll_lab::executor::compare;
+use plimsoll_lab::report::summary::ranked;
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -34,14 +37,11 @@ impl Solver<Offsets> for LargestArea {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Engine::default().with_time_limit(Duration::from_secs(1));
-    engine.registry.register(Entry::new(
-        "largest-area",
-        Kind::Heuristic,
-        "first fit, largest area first",
-        "this example",
-        |_| LargestArea,
-    ))?;
-    let inputs = plimsoll::datasets::worked_examples().into_iter().map(|worked| worked.instance);
-    println!("{}", engine.compare::<Offsets>(&inputs.collect::<Vec<_>>()));
+    let about = "first fit, largest area first";
+    let entry = Entry::new("largest-area", Kind::Heuristic, about, "this example", |_| LargestArea);
+    engine.registry.register(entry)?;
+    let instances = plimsoll::datasets::worked_examples().into_iter().map(|worked| worked.instance);
+    let rows = compare::<Offsets>(&engine, instances);
+    print!("{}", ranked(&rows));
     Ok(())
 }

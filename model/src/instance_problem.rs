@@ -1,19 +1,17 @@
-//! Operations on instance problems that commands need besides solvers: a fast lower bound, output files and
-//! memory maps.
+//! The problems on instances, whose solutions have files and memory maps.
 
-use crate::registry::Listed;
-use plimsoll_model::csv::write_with_columns;
-use plimsoll_model::{
-    Buffer, Bytes, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, SharedObjects,
-    SplitBuffers, Witness, load, simple_bound,
-};
+use crate::bound::Witness;
+use crate::csv::{write_layout, write_with_columns};
+use crate::instance::{Buffer, Instance};
+use crate::offsets::{Offsets, Piece, SharedObjects, SplitBuffers, Violation};
+use crate::problem::Problem;
+use crate::units::{Bytes, PoolId};
 use std::io::{self, Write};
 
-/// An instance problem whose solutions can be written and drawn.
-pub trait Plan: InstanceProblem + Listed {
-    /// Returns a lower bound in bytes that can be computed quickly.
-    fn floor(instance: &Instance) -> LowerBound;
-
+/// A problem whose input is an [`Instance`] and whose solutions can be written and drawn.
+pub trait InstanceProblem:
+    Problem<Input = Instance, Value = Bytes, Witness = Witness, Violation = Violation>
+{
     /// Returns one line per property of the instance that this problem ignores.
     fn notes(_instance: &Instance) -> Vec<String> {
         Vec::new()
@@ -30,11 +28,7 @@ pub trait Plan: InstanceProblem + Listed {
     fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
 }
 
-impl Plan for Offsets {
-    fn floor(instance: &Instance) -> LowerBound {
-        simple_bound(instance)
-    }
-
+impl InstanceProblem for Offsets {
     fn pieces(instance: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
         let places = instance.buffers().iter().zip(layout.offsets());
         let piece = |(buffer, &start): (&Buffer, &Bytes)| {
@@ -45,15 +39,11 @@ impl Plan for Offsets {
     }
 
     fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
-        plimsoll_model::csv::write_layout(instance, layout, output)
+        write_layout(instance, layout, output)
     }
 }
 
-impl Plan for SplitBuffers {
-    fn floor(instance: &Instance) -> LowerBound {
-        simple_bound(instance)
-    }
-
+impl InstanceProblem for SplitBuffers {
     fn pieces(_: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
         layout.pieces().to_vec()
     }
@@ -68,7 +58,7 @@ impl Plan for SplitBuffers {
     }
 }
 
-impl Plan for SharedObjects {
+impl InstanceProblem for SharedObjects {
     fn notes(instance: &Instance) -> Vec<String> {
         let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();
         let asked = [
@@ -80,19 +70,6 @@ impl Plan for SharedObjects {
             format!("{count} {have} {what}, which is ignored: shared objects have no addresses")
         };
         asked.into_iter().filter(|(_, count)| *count > 0).map(line).collect()
-    }
-
-    /// Returns the load, or the size of the largest buffer if the instance has exclusions. Alignments and
-    /// fixed offsets are ignored, because shared objects have no addresses.
-    fn floor(instance: &Instance) -> LowerBound {
-        if instance.exclusions().is_empty() {
-            let (value, step) = load(instance);
-            return LowerBound::new(value, Witness::Load { step });
-        }
-        let largest = instance.ids().max_by_key(|&id| (instance.buffer(id).size(), std::cmp::Reverse(id)));
-        largest.map_or_else(LowerBound::trivial, |id| {
-            LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
-        })
     }
 
     fn pieces(instance: &Instance, plan: &Self::Solution) -> Vec<Vec<Piece>> {
@@ -119,7 +96,9 @@ impl Plan for SharedObjects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, Problem, SplitLayout};
+    use crate::instance::InstanceBuilder;
+    use crate::lifespan::Lifespan;
+    use crate::offsets::{PoolPlan, SplitLayout};
 
     fn instance() -> Instance {
         let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
